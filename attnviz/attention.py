@@ -1,0 +1,232 @@
+"""Attention: the order of its stages. Two doors, `attend` for arrays and `trace_of` for settings."""
+
+import numpy as np
+
+from attnviz.embeddings import POSITIONS, embed
+from attnviz.errors import ArrayError
+from attnviz.initialisers import INITIALISERS
+from attnviz.masks import MASKS
+from attnviz.operations import (
+    Addition,
+    AddMask,
+    Concatenation,
+    Contributions,
+    DotProducts,
+    Hide,
+    Identity,
+    Projection,
+    Scale,
+    Softmax,
+    WeightedSum,
+)
+from attnviz.parameters import Parameters
+from attnviz.settings import Settings
+from attnviz.tokens import labels
+from attnviz.trace import Builder, Stage, Trace
+
+PARAMETER_AXES = {
+    "w_q": ("head", "d_model", "d_k"),
+    "w_k": ("head", "d_model", "d_k"),
+    "w_v": ("head", "d_model", "d_v"),
+    "w_o": ("heads * d_v", "d_model"),
+    "b_q": ("head", "d_k"),
+    "b_k": ("head", "d_k"),
+    "b_v": ("head", "d_v"),
+    "b_o": ("d_model",),
+}
+
+
+def trace_of(settings: Settings) -> Trace:
+    """The pass that the settings describe, from the words to the output.
+
+    Returns
+    -------
+    Trace
+        The stages of `attend`, with the embeddings and positions before them
+        and the words along the axes of tokens, queries and keys.
+    """
+    x = _embedded("", settings.tokens, settings)
+    context = {} if settings.context is None else _embedded("context_", settings.context_tokens, settings)
+    n_queries, n_keys = len(settings.tokens), len(settings.context_tokens)
+    trace = attend(
+        x["x"].value,
+        context["context"].value if context else None,
+        parameters=INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed),
+        mask=MASKS[settings.mask](n_queries, n_keys, settings.mask_size),
+        scale=None if settings.scaled else 1.0,
+    )
+    words, context_words = labels(settings.tokens), labels(settings.context_tokens)
+    drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {settings.seed}"
+    return (
+        trace.beginning_with([*x.values(), *context.values()])
+        .told({**dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), drawn), "mask": f"the mask “{settings.mask}”"})
+        .labelled(token=words, query=words, key=context_words, context_token=context_words)
+    )
+
+
+def attend(
+    x: np.ndarray,
+    context: np.ndarray | None = None,
+    *,
+    parameters: Parameters,
+    mask: np.ndarray | None = None,
+    scale: float | None = None,
+) -> Trace:
+    """Multi-head scaled dot-product attention, every stage kept.
+
+    Parameters
+    ----------
+    x : ndarray (tokens, d_in)
+        What the queries are made from.
+    context : ndarray (context tokens, d_context), optional
+        What keys and values are made from; `x` itself by default (self-attention).
+    parameters : Parameters
+        Projections that are absent are left out.
+    mask : ndarray (queries, keys) or (heads, queries, keys), optional
+        Boolean, True where the key is visible; or float, added to the scaled
+        scores (-inf allowed). Without it every key is visible.
+    scale : float, optional
+        What the scores are multiplied by; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
+
+    Returns
+    -------
+    Trace
+        x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
+        heads, concat, and with `w_o` also contributions and output.
+
+    Raises
+    ------
+    ArrayError
+        If shapes do not fit each other, or a number is not finite.
+
+    References
+    ----------
+    Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2.
+
+    Examples
+    --------
+    >>> eye = np.eye(2)
+    >>> attend(eye, parameters=Parameters(), scale=1.0)["scores"].value[0]
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    build = Builder()
+    build.give("x", _finite("x", x, ("tokens", "d_in")), ("token", "d_model"), "given")
+    keys_from = "x"
+    if context is not None:
+        value = _finite("context", context, ("context tokens", "d_context"))
+        keys_from = build.give("context", value, ("context token", "d_model"), "given")
+    n_heads = _number_of_heads(parameters)
+    for name in PARAMETER_AXES:
+        if getattr(parameters, name) is not None:
+            _give_parameter(build, name, getattr(parameters, name), n_heads, keys_from)
+
+    for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
+        if f"w_{name}" in build.stages:
+            matrices = [each for each in (f"w_{name}", f"b_{name}") if each in build.stages]
+            build.apply(name, Projection(rows), source, *matrices)
+        else:
+            build.apply(name, Identity(rows, n_heads), source)
+    q, k, v = (build.stages[name] for name in "qkv")
+    if q.shape[-1] != k.shape[-1]:
+        raise ArrayError(
+            f"A query and a key must have the same length d_k for their dot product; "
+            f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
+        )
+
+    n_queries, n_keys = q.shape[1], k.shape[1]
+    visible = _fitting_mask(mask, n_heads, n_queries, n_keys)
+    factor = None if scale is None else float(_finite("scale", scale, ()))
+    build.apply("scores", DotProducts(), "q", "k")
+    build.apply("scaled", Scale(q.shape[-1], factor), "scores")
+    build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], "given")
+    build.apply("masked", Hide() if visible.dtype == bool else AddMask(), "scaled", "mask")
+    build.apply("attention", Softmax(), "masked")
+    build.apply("heads", WeightedSum(), "attention", "v")
+    build.apply("concat", Concatenation(), "heads")
+    if "w_o" in build.stages:
+        if build.stages["w_o"].shape[0] != n_heads * v.shape[-1]:
+            raise ArrayError(
+                f"w_o must have heads * d_v = {n_heads} * {v.shape[-1]} = {n_heads * v.shape[-1]} rows; "
+                f"got {build.stages['w_o'].shape}."
+            )
+        build.apply("contributions", Contributions(), "heads", "w_o")
+        build.apply("output", Projection("query"), "concat", *(n for n in ("w_o", "b_o") if n in build.stages))
+    return Trace(tuple(build.stages.values()), {})
+
+
+def _embedded(prefix: str, tokens: tuple[str, ...], settings: Settings) -> dict[str, Stage]:
+    """The stages from a sentence to what is projected: embeddings, positions if any, and their sum."""
+    build = Builder()
+    axes = ("context token" if prefix else "token", "d_model")
+    recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
+    sources = [build.give(f"{prefix}embeddings", embed(tokens, settings.d_model, settings.seed), axes, recipe)]
+    encode = POSITIONS[settings.positions]
+    if encode:
+        value = encode(len(tokens), settings.d_model)
+        sources.append(build.give(f"{prefix}positions", value, axes, f"{settings.positions} encoding of the place"))
+    build.apply("context" if prefix else "x", Addition() if encode else Identity(axes[0]), *sources)
+    return build.stages
+
+
+def _finite(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
+    try:
+        array = np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArrayError(f"{name} must be an array of numbers; got {type(array).__name__}.") from None
+    if array.ndim != len(axes) or 0 in array.shape:
+        raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
+    if not np.isfinite(array).all():
+        raise ArrayError(f"{name} must hold finite numbers; got {np.count_nonzero(~np.isfinite(array))} that are not.")
+    return array
+
+
+def _number_of_heads(parameters: Parameters) -> int:
+    counts = {
+        name: len(np.asarray(getattr(parameters, name)))
+        for name in ("w_q", "w_k", "w_v")
+        if getattr(parameters, name) is not None and np.ndim(getattr(parameters, name)) > 0
+    }
+    if len(set(counts.values())) > 1:
+        raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
+    return next(iter(counts.values()), 1)
+
+
+def _give_parameter(build: Builder, name: str, value: np.ndarray, n_heads: int, keys_from: str) -> None:
+    """Add a parameter as a stage, once its shape fits what it is multiplied with or added to."""
+    kind, letter = name.split("_")
+    value = _finite(name, value, PARAMETER_AXES[name])
+    if kind == "b":
+        if f"w_{letter}" not in build.stages:
+            raise ArrayError(f"{name} is added after a projection; got no w_{letter}. Give both or neither.")
+        w = build.stages[f"w_{letter}"]
+        expected = (*w.shape[:-2], w.shape[-1])
+    elif letter == "o":
+        expected = value.shape
+    else:
+        source = build.stages["x" if letter == "q" else keys_from]
+        expected = (n_heads, source.shape[-1], value.shape[-1])
+    if value.shape != expected:
+        raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {value.shape}.")
+    build.give(name, value, PARAMETER_AXES[name], "given")
+
+
+def _fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> np.ndarray:
+    if mask is None:
+        return np.ones((n_queries, n_keys), dtype=bool)
+    mask = np.asarray(mask)
+    if mask.shape not in ((n_queries, n_keys), (n_heads, n_queries, n_keys)):
+        raise ArrayError(
+            f"mask must have the shape (queries, keys) = {(n_queries, n_keys)} or "
+            f"(heads, queries, keys) = {(n_heads, n_queries, n_keys)}; got {mask.shape}."
+        )
+    if mask.dtype == bool:
+        return mask
+    if not np.issubdtype(mask.dtype, np.floating):
+        raise ArrayError(
+            f"mask must be boolean (True is visible) or float (added to the scores); got {mask.dtype}. "
+            "Write mask.astype(bool) for 0 and 1."
+        )
+    if np.isnan(mask).any() or np.isposinf(mask).any():
+        raise ArrayError("A float mask may hold finite numbers and -inf; got NaN or inf.")
+    return mask.astype(np.float64)

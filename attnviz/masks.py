@@ -1,0 +1,38 @@
+"""Masks: which keys a query sees. True is visible; queries are rows, keys are columns."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+
+def none(n_queries: int, n_keys: int, size: int) -> np.ndarray:
+    """Every query sees every key."""
+    return np.ones((n_queries, n_keys), dtype=bool)
+
+
+def causal(n_queries: int, n_keys: int, size: int) -> np.ndarray:
+    """Query i sees the keys 0 to i (Vaswani et al. 2017, section 3.2.3)."""
+    return np.tri(n_queries, n_keys, dtype=bool)
+
+
+def padding(n_queries: int, n_keys: int, size: int) -> np.ndarray:
+    """The last `size` keys are hidden from every query."""
+    return np.broadcast_to(np.arange(n_keys) < n_keys - size, (n_queries, n_keys)).copy()
+
+
+def window(n_queries: int, n_keys: int, size: int) -> np.ndarray:
+    """Query i sees the keys at most `size` places before or after it (Beltagy et al. 2020)."""
+    distance = np.arange(n_keys)[None, :] - np.arange(n_queries)[:, None]
+    return np.abs(distance) <= size
+
+
+MASKS: dict[str, Callable[[int, int, int], np.ndarray]] = {
+    "none": none,
+    "causal": causal,
+    "padding": padding,
+    "window": window,
+}
+"""Masks by name: `(n_queries, n_keys, size)` to booleans (queries, keys)."""
+
+SIZED = ("padding", "window")
+"""The masks that look at `size`."""

@@ -1,0 +1,42 @@
+"""Parameters: the matrices that a real model has learnt, and that are seeded here."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Projection matrices and biases of multi-head attention; any may be absent.
+
+    Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of
+    each head; without `w_o` the pass ends with the concatenation.
+
+    Attributes
+    ----------
+    w_q, w_k : ndarray (heads, d_in, d_k), optional
+    w_v : ndarray (heads, d_in, d_v), optional
+    w_o : ndarray (heads * d_v, d_out), optional
+    b_q, b_k : ndarray (heads, d_k), optional
+    b_v : ndarray (heads, d_v), optional
+    b_o : ndarray (d_out,), optional
+    """
+
+    w_q: np.ndarray | None = None
+    w_k: np.ndarray | None = None
+    w_v: np.ndarray | None = None
+    w_o: np.ndarray | None = None
+    b_q: np.ndarray | None = None
+    b_k: np.ndarray | None = None
+    b_v: np.ndarray | None = None
+    b_o: np.ndarray | None = None
+
+
+def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:
+    """Cut a matrix (d_in, heads * d) into one band of columns for each head, (heads, d_in, d).
+
+    The heads' small matrices are one big matrix cut: `x @ matrix` holds every
+    head's projection, side by side.
+    """
+    d_in, columns = matrix.shape
+    return matrix.reshape(d_in, n_heads, columns // n_heads).swapaxes(0, 1).copy()

@@ -1,0 +1,220 @@
+"""Terms: how one cell of a stage was made from cells of earlier stages.
+
+Each kind can say its cells, recompute its value with Python floats alone
+(`total`), write itself as LaTeX, and list its lines, which add up.
+"""
+
+import math
+from dataclasses import dataclass
+
+SHOWN_AT_MOST = 6  # factors in a formula; the list of lines always has them all
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of one stage."""
+
+    stage: str
+    index: tuple[int, ...]
+    value: float
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a breakdown: the cells it reads, the sum it does in digits, and what comes of it."""
+
+    cells: tuple[Cell, ...]
+    sum: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum of products of cells: projections, dot products, weighted sums, additions."""
+
+    products: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return tuple(cell for product in self.products for cell in product)
+
+    def total(self) -> float:
+        return math.fsum(_product(product) for product in self.products)
+
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(
+            Line(product, " × ".join(digits(cell.value) for cell in product), _product(product))
+            for product in self.products
+        )
+
+    def latex(self) -> str:
+        return _elided([r" \cdot ".join(_bracketed_tex(cell.value) for cell in product) for product in self.products])
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A cell divided by a number, or multiplied by one."""
+
+    cell: Cell
+    divisor: float = 1.0
+    factor: float = 1.0
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return (self.cell,)
+
+    def total(self) -> float:
+        return self.cell.value * self.factor / self.divisor
+
+    def lines(self) -> tuple[Line, ...]:
+        by = f"÷ {digits(self.divisor)}" if self.factor == 1 else f"× {digits(self.factor)}"
+        return (Line(self.cells, f"{digits(self.cell.value)} {by}", self.total()),)
+
+    def latex(self) -> str:
+        if self.factor == 1:
+            return rf"\frac{{{_tex(self.cell.value)}}}{{{_tex(self.divisor)}}}"
+        return rf"{_bracketed_tex(self.cell.value)} \cdot {_bracketed_tex(self.factor)}"
+
+
+@dataclass(frozen=True)
+class Share:
+    """The softmax of one row at one place: exp(score - shift) over the sum of all of the row's.
+
+    The shift is the row's largest score, which changes no share and keeps exp
+    from overflowing. A row that sees no key has shares of 0.
+    """
+
+    row: tuple[Cell, ...]
+    place: int
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.row
+
+    @property
+    def shift(self) -> float:
+        largest = max(cell.value for cell in self.row)
+        return 0.0 if largest == -math.inf else largest
+
+    @property
+    def exponentials(self) -> tuple[float, ...]:
+        return tuple(math.exp(cell.value - self.shift) for cell in self.row)
+
+    @property
+    def divisor(self) -> float:
+        return math.fsum(self.exponentials)
+
+    def total(self) -> float:
+        return self.exponentials[self.place] / self.divisor if self.divisor else 0.0
+
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(
+            Line((cell,), f"exp({digits(cell.value)} − {_bracketed(self.shift)})", exponential)
+            for cell, exponential in zip(self.row, self.exponentials, strict=True)
+        )
+
+    def latex(self) -> str:
+        if not self.divisor:
+            return r"0 \quad\text{(no key is visible)}"
+        numerator = rf"e^{{{_tex(self.row[self.place].value)} - {_bracketed_tex(self.shift)}}}"
+        return rf"\frac{{{numerator}}}{{{_elided([_tex(value) for value in self.exponentials])}}}"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A cell that is kept where the key is visible, and is -inf where it is hidden."""
+
+    cell: Cell
+    visible: Cell
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return (self.cell, self.visible)
+
+    def total(self) -> float:
+        return self.cell.value if self.visible.value else -math.inf
+
+    def lines(self) -> tuple[Line, ...]:
+        rule = f"visible, so {digits(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
+        return (Line(self.cells, rule, self.total()),)
+
+    def latex(self) -> str:
+        return _tex(self.total())
+
+
+@dataclass(frozen=True)
+class Copy:
+    """The same number as an earlier cell."""
+
+    cell: Cell
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return (self.cell,)
+
+    def total(self) -> float:
+        return self.cell.value
+
+    def lines(self) -> tuple[Line, ...]:
+        return (Line(self.cells, "the same number", self.cell.value),)
+
+    def latex(self) -> str:
+        return _tex(self.cell.value)
+
+
+@dataclass(frozen=True)
+class Given:
+    """A number that came from nothing in the graph: `recipe` says where it is from."""
+
+    value: float
+    recipe: str
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return ()
+
+    def total(self) -> float:
+        return self.value
+
+    def lines(self) -> tuple[Line, ...]:
+        return (Line((), self.recipe, self.value),)
+
+    def latex(self) -> str:
+        return _tex(self.value)
+
+
+Terms = Sum | Scaled | Share | Selection | Copy | Given
+
+
+def digits(value: float) -> str:
+    """A number as an inspector shows it: 4 decimals, or 3 significant ones where it is too small or large for that."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return f"{value:.4f}".replace("-", "−")
+
+
+def _product(cells: tuple[Cell, ...]) -> float:
+    return math.prod(cell.value for cell in cells)
+
+
+def _bracketed(value: float) -> str:
+    return f"({digits(value)})" if value < 0 else digits(value)
+
+
+def _tex(value: float) -> str:
+    """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
+    mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")
+    return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
+
+
+def _bracketed_tex(value: float) -> str:
+    return f"({_tex(value)})" if value < 0 else _tex(value)
+
+
+def _elided(parts: list[str]) -> str:
+    if len(parts) > SHOWN_AT_MOST:
+        parts = [*parts[: SHOWN_AT_MOST - 1], r"\dots", parts[-1]]
+    return " + ".join(parts)

@@ -1,0 +1,96 @@
+"""Tokens: the words and punctuation marks of a sentence, in any script."""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+
+_JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
+_INSIDE_WORDS = "'\u2019"
+_INSIDE_NUMBERS = ".,"
+
+
+def cleaned(text: str) -> str:
+    """`text` in NFC, without control or direction-override characters; a lone surrogate becomes U+FFFD."""
+    text = unicodedata.normalize("NFC", text.encode("utf-16", "replace").decode("utf-16", "replace"))
+    return "".join(
+        " " if character.isspace() else character
+        for character in text
+        if character.isspace() or character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf")
+    )
+
+
+def tokenize(text: str) -> tuple[str, ...]:
+    """Split `text` into words and punctuation marks.
+
+    A combining mark stays with its letter, an emoji sequence stays whole, an
+    apostrophe inside a word and a point inside a number stay inside; each
+    Chinese character is a token of its own, since no spaces part them.
+
+    Examples
+    --------
+    >>> tokenize("Don't stop, at 3.5!")
+    ("Don't", 'stop', ',', 'at', '3.5', '!')
+    """
+    clusters = _clusters(cleaned(text))
+    tokens: list[str] = []
+    grows = False
+    for position, cluster in enumerate(clusters):
+        following = clusters[position + 1] if position + 1 < len(clusters) else " "
+        if cluster == " ":
+            grows = False
+        elif grows and (_in_word(cluster) or _bridges(tokens[-1], cluster, following)):
+            tokens[-1] += cluster
+        else:
+            tokens.append(cluster)
+            grows = _in_word(cluster)
+    return tuple(tokens)
+
+
+def labels(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Tokens told apart: the second "the" is "the (2)", as no token holds a space."""
+    seen: Counter[str] = Counter()
+    told_apart = []
+    for token in tokens:
+        seen[token] += 1
+        told_apart.append(token if seen[token] == 1 else f"{token} ({seen[token]})")
+    return tuple(told_apart)
+
+
+def _clusters(text: str) -> list[str]:
+    """Letters with their marks, and emoji with what modifies or joins them."""
+    clusters: list[str] = []
+    for character in text:
+        if clusters and clusters[-1] != " " and _clings(clusters[-1], character):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
+
+
+def _clings(cluster: str, character: str) -> bool:
+    return (
+        unicodedata.category(character).startswith("M")
+        or character in _JOINERS
+        or "\U0001f3fb" <= character <= "\U0001f3ff"  # skin tones
+        or (cluster[-1] == "\u200d" and not _in_word(cluster))
+        or (len(cluster) == 1 and _is_flag_half(cluster) and _is_flag_half(character))
+    )
+
+
+def _is_flag_half(character: str) -> bool:
+    return "\U0001f1e6" <= character <= "\U0001f1ff"
+
+
+def _in_word(cluster: str) -> bool:
+    first = cluster[0]
+    return (first == "_" or unicodedata.category(first)[0] in "LN") and not _is_ideograph(first)
+
+
+def _is_ideograph(character: str) -> bool:
+    return unicodedata.name(character, "").startswith("CJK UNIFIED")
+
+
+def _bridges(word: str, cluster: str, following: str) -> bool:
+    if cluster in _INSIDE_WORDS:
+        return word[-1].isalpha() and following[0].isalpha()
+    return cluster in _INSIDE_NUMBERS and word[-1].isdigit() and following[0].isdigit()

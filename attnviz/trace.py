@@ -1,0 +1,170 @@
+"""Trace: the graph of stages of one pass, every number kept. All views ask it, and compute nothing themselves."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.errors import ArrayError
+from attnviz.operations import Given, Operation
+from attnviz.terms import Cell, Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A named array and the operation that made it from earlier stages.
+
+    Attributes
+    ----------
+    name : str
+        Its word in the vocabulary, such as "scores".
+    value : ndarray
+        Read-only. float64, or bool for a mask that selects.
+    axes : tuple of str
+        What each axis counts, such as ("head", "query", "key").
+    operation : Operation
+    inputs : tuple of str
+        The names of the stages that the operation reads.
+    """
+
+    name: str
+    value: np.ndarray
+    axes: tuple[str, ...]
+    operation: Operation
+    inputs: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        value = self.value.copy()
+        value.flags.writeable = False
+        object.__setattr__(self, "value", value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.value.shape
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        """The number at `index`."""
+        return Cell(self.name, index, float(self.value[index]))
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All stages of one pass, in the order they were made; `trace["attention"].value` is an array.
+
+    Attributes
+    ----------
+    stages : tuple of Stage
+    labels : mapping of axis names to labels
+        The words along the axes "token", "query", "key" and "context token", told apart.
+    """
+
+    stages: tuple[Stage, ...]
+    labels: Mapping[str, tuple[str, ...]]
+
+    def __getitem__(self, name: str) -> Stage:
+        for stage in self.stages:
+            if stage.name == name:
+                return stage
+        raise KeyError(f"no stage {name!r}; this trace has {', '.join(stage.name for stage in self.stages)}")
+
+    def __contains__(self, name: str) -> bool:
+        return any(stage.name == name for stage in self.stages)
+
+    def terms(self, name: str, index: Sequence[int]) -> Terms:
+        """How the cell at `index` of the stage `name` was made.
+
+        Parameters
+        ----------
+        name : str
+        index : sequence of int
+            One for each axis of the stage: (head, query, key) for "scores".
+
+        Raises
+        ------
+        IndexError
+            If the stage has no such cell.
+        """
+        stage = self[name]
+        index = tuple(operator.index(i) for i in index)
+        if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
+            raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
+        if isinstance(stage.operation, Given):
+            return stage.operation.terms(index, value=float(stage.value[index]))
+        return stage.operation.terms(index, *self.inputs(name))
+
+    def inputs(self, name: str) -> tuple[Stage, ...]:
+        """The stages that the stage `name` was made from."""
+        return tuple(self[each] for each in self[name].inputs)
+
+    def line(self, name: str) -> str | None:
+        """The one line of NumPy that makes the stage, or None for a given one."""
+        stage = self[name]
+        return None if isinstance(stage.operation, Given) else stage.operation.numpy(name, *stage.inputs)
+
+    def label(self, axis: str, place: int) -> str:
+        """The word at a place of an axis; places are counted from 1 where an axis has no words."""
+        words = self.labels.get(axis)
+        return words[place] if words else f"head {place + 1}" if axis == "head" else str(place + 1)
+
+    def name_of(self, cell: Cell) -> str:
+        """A cell as a person would say it: scores[head 2, cat, sat]."""
+        axes = self[cell.stage].axes
+        return f"{cell.stage}[{', '.join(self.label(*at) for at in zip(axes, cell.index, strict=True))}]"
+
+    @property
+    def blind(self) -> tuple[tuple[int, int], ...]:
+        """The (head, query) pairs that see no key: their rows of attention are zeros."""
+        return tuple(map(tuple, np.argwhere(~np.isfinite(self["masked"].value).any(axis=-1)).tolist()))
+
+    def beginning_with(self, stages: Iterable[Stage]) -> Trace:
+        """The trace with `stages` before it, in place of the given ones of the same names."""
+        first = tuple(stages)
+        names = {stage.name for stage in first}
+        return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
+
+    def told(self, recipes: Mapping[str, str]) -> Trace:
+        """The trace, its given stages saying where they are from."""
+        return replace(
+            self,
+            stages=tuple(
+                replace(stage, operation=Given(recipes[stage.name])) if stage.name in recipes else stage
+                for stage in self.stages
+            ),
+        )
+
+    def labelled(self, **labels: tuple[str, ...]) -> Trace:
+        """The trace with other words along some of its axes."""
+        named = {axis.replace("_", " "): words for axis, words in labels.items()}
+        return replace(self, labels={**self.labels, **named})
+
+
+class Builder:
+    """Stages being made, one after the other."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, Stage] = {}
+
+    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> str:
+        """Add a stage that comes from nothing. Returns its name."""
+        self.stages[name] = Stage(name, value, axes, Given(recipe))
+        return name
+
+    def apply(self, name: str, operation: Operation, *inputs: str) -> str:
+        """Add the stage that `operation` makes of earlier ones. Returns its name.
+
+        Raises
+        ------
+        ArrayError
+            If a number is too large for float64.
+        """
+        made_from = [self.stages[each] for each in inputs]
+        with np.errstate(over="ignore", invalid="ignore"):
+            value = operation.compute(*(stage.value for stage in made_from))
+        if np.isnan(value).any() or np.isposinf(value).any():
+            raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
+        self.stages[name] = Stage(name, value, operation.axes(*made_from), operation, inputs)
+        return name
