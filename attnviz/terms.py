@@ -1,7 +1,8 @@
 """Terms: how one cell of a stage was made from cells of earlier stages.
 
 Each kind can say its cells, recompute its value with Python floats alone
-(`total`), write itself as LaTeX, and list its lines, which add up.
+(`total`), write itself as LaTeX, and list its lines, with the words of how they
+make the total (`conclusion`).
 """
 
 import math
@@ -47,6 +48,9 @@ class Sum:
             for product in self.products
         )
 
+    def conclusion(self) -> str:
+        return f"the sum of {len(self.products)}"
+
     def latex(self) -> str:
         return _elided([r" \cdot ".join(_bracketed_tex(cell.value) for cell in product) for product in self.products])
 
@@ -69,6 +73,9 @@ class Scaled:
     def lines(self) -> tuple[Line, ...]:
         by = f"÷ {digits(self.divisor)}" if self.factor == 1 else f"× {digits(self.factor)}"
         return (Line(self.cells, f"{digits(self.cell.value)} {by}", self.total()),)
+
+    def conclusion(self) -> str:
+        return ""
 
     def latex(self) -> str:
         if self.factor == 1:
@@ -113,6 +120,11 @@ class Share:
             for cell, exponential in zip(self.row, self.exponentials, strict=True)
         )
 
+    def conclusion(self) -> str:
+        if not self.divisor:
+            return "no key is visible, so the share is 0"
+        return f"{digits(self.exponentials[self.place])} ÷ {digits(self.divisor)}, the sum of {len(self.row)}"
+
     def latex(self) -> str:
         if not self.divisor:
             return r"0 \quad\text{(no key is visible)}"
@@ -138,6 +150,9 @@ class Selection:
         rule = f"visible, so {digits(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
         return (Line(self.cells, rule, self.total()),)
 
+    def conclusion(self) -> str:
+        return ""
+
     def latex(self) -> str:
         return _tex(self.total())
 
@@ -157,6 +172,9 @@ class Copy:
 
     def lines(self) -> tuple[Line, ...]:
         return (Line(self.cells, "the same number", self.cell.value),)
+
+    def conclusion(self) -> str:
+        return ""
 
     def latex(self) -> str:
         return _tex(self.cell.value)
@@ -178,6 +196,9 @@ class Given:
 
     def lines(self) -> tuple[Line, ...]:
         return (Line((), self.recipe, self.value),)
+
+    def conclusion(self) -> str:
+        return ""
 
     def latex(self) -> str:
         return _tex(self.value)
