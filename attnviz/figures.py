@@ -14,7 +14,7 @@ from attnviz.terms import Share
 from attnviz.trace import Trace
 from attnviz.vocabulary import AXES, VOCABULARY
 
-MANY_TICKS = 40
+MANY_BARS = 16
 LONG_WORD = 14
 
 
@@ -38,10 +38,10 @@ def heads(trace: Trace, focus: Focus) -> go.Figure:
         at = {"row": row + 1, "col": column + 1}
         figure.add_trace(_heat(attention[head], "coloraxis", "query", "key"), **at)
         figure.update_xaxes(
-            _ticks(trace.labels.get("key"), n_keys), title_text="key" if row == rows - 1 else None, **at
+            _ticks(trace.labels.get("key"), n_keys, 64 // columns), title_text="key" if row == rows - 1 else None, **at
         )
         figure.update_yaxes(
-            _ticks(trace.labels.get("query"), n_queries),
+            _ticks(trace.labels.get("query"), n_queries, 32),
             autorange="reversed",
             title_text=None if column else "query",
             **at,
@@ -79,7 +79,9 @@ def shares(trace: Trace, terms: Share) -> go.Figure:
                 x=keys,
                 y=values,
                 marker={"color": [_strong(palette.SHARE, key == terms.place) for key in keys]},
-                text=["−∞" if np.isnan(value) else f"{value:.2f}" for value in values],
+                text=None
+                if len(keys) > MANY_BARS
+                else ["−∞" if np.isnan(value) else f"{value:.2f}".replace("-", "−") for value in values],
                 textposition="outside",
                 cliponaxis=False,
                 hovertemplate=f"%{{x}}<br>{title} %{{y:.6f}}<extra></extra>",
@@ -87,10 +89,12 @@ def shares(trace: Trace, terms: Share) -> go.Figure:
             row=1,
             col=column,
         )
-        figure.update_xaxes(_ticks(trace.labels.get("key"), len(keys)), title_text="key", row=1, col=column)
+        figure.update_xaxes(_ticks(trace.labels.get("key"), len(keys), 24), title_text="key", row=1, col=column)
         low, high = np.nanmin([0.0, *values]), np.nanmax([0.0, *values])
         room = 0.18 * ((high - low) or 1.0)
-        figure.update_yaxes(range=[low - room * (low < 0), high + room], row=1, col=column)
+        figure.update_yaxes(
+            range=[low - room * (low < 0), high + room], showticklabels=False, showgrid=False, row=1, col=column
+        )
     figure.update_layout(showlegend=False, height=300, margin={"l": 10, "r": 10, "t": 40, "b": 10})
     return figure
 
@@ -118,7 +122,7 @@ def contributions(trace: Trace, focus: Focus) -> go.Figure:
         marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": palette.ROLES[""]}},
         hovertemplate="output %{y:.6f}<extra></extra>",
     )
-    figure.update_xaxes(_ticks(None, len(places)), title_text="place on d_model")
+    figure.update_xaxes(_ticks(None, len(places), 32), title_text="place on d_model")
     figure.update_yaxes(title_text="what is added", zeroline=True)
     figure.update_layout(
         barmode="relative",
@@ -131,45 +135,76 @@ def contributions(trace: Trace, focus: Focus) -> go.Figure:
 
 def equation(matrices: Sequence[Matrix]) -> go.Figure:
     """A picture too large for written numbers: the same matrices in the same colours, one heatmap each."""
-    widths = [max(matrix.values.shape[1], max(m.values.shape[1] for m in matrices) / 4) for matrix in matrices]
+    widest = max(matrix.values.shape[1] for matrix in matrices)
     figure = make_subplots(
         1,
         len(matrices),
-        column_widths=widths,
-        horizontal_spacing=0.09 if len(matrices) < 4 else 0.05,
-        subplot_titles=[f"{matrix.sign} {matrix.title}".strip() for matrix in matrices],
+        column_widths=[max(matrix.values.shape[1], widest / 3) for matrix in matrices],
+        horizontal_spacing=min(0.13, 0.4 / len(matrices)),
+        subplot_titles=[_titled(matrix) for matrix in matrices],
     )
     for column, matrix in enumerate(matrices, start=1):
         at = {"row": 1, "col": column}
-        entry = VOCABULARY[matrix.stage]
-        axis = f"coloraxis{column}"
-        share = entry.scale == "share" or matrix.values.dtype == bool
-        figure.add_trace(_heat(matrix.values, axis, matrix.row_axis, matrix.column_axis), **at)
-        figure.update_layout(
-            {
-                axis: {
-                    "colorscale": palette.SHARE_SCALE if share else palette.SIGNED_SCALE,
-                    "cmin": 0 if share else -matrix.limit,
-                    "cmax": 1 if share else matrix.limit,
-                    "showscale": column == len(matrices),
-                    "colorbar": {"thickness": 12},
-                }
-            }
-        )
+        figure.add_trace(_heat(matrix.values, f"coloraxis{column}", matrix.row_axis, matrix.column_axis), **at)
+        figure.update_layout({f"coloraxis{column}": _scale(matrix) | {"showscale": column == len(matrices)}})
         figure.update_xaxes(
-            _ticks(matrix.column_labels, matrix.values.shape[1]), title_text=AXES[matrix.column_axis], **at
+            _ticks(matrix.column_labels, matrix.values.shape[1], 16), title_text=AXES[matrix.column_axis], **at
         )
         figure.update_yaxes(
-            _ticks(matrix.row_labels, matrix.values.shape[0]),
+            _ticks(matrix.row_labels, matrix.values.shape[0], 32),
             autorange="reversed",
             title_text=AXES.get(matrix.row_axis, ""),
             **at,
         )
-        if matrix.selected:
-            figure.add_shape(_outline(*matrix.selected), **at)
+        figure.add_shape(_outline(*matrix.selected), **at)
     tallest = max(matrix.values.shape[0] for matrix in matrices)
-    figure.update_layout(height=140 + min(max(14 * tallest, 160), 560), margin={"l": 10, "r": 10, "t": 40, "b": 10})
+    figure.update_layout(height=150 + min(max(12 * tallest, 160), 420), margin={"l": 10, "r": 10, "t": 40, "b": 10})
     return figure
+
+
+def overview(matrices: Sequence[Matrix]) -> go.Figure:
+    """Every matrix of a pass in one figure, small."""
+    columns = 4
+    rows = -(-len(matrices) // columns)
+    figure = make_subplots(
+        rows,
+        columns,
+        subplot_titles=[f"{_titled(matrix)}, {' × '.join(map(str, matrix.values.shape))}" for matrix in matrices],
+        vertical_spacing=0.06,
+        horizontal_spacing=0.03,
+    )
+    for number, matrix in enumerate(matrices):
+        row, column = divmod(number, columns)
+        at = {"row": row + 1, "col": column + 1}
+        axis = f"coloraxis{number + 1}"
+        figure.add_trace(_heat(matrix.values, axis, matrix.row_axis, matrix.column_axis), **at)
+        figure.update_layout({axis: _scale(matrix) | {"showscale": False}})
+        figure.update_xaxes(
+            _ticks(matrix.column_labels, matrix.values.shape[1], 16), showticklabels=False, showgrid=False, **at
+        )
+        figure.update_yaxes(
+            _ticks(matrix.row_labels, matrix.values.shape[0], 16), showticklabels=False, autorange="reversed", **at
+        )
+        figure.add_shape(_outline(*matrix.selected), **at)
+    figure.update_layout(height=170 * rows, margin={"l": 10, "r": 10, "t": 40, "b": 10})
+    return figure
+
+
+def _titled(matrix: Matrix) -> str:
+    sign = "" if matrix.sign in ("", "=") else matrix.sign
+    return f"{sign} {matrix.title} {matrix.after}".strip()
+
+
+def _scale(matrix: Matrix) -> dict:
+    """The colours of a matrix's numbers, as in the browser's tables."""
+    if VOCABULARY[matrix.stage].scale == "share" or matrix.values.dtype == bool:
+        return {"colorscale": palette.SHARE_SCALE, "cmin": 0, "cmax": 1, "colorbar": {"thickness": 12}}
+    return {
+        "colorscale": palette.SIGNED_SCALE,
+        "cmin": -matrix.limit,
+        "cmax": matrix.limit,
+        "colorbar": {"thickness": 12},
+    }
 
 
 def _heat(values: np.ndarray, coloraxis: str, row_axis: str, column_axis: str) -> go.Heatmap:
@@ -183,9 +218,9 @@ def _heat(values: np.ndarray, coloraxis: str, row_axis: str, column_axis: str) -
     )
 
 
-def _ticks(labels: Sequence[str] | None, length: int) -> dict:
+def _ticks(labels: Sequence[str] | None, length: int, at_most: int) -> dict:
     """Numeric positions with the words as text: equal words stay apart, "1" stays a word, and no markup is read."""
-    step = -(-length // MANY_TICKS)
+    step = -(-length // at_most)
     places = list(range(0, length, step))
     words = [labels[place] if labels else str(place + 1) for place in places]
     return {"tickvals": places, "ticktext": [_escaped(word) for word in words], "showgrid": False, "zeroline": False}

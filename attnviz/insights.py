@@ -24,7 +24,7 @@ def _embeddings(trace: Trace, focus: Focus) -> str:
         if twins
         else ""
     )
-    return f"{word} enters as {len(row)} numbers between {row.min():.2f} and {row.max():.2f}.{same}"
+    return f"{word} enters as {len(row)} numbers between {_number(row.min())} and {_number(row.max())}.{same}"
 
 
 def _input(trace: Trace, focus: Focus) -> str:
@@ -34,7 +34,7 @@ def _input(trace: Trace, focus: Focus) -> str:
     moved = np.linalg.norm(trace["positions"].value[focus.query])
     size = np.linalg.norm(trace["embeddings"].value[focus.query])
     return (
-        f"Place {focus.query + 1} moves {word} by {moved:.2f}, where its embedding is {size:.2f} long: "
+        f"Place {focus.query + 1} moves {word} by {_number(moved)}, where its embedding is {_number(size)} long: "
         "the same word elsewhere now enters as another vector."
     )
 
@@ -57,7 +57,7 @@ def _projection(name: str, does: str) -> Callable[[Trace, Focus], str]:
         )
         return (
             f"{made}: head {focus.head + 1} {does} {_quoted(trace.label(axis, place))} by {len(row)} numbers, "
-            f"the largest in size {row[largest]:.2f} at place {largest + 1}."
+            f"the largest in size {_number(row[largest])} at place {largest + 1}."
         )
 
     return say
@@ -70,8 +70,8 @@ def _scores(trace: Trace, focus: Focus) -> str:
         return f"{word} has one key to look at, and scores {row[0]:.2f} with it."
     best, worst = _quoted(trace.label("key", int(row.argmax()))), _quoted(trace.label("key", int(row.argmin())))
     return (
-        f"In head {focus.head + 1} {word} scores highest with {best} ({row.max():.2f}) "
-        f"and lowest with {worst} ({row.min():.2f})."
+        f"In head {focus.head + 1} {word} scores highest with {best} ({_number(row.max())}) "
+        f"and lowest with {worst} ({_number(row.min())})."
     )
 
 
@@ -79,14 +79,12 @@ def _scaled(trace: Trace, focus: Focus) -> str:
     before, after = trace["scores"].value[focus.head], trace["scaled"].value[focus.head]
     factor = trace["scaled"].operation.factor
     if factor == 1:
-        return (
-            f"Scaling is off: the scores of head {focus.head + 1} keep their standard deviation of {before.std():.2f}."
-        )
+        return f"Scaling is off: head {focus.head + 1}'s scores keep their spread of {_number(before.std())}."
     d_k = trace["scaled"].operation.d_k
     by = f"Dividing by √{d_k} = {d_k**0.5:.2f}" if factor is None else f"Multiplying by {factor:g}"
     return (
         f"{by} brings the spread (standard deviation) of head {focus.head + 1}'s scores "
-        f"from {before.std():.2f} to {after.std():.2f}; their order stays."
+        f"from {_number(before.std())} to {_number(after.std())}; their order stays."
     )
 
 
@@ -110,7 +108,7 @@ def _attention(trace: Trace, focus: Focus) -> str:
     if not seen:
         return f"{word} sees no key in head {focus.head + 1}, so its row is zeros.{_blind(trace)}"
     best = int(row.argmax())
-    share = f"{row[best]:.2f}"
+    share = _number(row[best])
     if seen == 1:
         return (
             f"{word} sees {_quoted(trace.label('key', best))} alone, and gives it everything: {share}.{_blind(trace)}"
@@ -144,12 +142,12 @@ def _output(trace: Trace, focus: Focus) -> str:
     word = _quoted(trace.label("query", focus.query))
     length = np.linalg.norm(trace["output"].value[focus.query])
     if len(parts) == 1:
-        return f"{word} leaves as a vector of length {length:.2f}, made by the only head."
+        return f"{word} leaves as a vector of length {_number(length)}, made by the only head."
     lengths = np.linalg.norm(parts, axis=-1)
     largest = int(lengths.argmax())
     return (
-        f"{word} leaves as a vector of length {length:.2f}. Head {largest + 1} adds the longest part to it, "
-        f"{lengths[largest]:.2f} long; the shortest is head {int(lengths.argmin()) + 1}'s, {lengths.min():.2f}."
+        f"{word} leaves as a vector of length {_number(length)}. The longest part of it comes from head {largest + 1}, "
+        f"{_number(lengths[largest])}; the shortest from head {int(lengths.argmin()) + 1}, {_number(lengths.min())}."
     )
 
 
@@ -191,6 +189,10 @@ def _blind(trace: Trace) -> str:
     words = _listed(_quoted(trace.label("query", query)) for query in rows[:4])
     more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
     return f" {words}{more} {'sees' if len(rows) == 1 else 'see'} no key at all: attention there is zeros."
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _quoted(word: str) -> str:

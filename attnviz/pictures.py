@@ -77,10 +77,9 @@ class Matrix:
         return VOCABULARY[self.stage].title
 
     @property
-    def shape(self) -> str:
-        """Its lengths and what they count."""
-        rows, columns = self.values.shape
-        return f"{rows} × {columns}: {AXES.get(self.row_axis, 'row')} × {AXES[self.column_axis]}"
+    def counts(self) -> str:
+        """What its rows and columns count."""
+        return f"{AXES.get(self.row_axis, 'row')} × {AXES[self.column_axis]}"
 
     @property
     def legible(self) -> bool:
@@ -190,7 +189,7 @@ def contributions(trace: Trace, focus: Focus) -> tuple[Matrix, Matrix]:
         ("row", focus.query, "column"),
         reads="column",
     )
-    output = matrix(trace, "output", focus, sign="sum")
+    output = matrix(trace, "output", focus, sign="added up:")
     return from_heads, replace(
         output,
         values=output.values[focus.query][None],

@@ -2,13 +2,13 @@
 
 Each kind can say its cells, recompute its value with Python floats alone
 (`total`), write itself as LaTeX, and list its lines, with the words of how they
-make the total (`conclusion`).
+make the total (`conclusion`). `between` joins the names of a line's cells.
 """
 
 import math
 from dataclasses import dataclass
 
-SHOWN_AT_MOST = 6  # factors in a formula; the list of lines always has them all
+SHOWN_AT_MOST = 4  # summands in a formula; the list of lines always has them all
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Sum:
     """A sum of products of cells: projections, dot products, weighted sums, additions."""
 
     products: tuple[tuple[Cell, ...], ...]
+
+    between = " × "
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -63,6 +65,8 @@ class Scaled:
     divisor: float = 1.0
     factor: float = 1.0
 
+    between = ", "
+
     @property
     def cells(self) -> tuple[Cell, ...]:
         return (self.cell,)
@@ -79,7 +83,7 @@ class Scaled:
 
     def latex(self) -> str:
         if self.factor == 1:
-            return rf"\frac{{{_tex(self.cell.value)}}}{{{_tex(self.divisor)}}}"
+            return rf"\frac{{{tex(self.cell.value)}}}{{{tex(self.divisor)}}}"
         return rf"{_bracketed_tex(self.cell.value)} \cdot {_bracketed_tex(self.factor)}"
 
 
@@ -93,6 +97,8 @@ class Share:
 
     row: tuple[Cell, ...]
     place: int
+
+    between = ", "
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -128,8 +134,8 @@ class Share:
     def latex(self) -> str:
         if not self.divisor:
             return r"0 \quad\text{(no key is visible)}"
-        numerator = rf"e^{{{_tex(self.row[self.place].value)} - {_bracketed_tex(self.shift)}}}"
-        return rf"\frac{{{numerator}}}{{{_elided([_tex(value) for value in self.exponentials])}}}"
+        numerator = rf"e^{{{tex(self.row[self.place].value)} - {_bracketed_tex(self.shift)}}}"
+        return rf"\frac{{{numerator}}}{{{_elided([tex(value) for value in self.exponentials])}}}"
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,8 @@ class Selection:
 
     cell: Cell
     visible: Cell
+
+    between = ", "
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -154,7 +162,7 @@ class Selection:
         return ""
 
     def latex(self) -> str:
-        return _tex(self.total())
+        return rf"{tex(self.cell.value)} \text{{ (visible)}}" if self.visible.value else r"\text{hidden}"
 
 
 @dataclass(frozen=True)
@@ -162,6 +170,8 @@ class Copy:
     """The same number as an earlier cell."""
 
     cell: Cell
+
+    between = ", "
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -177,7 +187,7 @@ class Copy:
         return ""
 
     def latex(self) -> str:
-        return _tex(self.cell.value)
+        return tex(self.cell.value)
 
 
 @dataclass(frozen=True)
@@ -186,6 +196,8 @@ class Given:
 
     value: float
     recipe: str
+
+    between = ""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -201,7 +213,7 @@ class Given:
         return ""
 
     def latex(self) -> str:
-        return _tex(self.value)
+        return tex(self.value)
 
 
 Terms = Sum | Scaled | Share | Selection | Copy | Given
@@ -217,6 +229,12 @@ def digits(value: float) -> str:
     return f"{value:.4f}".replace("-", "−")
 
 
+def tex(value: float) -> str:
+    """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
+    mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")
+    return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
+
+
 def _product(cells: tuple[Cell, ...]) -> float:
     return math.prod(cell.value for cell in cells)
 
@@ -225,14 +243,8 @@ def _bracketed(value: float) -> str:
     return f"({digits(value)})" if value < 0 else digits(value)
 
 
-def _tex(value: float) -> str:
-    """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
-    mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")
-    return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
-
-
 def _bracketed_tex(value: float) -> str:
-    return f"({_tex(value)})" if value < 0 else _tex(value)
+    return f"({tex(value)})" if value < 0 else tex(value)
 
 
 def _elided(parts: list[str]) -> str:

@@ -8,8 +8,7 @@ from attnviz.ui import address, controls, lesson, steps
 
 trace = trace_of(controls.settings())
 st.markdown(
-    "Every number below is real. **Try:** hover a cell to see what it was made from, click it to take it apart, "
-    "and press **→** for the next step. Then change a word."
+    "**Try:** hover a number to see what made it, click it to take it apart, press **→** to go on, change a word."
 )
 lessons = steps_of(trace)
 step = steps.chosen(lessons)

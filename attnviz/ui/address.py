@@ -56,7 +56,7 @@ def pickers(trace: Trace, names: Sequence[str], at: Focus) -> None:
             key = f"pick_{coordinate}"
             st.session_state[key] = getattr(at, coordinate)  # the address has the say, the box shows it
             st.selectbox(
-                coordinate.capitalize(),
+                _called(axis, coordinate),
                 range(length),
                 format_func=lambda place, axis=axis: trace.label(axis, place).removeprefix("head "),
                 key=key,
@@ -68,3 +68,9 @@ def pickers(trace: Trace, names: Sequence[str], at: Focus) -> None:
 
 def _picked(at: Focus, coordinate: str) -> None:
     move(replace(at, **{coordinate: st.session_state[f"pick_{coordinate}"]}))
+
+
+def _called(axis: str, coordinate: str) -> str:
+    if axis == "heads * d_v":
+        return "Head" if coordinate == "head" else "d_v"
+    return axis if axis.startswith("d_") else axis.capitalize()

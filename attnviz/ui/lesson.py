@@ -8,7 +8,7 @@ from attnviz import figures, insights, pictures
 from attnviz.focus import Focus
 from attnviz.lessons import Step
 from attnviz.pictures import Matrix
-from attnviz.terms import Share, digits
+from attnviz.terms import Copy, Given, Share, digits, tex
 from attnviz.trace import Trace
 from attnviz.ui import address, matrix
 from attnviz.ui.text import markdown
@@ -19,52 +19,62 @@ BARE = {"displayModeBar": False}
 
 def show(trace: Trace, step: Step, focus: Focus) -> None:
     """Draw a step of the walkthrough."""
-    st.subheader(step.heading, anchor=False)
     st.markdown(step.text)
     made = [name for name in step.stages if name in trace]
-    if made:
-        _formulas(trace, made, focus)
-        address.pickers(trace, made, focus)
-        _picture(trace, [pictures.equation(trace, name, focus) for name in made], made, focus)
-        for name in made:
-            st.markdown(markdown(insights.caption(trace, name, focus)))
-    else:
+    if not made:
         _whole_pass(trace, focus)
+        return
+    _formulas(trace, made, focus)
+    _picture(trace, [pictures.equation(trace, name, focus) for name in made], focus)
+    for name in made:
+        st.markdown(markdown(insights.caption(trace, name, focus)))
+    _selected(trace, made, focus)
     if step.title == "Softmax":
         _softmax(trace, focus)
     if step.title == "Output":
         _contributions(trace, focus)
     lines = [line for line in map(trace.line, made) if line]
     if lines:
+        st.markdown("##### In NumPy")
         st.code("\n".join(lines), language="python", wrap_lines=True)
 
 
 def _formulas(trace: Trace, names: Sequence[str], focus: Focus) -> None:
-    """Each stage's formula in symbols, and again with the selected cell's own numbers."""
-    for name in names:
-        stage = trace[name]
-        if not stage.inputs:
-            continue
-        head = focus.head if stage.axes[0] == "head" else None
-        symbols = [symbol(each, head) for each in (name, *stage.inputs)]
-        index = focus.index(stage, pictures.d_v(trace))
-        terms = trace.terms(name, index)
-        place = ", ".join(str(i + 1) for i in (index if head is None else index[1:]))
-        st.latex(stage.operation.latex(*symbols))
-        st.latex(rf"({symbols[0]})_{{{place}}} = {terms.latex()} = {digits(terms.total()).replace('−', '-')}")
+    """The formulas of some stages in symbols, in one line."""
+    formulas = [trace[name].operation.latex(*_symbols(trace, name, focus)) for name in names if trace[name].inputs]
+    if formulas:
+        st.latex(r" \qquad ".join(formulas))
 
 
-def _picture(trace: Trace, equations: Sequence[Sequence[Matrix]], names: Sequence[str], focus: Focus) -> None:
-    """Equations as tables, those that are too large for written numbers as heatmaps; and the selected cells' terms."""
+def _symbols(trace: Trace, name: str, focus: Focus) -> list[str]:
+    """The symbols of a stage and of its inputs, for the head in focus if the stage has heads."""
+    head = focus.head if trace[name].axes[0] == "head" else None
+    return [symbol(each, head) for each in (name, *trace[name].inputs)]
+
+
+def _picture(trace: Trace, equations: Sequence[Sequence[Matrix]], focus: Focus) -> None:
+    """Equations as tables; those that are too large for written numbers as heatmaps."""
     for number, equation in enumerate(equations):
         if not _legible(equation):
             st.plotly_chart(figures.equation(equation), key=f"large_{number}", config=BARE)
-    breakdowns = []
-    for name in names:
-        cell = trace[name].cell(focus.index(trace[name], pictures.d_v(trace)))
-        breakdowns.append((f"{trace.name_of(cell)} = {digits(cell.value)}", trace.terms(name, cell.index)))
     written = [equation for equation in equations if _legible(equation)]
-    matrix.picture(trace, written, breakdowns, address.picking(trace, focus), key="picture")
+    if written:
+        matrix.picture(trace, written, address.picking(trace, focus), key="picture")
+
+
+def _selected(trace: Trace, names: Sequence[str], focus: Focus) -> None:
+    """The cells in focus: boxes to choose them by, their formulas in their own numbers, and their terms."""
+    address.pickers(trace, names, focus)
+    cells = []
+    for name in names:
+        stage = trace[name]
+        cell = stage.cell(focus.index(stage, pictures.d_v(trace)))
+        terms = trace.terms(name, cell.index)
+        cells.append((f"{trace.name_of(cell)} = {digits(cell.value)}", terms))
+        if not isinstance(terms, Copy | Given):
+            place = ", ".join(str(i + 1) for i in cell.index[stage.axes[0] == "head" :])
+            st.latex(rf"({_symbols(trace, name, focus)[0]})_{{{place}}} = {terms.latex()} = {tex(cell.value)}")
+    matrix.breakdowns(trace, cells, key="breakdowns")
 
 
 def _legible(equation: Sequence[Matrix]) -> bool:
@@ -93,15 +103,19 @@ def _contributions(trace: Trace, focus: Focus) -> None:
     st.markdown("##### One row of the output, as the sum of what each head adds")
     equation = pictures.contributions(trace, focus)
     if _legible(equation):
-        matrix.picture(trace, [equation], [], address.picking(trace, focus), key="contributions")
+        matrix.picture(trace, [equation], address.picking(trace, focus), key="contributions")
     st.plotly_chart(figures.contributions(trace, focus), key="contributions_figure", config=BARE)
 
 
 def _whole_pass(trace: Trace, focus: Focus) -> None:
     st.markdown(markdown(insights.summary(trace)))
     last = trace.stages[-1].name
-    address.pickers(trace, ["attention", last], focus)
-    _picture(trace, pictures.rows_of(trace, focus), [last], focus)
+    rows = pictures.rows_of(trace, focus)
+    if all(map(_legible, rows)):
+        matrix.picture(trace, rows, address.picking(trace, focus), key="picture", small=True)
+    else:
+        st.plotly_chart(figures.overview([each for row in rows for each in row]), key="overview", config=BARE)
+    _selected(trace, [last], focus)
     st.markdown("##### Every stage and its shape")
     rows = [
         f"| `{stage.name}` | ${symbol(stage.name)}$ | {VOCABULARY[stage.name].meaning} | "

@@ -1,10 +1,11 @@
 // Draws equations of matrices as real tables, and the breakdown of the selected cell under them.
 //
 // data = {
-//   equations: [[{symbol, title, shape, rows, columns, values, scale, limit, role, selected, sign, after, reads,
-//                 shift, band, focusBand, hidden}]], the last of each being the result,
+//   equations: [[{stage, head, symbol, title, counts, rows, columns, values, scale, limit, role, selected, sign, after,
+//                 reads, shift, band, focusBand, hidden}]], the last of each being the result,
+//   small: whether cells are dots without labels and digits,
 //   breakdowns: [{title, lines: [[name, sum, value]], conclusion, total}],
-//   colours: {negative, positive, share},
+//   colours: {negative, positive, share}, needed by equations,
 // }
 // A null among the values is -inf: JSON has no such number.
 // Everything a person typed arrives here as text and is only ever set as textContent.
@@ -14,11 +15,12 @@ const focused = new WeakMap(); // root element -> [equation, matrix, row, column
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".picture");
-  const colours = readable(data.colours, getComputedStyle(root).getPropertyValue("--st-background-color"));
+  const colours = data.colours && readable(data.colours, getComputedStyle(root).getPropertyValue("--st-background-color"));
   const status = element("p", "status");
   status.setAttribute("role", "status");
+  root.classList.toggle("small", Boolean(data.small));
   const drawn = data.equations.map((equation, e) =>
-    drawEquation(equation, colours, {
+    drawEquation(equation, colours, data.small, {
       tell: (text) => { status.textContent = text; },
       pick: (m, row, column) => setTriggerValue("pick", [e, m, row, column]),
       remember: (m, row, column) => focused.set(root, [e, m, row, column]),
@@ -29,18 +31,32 @@ export default function (component) {
     ...(drawn.length ? [status] : []),
     drawBreakdowns(data.breakdowns),
   );
+  drawn.forEach(fit);
   if (hadFocus) {
     const [e, m, row, column] = hadFocus;
     drawn[e]?.tables[m]?.cells[row]?.[column]?.focus({ preventScroll: true });
   }
 }
 
-function drawEquation(equation, colours, tools) {
+// Tells CSS how much of a line is not cells (labels, signs, gaps), for the whole equation and for its widest matrix,
+// so that cells can share what is left.
+function fit({ element: box, tables }) {
+  const cells = tables.map((table) => table.cells[0].reduce((sum, cell) => sum + cell.offsetWidth, 0));
+  const operands = [...box.children].map((child) => { // as wide as it would be if nothing had to be scrolled
+    const scroller = child.querySelector(".scroller");
+    return child.offsetWidth - scroller.clientWidth + scroller.scrollWidth;
+  });
+  const gaps = (operands.length - 1) * parseFloat(getComputedStyle(box).columnGap || 0);
+  const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
+  box.style.setProperty("--columns", total(tables.map((table) => table.cells[0].length)));
+  box.style.setProperty("--rest", `${Math.ceil(total(operands) + gaps - total(cells)) + 2}px`);
+  box.style.setProperty("--widest", Math.max(...tables.map((table) => table.cells[0].length)));
+  box.style.setProperty("--rest-of-one", `${Math.ceil(Math.max(...operands.map((width, m) => width - cells[m]))) + 2}px`);
+}
+
+function drawEquation(equation, colours, small, tools) {
   const box = element("div", "equation");
-  const width = equation.reduce((sum, matrix) => sum + matrix.columns.length, 0);
-  box.style.setProperty("--columns", width);
-  box.style.setProperty("--matrices", equation.length);
-  const tables = equation.map((matrix) => drawMatrix(matrix, colours));
+  const tables = equation.map((matrix) => drawMatrix(matrix, colours, small));
   const result = equation.length - 1;
   const outline = (row, column) => {
     tables.forEach((table, m) => {
@@ -78,9 +94,11 @@ function drawEquation(equation, colours, tools) {
     };
     table.grid.onkeydown = (event) => moveOrPick(event, table, (row, column) => tools.pick(m, row, column));
     const { sign, after } = equation[m];
-    if (sign) box.append(element("span", "sign", sign));
-    box.append(table.figure);
-    if (after) box.append(element("span", "sign", after));
+    const operand = element("div", "operand"); // a sign goes to the next line with its matrix
+    if (sign) operand.append(element("span", "sign", sign));
+    operand.append(table.figure);
+    if (after) operand.append(element("span", "sign", after));
+    box.append(operand);
   });
   if (tables.length) rest();
   return { element: box, tables };
@@ -108,28 +126,32 @@ function moveOrPick(event, table, pick) {
   next.focus();
 }
 
-function drawMatrix(matrix, colours) {
+function drawMatrix(matrix, colours, small) {
   const figure = element("figure", `matrix ${matrix.role}`);
   const caption = element("figcaption");
-  caption.append(typeset(matrix.symbol), element("span", "title", ` ${matrix.title}`), element("span", "shape", matrix.shape));
+  const lengths = `${matrix.rows.length} × ${matrix.columns.length}`;
+  const shape = `${lengths}: ${matrix.counts}`;
+  caption.append(typeset(matrix.symbol), element("span", "title", ` ${matrix.title}`), element("span", "shape", small ? lengths : shape));
   const grid = element("table");
   grid.setAttribute("role", "grid");
-  grid.setAttribute("aria-label", `${matrix.title} ${plain(matrix.symbol)}, ${matrix.shape}`);
+  grid.setAttribute("aria-label", `${matrix.title} ${plain(matrix.symbol)}, ${shape}`);
   const upright = matrix.columns.some((label) => [...label].length > 4) ? "upright" : "";
   const head = element("thead");
-  if (matrix.band) head.append(bandRow(matrix));
+  if (matrix.band && !small) head.append(bandRow(matrix));
   const labels = element("tr");
   labels.append(element("td", "corner"));
   matrix.columns.forEach((label) => labels.append(header("col", label, upright)));
-  head.append(labels);
+  if (!small) head.append(labels);
   const body = element("tbody");
   const selected = matrix.selected ?? [0, 0];
   const cells = matrix.values.map((numbers, row) => {
     const line = element("tr");
-    line.append(header("row", matrix.rows[row], ""));
+    if (!small) line.append(header("row", matrix.rows[row], ""));
     const drawn = numbers.map((value, column) => {
-      const cell = element("td", value === null || (matrix.scale === "flag" && !value) ? "hidden" : "", written(value, matrix.scale));
+      const number = written(value, matrix.scale);
+      const cell = element("td", value === null || (matrix.scale === "flag" && !value) ? "hidden" : "", small ? "" : number);
       cell.setAttribute("role", "gridcell");
+      if (small) cell.setAttribute("aria-label", number);
       cell.dataset.row = row;
       cell.dataset.column = column;
       cell.tabIndex = row === selected[0] && column === selected[1] ? 0 : -1;
@@ -155,11 +177,11 @@ function drawMatrix(matrix, colours) {
   };
   const tells = (row, column) => {
     const value = matrix.values[row][column];
-    const place = [matrix.rows[row], matrix.columns[column]].filter(Boolean).join(", ");
-    const band = matrix.band ? `head ${Math.floor(column / matrix.band) + 1}, ` : "";
+    const head = matrix.focusBand === null ? matrix.head : `head ${Math.floor(column / matrix.band) + 1}`;
+    const place = [head, matrix.rows[row], matrix.columns[column]].filter(Boolean).join(", ");
     const number = matrix.scale === "flag" ? (value ? "visible" : "hidden") : value === null ? "-inf" : String(value);
     const why = value === null || (matrix.scale === "flag" && !value) ? `: ${matrix.hidden}` : "";
-    return `${plain(matrix.symbol)}[${band}${place}] = ${number}${why}`;
+    return `${matrix.stage}[${place}] = ${number}${why}`;
   };
   return { figure, grid, cells, mark, tells };
 }
@@ -235,9 +257,9 @@ function written(value, scale) {
   if (value === null) return "-inf";
   if (scale === "flag") return value ? "1" : "0";
   const size = Math.abs(value);
-  if (size >= 1e4) return value.toExponential(1);
+  if (size >= 1e4) return value.toExponential(1).replace("-", "−").replace("+", "");
   const text = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : 2);
-  return text === "-0.00" ? "0.00" : text;
+  return (text === "-0.00" ? "0.00" : text).replace("-", "−");
 }
 
 function paint(cell, value, matrix, colours) {

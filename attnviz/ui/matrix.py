@@ -21,14 +21,20 @@ _component = st.components.v2.component(
 )
 
 
+def breakdowns(trace: Trace, cells: Sequence[tuple[str, Terms]], key: str) -> None:
+    """List, beside each other, how some cells were made: for each a title and its terms, which add up."""
+    _component(key=key, data={"equations": [], "breakdowns": [_breakdown(trace, *each) for each in cells]})
+
+
 def picture(
     trace: Trace,
     equations: Sequence[Sequence[Matrix]],
-    breakdowns: Sequence[tuple[str, Terms]],
     on_pick: Callable[[Matrix, int, int], None],
     key: str,
+    *,
+    small: bool = False,
 ) -> None:
-    """Draw equations, and under them breakdowns (a title and terms) of selected cells.
+    """Draw equations; `small` ones in dots, without labels and digits.
 
     `on_pick(matrix, row, column)` is called when a cell is clicked, or chosen with Enter.
     """
@@ -41,7 +47,8 @@ def picture(
         key=key,
         data={
             "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
-            "breakdowns": [_breakdown(trace, *each) for each in breakdowns],
+            "small": small,
+            "breakdowns": [],
             "colours": {
                 "negative": palette.NEGATIVE,
                 "positive": palette.POSITIVE,
@@ -55,9 +62,11 @@ def picture(
 def _matrix(trace: Trace, matrix: Matrix) -> dict:
     entry = VOCABULARY[matrix.stage]
     return {
+        "stage": matrix.stage,
+        "head": "" if matrix.head is None else trace.label("head", matrix.head),
         "symbol": matrix.symbol,
         "title": matrix.title,
-        "shape": matrix.shape,
+        "counts": matrix.counts,
         "rows": matrix.row_labels,
         "columns": matrix.column_labels,
         "values": _jsonable(matrix.values),
@@ -86,7 +95,7 @@ def _breakdown(trace: Trace, title: str, terms: Terms) -> dict:
     return {
         "title": title,
         "lines": [
-            [" × ".join(trace.name_of(cell) for cell in line.cells), line.sum, digits(line.value)]
+            [terms.between.join(trace.name_of(cell) for cell in line.cells), line.sum, digits(line.value)]
             for line in terms.lines()
         ],
         "conclusion": terms.conclusion(),

@@ -19,10 +19,11 @@ def chosen(steps: Sequence[Step]) -> Step:
 
 
 def turn(steps: Sequence[Step], at: Step, key: str, shortcuts: tuple[str, str]) -> None:
-    """Draw Previous and Next, with the keys that press them."""
+    """Draw a line with the heading of the step, Previous and Next, and the keys that press them."""
     titles = [step.title for step in steps]
     place = titles.index(at.title)
-    with st.container(horizontal=True, horizontal_alignment="distribute", key=f"turn_{key}"):
+    with st.container(horizontal=True, vertical_alignment="center", key=f"turn_{key}"):
+        st.subheader(f"{place + 1}. {at.heading}" if key == "top" else "", anchor=False)
         for name, to, shortcut, icon in (
             ("Previous", place - 1, shortcuts[0], ":material/arrow_back:"),
             ("Next", place + 1, shortcuts[1], ":material/arrow_forward:"),
