@@ -234,7 +234,7 @@ class Softmax:
     operands = (Operand("row", "softmax"),)
 
     def compute(self, masked: np.ndarray) -> np.ndarray:
-        exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=-1e308))
+        exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min))
         return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
 
     def axes(self, masked: Stage) -> tuple[str, ...]:
@@ -251,7 +251,7 @@ class Softmax:
 
     def numpy(self, result: str, masked: str) -> str:
         return (
-            f"{result} = (e := np.exp({masked} - {masked}.max(axis=-1, keepdims=True, initial=-1e308)))"
+            f"{result} = (e := np.exp({masked} - {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)))"
             " / np.maximum(e.sum(axis=-1, keepdims=True), 1)"
         )
 

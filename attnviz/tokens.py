@@ -7,6 +7,7 @@ from collections.abc import Sequence
 _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
 _INSIDE_WORDS = "'\u2019"
 _INSIDE_NUMBERS = ".,"
+LONGEST_LABEL = 24
 
 
 def cleaned(text: str) -> str:
@@ -47,12 +48,13 @@ def tokenize(text: str) -> tuple[str, ...]:
 
 
 def labels(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Tokens told apart: the second "the" is "the (2)", as no token holds a space."""
+    """Tokens as they are shown: a long one cut short, the second "the" as "the (2)". No two labels are the same."""
     seen: Counter[str] = Counter()
     told_apart = []
     for token in tokens:
-        seen[token] += 1
-        told_apart.append(token if seen[token] == 1 else f"{token} ({seen[token]})")
+        shown = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
+        seen[shown] += 1
+        told_apart.append(shown if seen[shown] == 1 else f"{shown} ({seen[shown]})")
     return tuple(told_apart)
 
 

@@ -11,12 +11,16 @@ from attnviz.pictures import Matrix, d_v
 from attnviz.trace import Trace
 from attnviz.ui.text import markdown
 
+_CELL = "last_cell"
+
 
 def focus(trace: Trace) -> Focus:
     """The focus of the address, inside the trace; says so where the address means nothing or lies outside."""
     text = st.query_params.get("cell")
     if text is None:
-        return Focus().within(trace)
+        if _CELL not in st.session_state:
+            return Focus().within(trace)
+        text = st.query_params["cell"] = st.session_state[_CELL]  # back from another page, whose address has no cell
     try:
         wanted = Focus.parse(text)
     except SettingsError as error:
@@ -27,7 +31,7 @@ def focus(trace: Trace) -> Focus:
 
 def move(to: Focus) -> None:
     """Write a focus into the address."""
-    st.query_params["cell"] = str(to)
+    st.query_params["cell"] = st.session_state[_CELL] = str(to)
 
 
 def picking(trace: Trace, at: Focus) -> Callable[[Matrix, int, int], None]:

@@ -17,6 +17,7 @@ from attnviz.settings import (
     nearest,
     nearest_heads,
 )
+from attnviz.ui import arrival
 from attnviz.ui.text import markdown
 
 EXAMPLE = "the cat sat on the mat"
@@ -38,7 +39,8 @@ def settings() -> Settings:
     A page calls it first. It stops the page with a sentence of help where
     there is nothing to show, and keeps what was typed.
     """
-    notices = _mend_address()
+    first = "sentence" not in st.session_state
+    notices = _mend_address() if first else []
     sentence = st.text_input(
         "Type a sentence",
         EXAMPLE,
@@ -50,6 +52,8 @@ def settings() -> Settings:
     )
     with st.sidebar:
         picked = _sidebar()
+        if first:
+            arrival.settle()
     allowed, changed = nearest({"seed": picked.pop("seed")})
     for notice in (*notices, *changed):
         st.warning(markdown(notice), icon=":material/info:")
@@ -144,8 +148,6 @@ def _another_seed() -> None:
 
 def _mend_address() -> list[str]:
     """Bring the address of a first visit to allowed values, as Streamlit drops others without a word."""
-    if "sentence" in st.session_state:
-        return []
     written = {setting: st.query_params[key] for key, setting in _KEYS.items() if key in st.query_params}
     allowed, notices = nearest(written)
     for key, setting in _KEYS.items():

@@ -41,10 +41,10 @@ export default function (component) {
 // Tells CSS how much of a line is not cells (labels, signs, gaps), for the whole equation and for its widest matrix,
 // so that cells can share what is left.
 function fit({ element: box, tables }) {
-  const cells = tables.map((table) => table.cells[0].reduce((sum, cell) => sum + cell.offsetWidth, 0));
+  const cells = tables.map((table) => table.cells[0].reduce((sum, cell) => sum + cell.getBoundingClientRect().width, 0));
   const operands = [...box.children].map((child) => { // as wide as it would be if nothing had to be scrolled
     const scroller = child.querySelector(".scroller");
-    return child.offsetWidth - scroller.clientWidth + scroller.scrollWidth;
+    return child.getBoundingClientRect().width - scroller.clientWidth + scroller.scrollWidth;
   });
   const gaps = (operands.length - 1) * parseFloat(getComputedStyle(box).columnGap || 0);
   const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
@@ -81,13 +81,13 @@ function drawEquation(equation, colours, small, tools) {
       if (cell) point(Number(cell.dataset.row), Number(cell.dataset.column));
     };
     table.grid.onpointerleave = rest;
-    table.grid.onfocusin = (event) => {
+    table.grid.addEventListener("focusin", (event) => {
       const { row, column } = event.target.dataset;
       if (row === undefined) return;
       tools.remember(m, Number(row), Number(column));
       point(Number(row), Number(column));
-    };
-    table.grid.onfocusout = rest;
+    });
+    table.grid.addEventListener("focusout", rest);
     table.grid.onclick = (event) => {
       const cell = event.target.closest("[data-row]");
       if (cell) tools.pick(m, Number(cell.dataset.row), Number(cell.dataset.column));

@@ -3,7 +3,7 @@
 import re
 
 _PUNCTUATION = re.compile(r"([!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])")
-_BREAKS = re.compile(r"(?<=[-:@<>=./~])")
+_BREAKS = re.compile(r"(?<=[-:@<>=./~])(?=[^\s\d])")
 WORD_JOINER = "\u2060"
 
 
@@ -12,7 +12,7 @@ def markdown(text: str) -> str:
 
     A backslash stops markup, but not what Streamlit and GitHub's Markdown find
     in plain text: addresses, `:name:` and arrows. An invisible word joiner
-    after the characters that these hang on does.
+    after the characters that these hang on does; a number stays as it is, so that it can be copied.
     """
     joined = _BREAKS.sub(WORD_JOINER, text)
     return _PUNCTUATION.sub(r"\\\1", joined)

@@ -1,0 +1,218 @@
+"""What a person does, in a real browser."""
+
+import re
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import numpy as np
+import pytest
+from conftest import ROOT, served
+
+from attnviz import Settings, trace_of
+from attnviz.lessons import STEPS, steps_of
+from attnviz.terms import digits
+
+expect = pytest.importorskip("playwright.sync_api").expect
+pytestmark = pytest.mark.browser
+
+EXAMPLE = "the cat sat on the mat"
+STAGES = {"Tokens": "embeddings", "Scores": "scores", "Softmax": "attention", "Output": "output"}
+
+
+def at(**address):
+    return "?" + urlencode(address, quote_via=quote)
+
+
+def grid(page, title):
+    """The table of a stage."""
+    return page.get_by_role("grid", name=re.compile(f"^{re.escape(title)}\\b"))
+
+
+def cell(page, title, row, column):
+    return grid(page, title).last.locator(f'[data-row="{row}"][data-column="{column}"]')
+
+
+def heading(page, text):
+    return page.get_by_role("heading", name=text)
+
+
+def read(page, title, number=0):
+    """The places of a table that are outlined."""
+    cells = grid(page, title).nth(number).locator(".read")
+    return sorted(
+        tuple(map(int, place)) for place in cells.evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])")
+    )
+
+
+def test_type_a_sentence_and_step_to_the_output_with_the_keyboard(visit):
+    page = visit().open()
+    page.get_by_label("Type a sentence").fill("owls see mice at night")
+    expect(grid(page, "Embeddings").get_by_role("rowheader", name="owls")).to_be_visible()
+    page.get_by_label("Type a sentence").blur()
+    trace = trace_of(Settings("owls see mice at night"))
+    titles = [step.title for step in steps_of(trace)]
+    for place, step in enumerate(steps_of(trace)):
+        expect(heading(page, f"{place + 1}. {step.heading}")).to_be_visible()
+        if step.title == "Output":
+            break
+        page.keyboard.press("ArrowRight" if place % 2 else "PageDown")
+    output = trace["output"].value
+    for row, column in np.ndindex(output.shape):
+        expected = f"{output[row, column]:.2f}".replace("-0.00", "0.00").replace("-", "−")
+        expect(grid(page, "Output O").first.locator(f'[data-row="{row}"][data-column="{column}"]')).to_have_text(
+            expected
+        )
+    page.keyboard.press("PageUp")
+    expect(heading(page, STEPS[8].heading)).to_be_visible()
+    assert "Concatenation" in titles
+
+
+def test_pick_a_cell_by_mouse_and_find_the_core_s_number(visit):
+    page = visit().open(at(step="Scores"))
+    cell(page, "Scores", 5, 3).click()
+    trace = trace_of(Settings(EXAMPLE))
+    expect(
+        page.get_by_role("heading", name=f"scores[head 1, mat, on] = {digits(trace['scores'].value[0, 5, 3])}")
+    ).to_be_visible()
+    expect(page.get_by_role("status")).to_have_text(
+        f"scores[head 1, mat, on] = {float(trace['scores'].value[0, 5, 3])!r}"
+    )
+    page.get_by_role("radio", name="Weighted sum").or_(
+        page.get_by_role("button", name="Weighted sum", exact=True)
+    ).first.click()
+    expect(heading(page, "Collect the values")).to_be_visible()
+    assert read(page, "Attention") == [(5, key) for key in range(6)]
+    assert "cell=1.6.4.1.1" in page.url
+
+
+def test_pick_a_cell_by_keyboard_without_turning_the_page(visit):
+    page = visit().open(at(step="Softmax", cell="2.1.1.1.1"))
+    cell(page, "Attention", 0, 0).focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(cell(page, "Attention", 1, 1)).to_be_focused()
+    value = trace_of(Settings(EXAMPLE))["attention"].value[1, 1, 1]
+    expect(page.get_by_role("status")).to_have_text(f"attention[head 2, cat, cat] = {float(value)!r}")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name=f"attention[head 2, cat, cat] = {digits(value)}")).to_be_visible()
+    expect(heading(page, "Scores become shares")).to_be_visible()
+    expect(cell(page, "Attention", 1, 1)).to_be_focused()
+
+
+def test_hovering_outlines_what_a_number_was_made_from(visit):
+    page = visit().open(at(step="Scores"))
+    cell(page, "Scores", 2, 4).hover()
+    assert read(page, "Queries") == [(2, feature) for feature in range(4)]
+    assert read(page, "Keys") == [(feature, 4) for feature in range(4)]
+    page.mouse.move(5, 5)
+    assert read(page, "Queries") == [(1, feature) for feature in range(4)]
+
+
+def test_a_band_of_the_big_matrix_is_the_head_s_own(visit):
+    page = visit().open(at(step="Q, K, V"))
+    grid(page, "Query parameters").locator('[data-row="3"][data-column="6"]').click()  # column 3 of head 2
+    expect(page.get_by_role("heading", name="q[head 2, cat, 3]")).to_be_visible()
+    assert read(page, "Query parameters") == [(row, 6) for row in range(8)]
+
+
+def test_a_deep_link_on_a_server_that_has_just_started(visit):
+    with served() as address:
+        page = visit(address=address).open(
+            at(sentence="a new day", heads=4, mask="causal", seed=7, step="Softmax", cell="3.3.2.1.1")
+        )
+        trace = trace_of(Settings("a new day", n_heads=4, mask="causal", seed=7))
+        name = f"attention[head 3, day, new] = {digits(trace['attention'].value[2, 2, 1])}"
+        expect(page.get_by_role("heading", name=name)).to_be_visible()
+
+
+def test_settings_survive_a_page_switch_and_a_reload(visit):
+    tab = visit()
+    page = tab.open(at(sentence="come rain or shine", heads=4, d_model=12, mask="causal", seed=5, step="Scores"))
+    expect(heading(page, "How well does each key")).to_be_visible()
+    page.get_by_role("link", name="The same in NumPy").click()
+    expect(page.get_by_text("scores = q @ k.swapaxes(-1, -2)")).to_be_visible()
+    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
+    page.get_by_role("link", name="Walkthrough").click()
+    expect(heading(page, "How well does each key")).to_be_visible()
+    expect(page.get_by_label("Type a sentence")).to_have_value("come rain or shine")
+    page.reload()
+    tab.settled()
+    expect(heading(page, "How well does each key")).to_be_visible()
+    value = trace_of(Settings("come rain or shine", d_model=12, n_heads=4, mask="causal", seed=5))["scores"].value
+    cell(page, "Scores", 3, 2).hover()
+    expect(page.get_by_role("status")).to_have_text(f"scores[head 1, shine, or] = {float(value[0, 3, 2])!r}")
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1440), ("dark", 1440), ("light", 390)])
+def test_every_step_is_quiet_and_fits_the_screen(visit, theme, width):
+    tab = visit(theme, width)
+    for step in STEPS:
+        page = tab.open(at(step=step.title, positions="sinusoidal", mask="causal"))
+        expect(heading(page, step.heading)).to_be_visible()
+        assert page.locator('[data-testid="stException"]').count() == 0
+        assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page = tab.open("numpy_code")
+    expect(heading(page, "The same in NumPy")).to_be_visible()
+
+
+def test_large_pictures_are_drawn_with_the_very_numbers(visit):
+    page = visit().open(at(step="Scores", d_model=32, sentence=" ".join(f"w{i}" for i in range(20))))
+    expect(page.locator(".st-key-large_0 .heatmaplayer").last).to_be_visible()
+    drawn = page.evaluate(
+        "document.querySelector('.st-key-large_0 .js-plotly-plot')._fullData.at(-1).z.map(r => [...r])"
+    )
+    trace = trace_of(Settings(" ".join(f"w{i}" for i in range(20)), d_model=32))
+    assert np.array_equal(drawn, trace["scores"].value[0])
+
+
+HOSTILE = (
+    "<b>bold</b> ![](http://evil.example/x.png) [a](http://evil.example) $x^2$ :red[x] %{y} __dunder__ _it_ & → :cat:"
+)
+
+
+@pytest.mark.parametrize("step", ["Tokens", "Softmax", "Weighted sum", "Whole pass"])
+@pytest.mark.parametrize("d_model", [8, 32])
+def test_markup_typed_as_words_appears_as_those_very_characters(visit, step, d_model):
+    page = visit().open(at(step=step, d_model=d_model, sentence=HOSTILE, cell="1.1.1.1.1"))
+    place = [step.title for step in steps_of(trace_of(Settings(HOSTILE)))].index(step)
+    expect(page.get_by_role("heading", name=re.compile(f"^{place + 1}\\. "))).to_be_visible()
+    main = page.locator('[data-testid="stMain"]')
+    assert main.locator("img, a[href*=evil], em").count() == 0
+    words = trace_of(Settings(HOSTILE)).labels["query"]
+    for position, word in ((0, "<"), (words.index("__dunder__"), "__dunder__"), (words.index("_it_"), "_it_")):
+        page = visit().open(at(step=step, d_model=d_model, sentence=HOSTILE, cell=f"1.{position + 1}.1.1.1"))
+        if step != "Whole pass":
+            expect(
+                page.locator('[data-testid="stMarkdown"]', has_text=re.compile(f"“{re.escape(word)}\u2060?”")).first
+            ).to_be_visible()
+
+
+def test_a_bad_address_opens_the_page_and_says_so(visit):
+    page = visit().open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
+    for text in ("got '7', using 8", "got '-1', using 0", "using Tokens", "the address has 40,000"):
+        expect(page.get_by_role("alert").filter(has_text=text)).to_be_visible()
+    expect(heading(page, "Words become vectors")).to_be_visible()
+    page = visit().open(at(d_model="1e9", seed="1e400"))
+    expect(page.get_by_role("alert").filter(has_text="using 128")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="using 4294967295")).to_be_visible()
+
+
+def test_typing_goes_on_while_the_page_answers(visit):
+    page = visit().open()
+    box = page.get_by_label("Type a sentence")
+    box.fill("")
+    expect(page.get_by_role("alert")).to_contain_text("no words yet")
+    box.press_sequentially("quick words come and go", delay=60)
+    expect(grid(page, "Embeddings").get_by_role("rowheader")).to_have_text(["quick", "words", "come", "and", "go"])
+    expect(box).to_have_value("quick words come and go")
+    expect(box).to_be_focused()
+
+
+def test_the_readme_s_picture_is_the_app(visit):
+    page = visit().open(at(step="Scores"))
+    expect(cell(page, "Scores", 1, 2)).to_have_class(re.compile("read"))
+    page.set_viewport_size({"width": 1440, "height": 1000})
+    path = Path(ROOT, "docs", "walkthrough.png")
+    path.parent.mkdir(exist_ok=True)
+    page.screenshot(path=path)
+    assert path.stat().st_size > 20_000
