@@ -1,5 +1,7 @@
 """Attention: the order of its stages. Two doors, `attend` for arrays and `trace_of` for settings."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from attnviz.embeddings import POSITIONS, embed
@@ -116,10 +118,11 @@ def attend(
     if context is not None:
         value = _finite("context", context, ("context tokens", "d_context"))
         keys_from = build.give("context", value, ("context token", "d_model"), "given")
-    n_heads = _number_of_heads(parameters)
-    for name in PARAMETER_AXES:
-        if getattr(parameters, name) is not None:
-            _give_parameter(build, name, getattr(parameters, name), n_heads, keys_from)
+    given = {name: getattr(parameters, name) for name in PARAMETER_AXES}
+    given = {name: _finite(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
+    n_heads = _number_of_heads(given)
+    for name, value in given.items():
+        _give_parameter(build, name, value, n_heads, keys_from)
 
     for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
         if f"w_{name}" in build.stages:
@@ -170,10 +173,7 @@ def _embedded(prefix: str, tokens: tuple[str, ...], settings: Settings) -> dict[
 
 
 def _finite(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
-    try:
-        array = np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ArrayError(f"{name} must be an array of numbers; got {type(array).__name__}.") from None
+    array = _array(name, array, np.float64)
     if array.ndim != len(axes) or 0 in array.shape:
         raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
     if not np.isfinite(array).all():
@@ -181,12 +181,18 @@ def _finite(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
     return array
 
 
-def _number_of_heads(parameters: Parameters) -> int:
-    counts = {
-        name: len(np.asarray(getattr(parameters, name)))
-        for name in ("w_q", "w_k", "w_v")
-        if getattr(parameters, name) is not None and np.ndim(getattr(parameters, name)) > 0
-    }
+def _array(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarray:
+    try:
+        array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise TypeError
+        return np.asarray(array, dtype=dtype)
+    except (TypeError, ValueError, OverflowError):
+        raise ArrayError(f"{name} must be an array of real numbers; got {type(value).__name__}.") from None
+
+
+def _number_of_heads(given: Mapping[str, np.ndarray]) -> int:
+    counts = {name: len(given[name]) for name in ("w_q", "w_k", "w_v") if name in given}
     if len(set(counts.values())) > 1:
         raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
     return next(iter(counts.values()), 1)
@@ -195,7 +201,6 @@ def _number_of_heads(parameters: Parameters) -> int:
 def _give_parameter(build: Builder, name: str, value: np.ndarray, n_heads: int, keys_from: str) -> None:
     """Add a parameter as a stage, once its shape fits what it is multiplied with or added to."""
     kind, letter = name.split("_")
-    value = _finite(name, value, PARAMETER_AXES[name])
     if kind == "b":
         if f"w_{letter}" not in build.stages:
             raise ArrayError(f"{name} is added after a projection; got no w_{letter}. Give both or neither.")
@@ -214,7 +219,7 @@ def _give_parameter(build: Builder, name: str, value: np.ndarray, n_heads: int, 
 def _fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> np.ndarray:
     if mask is None:
         return np.ones((n_queries, n_keys), dtype=bool)
-    mask = np.asarray(mask)
+    mask = _array("mask", mask)
     if mask.shape not in ((n_queries, n_keys), (n_heads, n_queries, n_keys)):
         raise ArrayError(
             f"mask must have the shape (queries, keys) = {(n_queries, n_keys)} or "

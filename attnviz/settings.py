@@ -67,10 +67,12 @@ class Settings:
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise SettingsError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
-        if self.n_heads not in divisors(self.d_model):
+        if not isinstance(self.scaled, bool):
+            raise SettingsError(f"scaled must be True or False; got {self.scaled!r}.")
+        if not _is_whole_number(self.n_heads) or self.n_heads not in divisors(self.d_model):
             raise SettingsError(
                 f"n_heads must divide d_model, so that every head gets d_model / n_heads features; "
-                f"got n_heads={self.n_heads!r} for d_model={self.d_model}. "
+                f"got n_heads={_shown(self.n_heads)} for d_model={self.d_model}. "
                 f"Choose one of {', '.join(map(str, divisors(self.d_model)))}."
             )
 
@@ -161,8 +163,17 @@ def _shortened(text: str) -> str:
 
 
 def _check_whole_number(name: str, value: int, allowed: range) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
-        raise SettingsError(f"{name} must be a whole number from {allowed[0]} to {allowed[-1]}; got {value!r}.")
+    if not _is_whole_number(value) or value not in allowed:
+        raise SettingsError(f"{name} must be a whole number from {allowed[0]} to {allowed[-1]}; got {_shown(value)}.")
+
+
+def _is_whole_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _shown(value: object) -> str:
+    """Its repr, which Python refuses for a whole number of more than 4300 digits."""
+    return f"{value:#x}"[:40] + "..." if _is_whole_number(value) and value.bit_length() > 128 else repr(value)
 
 
 def _check_sentence(name: str, text: str) -> None:

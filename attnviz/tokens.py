@@ -12,12 +12,13 @@ LONGEST_LABEL = 24
 
 def cleaned(text: str) -> str:
     """`text` in NFC, without control or direction-override characters; a lone surrogate becomes U+FFFD."""
-    text = unicodedata.normalize("NFC", text.encode("utf-16", "replace").decode("utf-16", "replace"))
-    return "".join(
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    kept = (
         " " if character.isspace() else character
         for character in text
         if character.isspace() or character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf")
     )
+    return unicodedata.normalize("NFC", "".join(kept))  # last: what was dropped may have parted
 
 
 def tokenize(text: str) -> tuple[str, ...]:
@@ -62,7 +63,7 @@ def _clusters(text: str) -> list[str]:
     """Letters with their marks, and emoji with what modifies or joins them."""
     clusters: list[str] = []
     for character in text:
-        if clusters and clusters[-1] != " " and _clings(clusters[-1], character):
+        if clusters and " " not in (clusters[-1], character) and _clings(clusters[-1], character):
             clusters[-1] += character
         else:
             clusters.append(character)
@@ -94,5 +95,5 @@ def _is_ideograph(character: str) -> bool:
 
 def _bridges(word: str, cluster: str, following: str) -> bool:
     if cluster in _INSIDE_WORDS:
-        return word[-1].isalpha() and following[0].isalpha()
+        return unicodedata.category(word[-1])[0] in "LM" and following[0].isalpha() and _in_word(following)
     return cluster in _INSIDE_NUMBERS and word[-1].isdigit() and following[0].isdigit()

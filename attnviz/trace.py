@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.errors import ArrayError
-from attnviz.operations import Given, Operation
+from attnviz.operations import AddMask, Given, Hide, Operation
 from attnviz.terms import Cell, Terms
 
 
@@ -164,7 +164,8 @@ class Builder:
         made_from = [self.stages[each] for each in inputs]
         with np.errstate(over="ignore", invalid="ignore"):
             value = operation.compute(*(stage.value for stage in made_from))
-        if np.isnan(value).any() or np.isposinf(value).any():
+        hides = isinstance(operation, Hide | AddMask)  # only a mask makes a -inf that is meant
+        if not (np.isfinite(value) | (hides & np.isneginf(value))).all():
             raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
         self.stages[name] = Stage(name, value, operation.axes(*made_from), operation, inputs)
         return name
