@@ -107,6 +107,7 @@ def attend(
 
     Examples
     --------
+    >>> import numpy as np
     >>> eye = np.eye(2)
     >>> attend(eye, parameters=Parameters(), scale=1.0)["scores"].value[0]
     array([[1., 0.],

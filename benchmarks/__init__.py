@@ -1,0 +1,1 @@
+"""What is timed, and against what. Run with `python -m benchmarks.NAME`."""

@@ -1,0 +1,31 @@
+"""The exported script and arrays are the pass itself."""
+
+import io
+
+import numpy as np
+import pytest
+
+from attnviz import Settings, export, trace_of
+
+CASES = [
+    Settings("the cat sat on the mat"),
+    Settings("one two", "drei vier fünf", d_model=6, n_heads=3, mask="window", mask_size=0, positions="sinusoidal"),
+    Settings("a b c", mask="padding", mask_size=3, scaled=False, initialiser="pytorch"),
+]
+
+
+@pytest.mark.parametrize("settings", CASES)
+def test_the_script_run_beside_the_arrays_gives_every_stage_bit_for_bit(settings, tmp_path, monkeypatch):
+    trace = trace_of(settings)
+    (tmp_path / "attnviz.npz").write_bytes(export.arrays(trace))
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(export.script(trace), names)
+    for stage in trace.stages:
+        assert np.array_equal(names[stage.name], stage.value), stage.name
+
+
+def test_the_arrays_hold_the_words():
+    arrays = np.load(io.BytesIO(export.arrays(trace_of(CASES[1]))))
+    assert arrays["words_query"].tolist() == ["one", "two"]
+    assert arrays["words_key"].tolist() == ["drei", "vier", "fünf"]
