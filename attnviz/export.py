@@ -5,7 +5,7 @@ import io
 import numpy as np
 
 from attnviz.operations import Given
-from attnviz.trace import Trace
+from attnviz.trace import Stage, Trace
 from attnviz.vocabulary import VOCABULARY
 
 
@@ -13,10 +13,10 @@ def script(trace: Trace) -> str:
     """The pass as NumPy: the given stages from the file that `arrays` writes, then one line for each that is made."""
     given = [stage for stage in trace.stages if isinstance(stage.operation, Given)]
     made = [stage for stage in trace.stages if stage not in given]
-    width = max(len(trace.line(stage.name)) for stage in made)
     lines = ["import numpy as np", "", 'given = np.load("attnviz.npz")']
     lines += [f'{stage.name} = given["{stage.name}"]  # {_shape(stage)}' for stage in given]
-    lines += ["", *(_commented(trace.line(stage.name), _told(stage), width) for stage in made)]
+    for stage in made:
+        lines += ["", f"# {VOCABULARY[stage.name].title}, {_shape(stage)}", trace.line(stage.name)]
     return "\n".join(lines) + "\n"
 
 
@@ -28,13 +28,5 @@ def arrays(trace: Trace) -> bytes:
     return file.getvalue()
 
 
-def _commented(line: str, comment: str, width: int) -> str:
-    return f"{line:<{min(width, 70)}}  # {comment}"
-
-
-def _told(stage) -> str:
-    return f"{VOCABULARY[stage.name].title}, {_shape(stage)}"
-
-
-def _shape(stage) -> str:
+def _shape(stage: Stage) -> str:
     return f"{stage.shape}: {', '.join(stage.axes)}"

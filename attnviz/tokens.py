@@ -18,7 +18,7 @@ def cleaned(text: str) -> str:
         for character in text
         if character.isspace() or character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf")
     )
-    return unicodedata.normalize("NFC", "".join(kept))  # last: what was dropped may have parted
+    return unicodedata.normalize("NFC", "".join(kept))  # last: what was dropped may have parted a letter from its mark
 
 
 def tokenize(text: str) -> tuple[str, ...]:

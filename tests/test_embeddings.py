@@ -18,6 +18,7 @@ def test_a_row_depends_on_its_word_and_the_seed_alone():
     assert the.tolist() == again.tolist() == embed(["the"], 8, seed=42)[0].tolist()
     assert cat.tolist() == embed(["a", "cat"], 8, seed=42)[1].tolist()
     assert not np.isclose(the, cat).any()
+    assert not np.isclose(the, embed(["The"], 8, seed=42)[0]).any()
     assert not np.isclose(the, embed(["the"], 8, seed=43)[0]).any()
 
 
@@ -39,6 +40,7 @@ def test_streams_of_other_names_or_seeds_are_other_streams():
         ("token b", 1),
         ("w_q", 1),
         ("a", 11),
+        ("1a", 1),
         ("1:a", 1),
         ("a", 2**32 - 1),
     ]

@@ -36,7 +36,7 @@ def test_no_module_imports_its_importer():
     files = ROOT.glob("attnviz/**/*.py")
     modules = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in files}
     assert "attnviz.operations" in modules
-    TopologicalSorter({name: imported(path) & set(modules) for name, path in modules.items()}).prepare()
+    TopologicalSorter({name: imported(path) & modules.keys() - {"attnviz"} for name, path in modules.items()}).prepare()
 
 
 @pytest.mark.parametrize("name", sorted(CORE))

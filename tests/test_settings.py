@@ -25,7 +25,7 @@ HUGE = 10**5000  # Python refuses to write it in decimals
         ({"context": ""}, "The context has no words yet."),
         (
             {"sentence": "a " * 65},
-            "The sentence may have at most 64 tokens (words and punctuation marks); this one has 65",
+            "may have at most 64 tokens (words and punctuation marks); this one has 65.",
         ),
         ({"context": "!" * 65}, "The context may have at most 64 tokens"),
         ({"sentence": "a" * 2001}, "The sentence may have at most 2,000 characters; this one has 2,001. Shorten it."),
@@ -120,7 +120,8 @@ def test_a_context_gives_the_keys():
         ("d_model", "７", 7),
         ("d_model", "07", 7),
         ("d_model", "6.7", 7),
-        ("d_model", "9" * 10**6, 128),
+        ("d_model", "9" * 400, 128),  # too large for a float, not for an int
+        ("d_model", "9" * 10**6, 128),  # too long for an int
         ("d_model", "x" * 10**6, 8),
         ("seed", "-1", 0),
         ("seed", "4294967296", 2**32 - 1),
@@ -130,6 +131,8 @@ def test_a_context_gives_the_keys():
         ("mask", "none, causal", "none"),
         ("initialiser", "", "normal"),
         ("positions", "x" * 10**6, "none"),
+        ("scaled", "no", True),
+        ("scaled", "0", True),
         ("n_heads", "7", 8),
         ("n_heads", "3", 2),
         ("n_heads", "0", 1),
@@ -143,7 +146,7 @@ def test_a_context_gives_the_keys():
 def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(name, text, used):
     allowed, (notice,) = nearest({name: text})
     assert allowed == {name: used}
-    assert notice.startswith(f"{name} ")
+    assert notice.startswith(f"{name.removeprefix('n_')} is ")
     assert notice.endswith(f"using {used}.")
     assert repr(text[:37])[:-1] in notice
     assert len(notice) < 250
@@ -155,6 +158,8 @@ def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(name, text, 
         ({"d_model": "12", "n_heads": "3", "seed": "0"}, {"d_model": 12, "n_heads": 3, "seed": 0}),
         ({"n_heads": "8", "mask": " Causal "}, {"n_heads": 8, "mask": "causal"}),
         ({"initialiser": "standard normal", "d_model": " 8 "}, {"initialiser": "standard normal", "d_model": 8}),
+        ({"scaled": "False"}, {"scaled": False}),
+        ({"scaled": "true"}, {"scaled": True}),
         ({"sentence": "the cat", "step": "nonsense"}, {}),
         ({}, {}),
     ],
@@ -166,8 +171,8 @@ def test_a_good_value_passes_without_a_notice(written, allowed):
 def test_the_nearest_heads_are_those_of_the_nearest_d_model():
     allowed, notices = nearest({"n_heads": "100", "d_model": "1e9"})
     assert allowed == {"n_heads": 128, "d_model": 128}
-    assert [notice.split()[0] for notice in notices] == ["d_model", "n_heads"]
-    assert "for 128 it is one of 1, 2, 4, 8, 16, 32, 64, 128; got '100'" in notices[1]
+    assert [notice.split()[0] for notice in notices] == ["d_model", "heads"]
+    assert "for 128 one of 1, 2, 4, 8, 16, 32, 64, 128; got '100'" in notices[1]
 
 
 def test_of_two_divisors_equally_near_it_is_the_smaller():

@@ -45,7 +45,7 @@ TRACES = {
     "boolean mask per head": lambda: cross(array(H, Q, K) > 0, **projections()),
     "float mask": lambda: cross(float_mask(Q, K), **projections()),
     "float mask per head": lambda: cross(float_mask(H, Q, K), **projections()),
-    "scale": lambda: cross(scale=-0.3, **projections()),
+    "scale": lambda: cross(scale=-1 / 3, **projections()),
     "no projections": lambda: attend(array(Q, 4), array(K, 4), parameters=Parameters()),
     "only w_v, no w_o": lambda: attend(array(Q, 4), array(K, 4), parameters=Parameters(w_v=array(H, 4, 11))),
     "only w_o": lambda: attend(array(Q, 4), parameters=Parameters(w_o=array(4, 19), b_o=array(19))),
@@ -181,8 +181,8 @@ SHARE = Share((cell(1.0), cell(-math.inf, 1), cell(-1.0, 2)), place=2)
             ["exp(1.0000 − 1.0000)", "exp(−∞ − 1.0000)", "exp(−1.0000 − 1.0000)"],
         ),
         (Share((cell(-math.inf),), 0), r"0 \quad\text{(no key is visible)}", ["exp(−∞ − 0.0000)"]),
-        (Selection(cell(2.0), cell(1.0)), "2.0000", ["visible, so 2.0000 stays"]),
-        (Selection(cell(2.0), cell(0.0)), r"-\infty", ["hidden, so −∞"]),
+        (Selection(cell(2.0), cell(1.0)), r"2.0000 \text{ (visible)}", ["visible, so 2.0000 stays"]),
+        (Selection(cell(2.0), cell(0.0)), r"\text{hidden}", ["hidden, so −∞"]),
         (Copy(cell(-2e-7)), r"-2.00 \cdot 10^{-7}", ["the same number"]),
     ],
 )
@@ -193,8 +193,14 @@ def test_terms_are_written_in_digits(terms, latex, sums):
 
 def test_a_long_sum_is_cut_in_the_formula_and_whole_in_the_lines():
     terms = Sum(tuple((cell(float(i)),) for i in range(1, 10)))
-    assert terms.latex() == r"1.0000 + 2.0000 + 3.0000 + 4.0000 + 5.0000 + \dots + 9.0000"
+    assert terms.conclusion() == "the sum of 9"
+    assert terms.latex() == r"1.0000 + 2.0000 + 3.0000 + \dots + 9.0000"
     assert [line.value for line in terms.lines()] == list(range(1, 10))
+
+
+def test_a_share_concludes_with_its_quotient():
+    assert SHARE.conclusion() == "0.1353 ÷ 1.1353, the sum of 3"
+    assert Share((cell(-math.inf),), 0).conclusion() == "no key is visible, so the share is 0"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,255 @@
+"""Attention: the laws of it, and probes whose answer can be seen without computing."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.embeddings import embed, sinusoidal
+from attnviz.initialisers import xavier
+from attnviz.operations import Scale
+
+NONE = Parameters()
+SENTENCE = "the cat sat on the mat"
+
+
+def array(*shape: int, seed: int = 0) -> np.ndarray:
+    return np.random.RandomState(seed).standard_normal(shape)
+
+
+def drawn(n_heads: int = 2, d_in: int = 5, d_k: int = 3, d_v: int = 4, d_out: int = 7) -> Parameters:
+    return Parameters(
+        w_q=array(n_heads, d_in, d_k, seed=1),
+        w_k=array(n_heads, d_in, d_k, seed=2),
+        w_v=array(n_heads, d_in, d_v, seed=3),
+        w_o=array(n_heads * d_v, d_out, seed=4),
+        b_q=array(n_heads, d_k, seed=5),
+        b_o=array(d_out, seed=6),
+    )
+
+
+def close(a: np.ndarray, b: np.ndarray) -> None:
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-12)
+
+
+# Probes
+
+
+def test_queries_and_keys_of_zeros_average_the_values():
+    zeros = np.zeros((1, 1, 2))
+    trace = attend(np.array([[0.0], [1.0], [2.0]]), parameters=Parameters(w_q=zeros, w_k=zeros))
+    assert trace["attention"].value.tolist() == [[[1 / 3] * 3] * 3]
+    assert trace["heads"].value.tolist() == [[[1.0]] * 3]
+
+
+def test_a_causal_average_is_a_running_one():
+    zeros = np.zeros((1, 1, 2))
+    trace = attend(np.array([[0.0], [1.0], [2.0]]), parameters=Parameters(w_q=zeros, w_k=zeros), mask=np.tri(3) > 0)
+    assert trace["heads"].value.tolist() == [[[0.0], [0.5], [1.0]]]
+
+
+def test_one_head_of_identity_matrices_is_the_plain_formula():
+    eye = np.eye(4)
+    x = array(3, 4)
+    trace = attend(x, parameters=Parameters(w_q=eye[None], w_k=eye[None], w_v=eye[None], w_o=eye))
+    for query in range(3):
+        exponentials = [math.exp(math.fsum(a * b for a, b in zip(x[query], key, strict=True)) / 2) for key in x]
+        shares = [e / sum(exponentials) for e in exponentials]
+        close(trace["attention"].value[0, query], shares)
+        close(
+            trace["output"].value[query],
+            [math.fsum(s * v for s, v in zip(shares, x.T[i], strict=True)) for i in range(4)],
+        )
+    assert attend(x, parameters=NONE)["concat"].value.tolist() == trace["output"].value.tolist()
+
+
+@pytest.mark.parametrize("keys", [[1000.0, 999.0], [1.0, 0.0], [-999.0, -1000.0]])
+def test_large_scores_do_not_overflow(keys):
+    trace = attend(np.ones((1, 1)), np.array(keys)[:, None], parameters=NONE)
+    close(trace["attention"].value, [[[math.e / (math.e + 1), 1 / (math.e + 1)]]])
+
+
+def test_the_largest_scores_are_one_hot():
+    trace = attend(np.array([[1e154]]), np.array([[1e154], [-1e154], [0]]), parameters=NONE)
+    assert trace["attention"].value.tolist() == [[[1, 0, 0]]]
+
+
+def test_scores_are_divided_by_the_root_of_d_k():
+    trace = attend(np.ones((1, 9)), parameters=NONE)
+    assert (trace["scores"].value.item(), trace["scaled"].value.item()) == (9, 3)
+    assert attend(np.ones((1, 9)), parameters=NONE, scale=0.5)["scaled"].value.item() == 4.5
+    assert attend(np.ones((1, 9)), parameters=NONE, scale=1)["scaled"].value.item() == 9
+
+
+def test_concatenation_puts_head_1_first():
+    values = np.array([[[1.0, 2.0]], [[3.0, 4.0]]])  # two heads, one feature in, two out
+    assert attend(np.ones((1, 1)), parameters=Parameters(w_v=values))["concat"].value.tolist() == [[1, 2, 3, 4]]
+
+
+# Laws
+
+
+def test_rows_of_attention_sum_to_1():
+    attention = attend(array(6, 5), parameters=drawn())["attention"].value
+    assert (attention > 0).all()
+    close(attention.sum(axis=-1), np.ones((2, 6)))
+
+
+def test_shifting_a_row_of_scores_changes_nothing():
+    plain = attend(array(6, 5), parameters=drawn())
+    shifted = attend(array(6, 5), parameters=drawn(), mask=np.tile([[-50.0], [0], [1], [9], [99], [999]], 6))
+    close(shifted["attention"].value, plain["attention"].value)
+    close(shifted["output"].value, plain["output"].value)
+
+
+def test_a_bias_of_the_keys_shifts_rows_and_so_changes_nothing():
+    biased = Parameters(**{**vars(drawn()), "b_k": array(2, 3)})
+    close(
+        attend(array(6, 5), parameters=biased)["output"].value, attend(array(6, 5), parameters=drawn())["output"].value
+    )
+
+
+def test_a_float_mask_of_log_2_doubles_the_odds():
+    mask = np.zeros((3, 3))
+    mask[:, 0] = math.log(2)
+    plain = attend(array(3, 5), parameters=drawn())["attention"].value
+    doubled = attend(array(3, 5), parameters=drawn(), mask=mask)["attention"].value
+    close(doubled[..., 0] / doubled[..., 1], 2 * plain[..., 0] / plain[..., 1])
+
+
+def test_a_float_mask_of_0_and_inf_is_a_boolean_one():
+    visible = np.tri(6) > 0
+    selected = attend(array(6, 5), parameters=drawn(), mask=visible)
+    added = attend(array(6, 5), parameters=drawn(), mask=np.where(visible, 0, -np.inf).astype(np.float32))
+    assert np.array_equal(selected["output"].value, added["output"].value)
+
+
+def test_the_upper_triangle_of_a_causal_mask_is_exactly_0():
+    attention = trace_of(Settings(SENTENCE, mask="causal"))["attention"].value
+    upper = np.triu(np.ones((6, 6)), 1) > 0
+    assert (attention[:, upper] == 0).all()
+    assert (attention[:, ~upper] > 0).all()
+
+
+def test_under_a_causal_mask_later_words_change_nothing():
+    whole = trace_of(Settings(SENTENCE, mask="causal", positions="sinusoidal"))["output"].value
+    close(trace_of(Settings("the cat sat", mask="causal", positions="sinusoidal"))["output"].value, whole[:3])
+
+
+@pytest.mark.parametrize("hide", [False, -np.inf])
+def test_a_hidden_key_changes_nothing_whatever_its_value(hide):
+    context, other = array(4, 5), array(4, 5)
+    other[2] = 1e9
+    mask = np.full((3, 4), not hide if hide is False else 0.0)
+    mask[:, 2] = hide
+    one, two = (attend(array(3, 5, seed=9), each, parameters=drawn(), mask=mask) for each in (context, other))
+    assert not np.array_equal(one["scores"].value, two["scores"].value)
+    assert np.array_equal(one["output"].value, two["output"].value)
+
+
+def test_permuting_the_words_permutes_the_output_unless_places_count():
+    order = [5, 3, 1, 0, 4, 2]
+    words = SENTENCE.split()
+    permuted = " ".join(words[i] for i in order)
+    plain, other = (trace_of(Settings(sentence)) for sentence in (SENTENCE, permuted))
+    close(other["output"].value, plain["output"].value[order])
+    close(other["attention"].value, plain["attention"].value[:, order][:, :, order])
+    plain, other = (trace_of(Settings(sentence, positions="sinusoidal")) for sentence in (SENTENCE, permuted))
+    assert np.abs(other["output"].value - plain["output"].value[order]).max() > 0.01
+
+
+def test_permuting_the_keys_permutes_attention_and_keeps_the_output():
+    order = [2, 0, 3, 1]
+    plain = attend(array(3, 5), array(4, 5, seed=9), parameters=drawn())
+    other = attend(array(3, 5), array(4, 5, seed=9)[order], parameters=drawn())
+    close(other["attention"].value, plain["attention"].value[..., order])
+    close(other["output"].value, plain["output"].value)
+
+
+def test_every_key_twice_halves_attention_and_keeps_the_output():
+    context = array(4, 5, seed=9)
+    plain = attend(array(3, 5), context, parameters=drawn())
+    twice = attend(array(3, 5), np.concatenate([context, context]), parameters=drawn())
+    close(twice["attention"].value, np.tile(plain["attention"].value / 2, 2))
+    close(twice["output"].value, plain["output"].value)
+
+
+def test_heads_know_nothing_of_each_other():
+    both = drawn(n_heads=2)
+    trace = attend(array(6, 5), parameters=both)
+    for head in (0, 1):
+        own = {name: getattr(both, name)[head : head + 1] for name in ("w_q", "w_k", "w_v", "b_q")}
+        alone = attend(array(6, 5), parameters=Parameters(**own))
+        close(trace["concat"].value[:, 4 * head : 4 * head + 4], alone["concat"].value)
+
+
+def test_contributions_and_the_bias_add_up_to_the_output():
+    trace = attend(array(6, 5), parameters=drawn())
+    close(trace["contributions"].value.sum(axis=0) + drawn().b_o, trace["output"].value)
+    assert attend(array(6, 5), parameters=NONE).stages[-1].name == "concat"
+
+
+def test_x_as_its_own_context_is_self_attention():
+    itself = attend(array(6, 5), array(6, 5), parameters=drawn())
+    assert np.array_equal(itself["output"].value, attend(array(6, 5), parameters=drawn())["output"].value)
+
+
+# Queries that see no key
+
+
+@pytest.mark.parametrize("hide", [False, -np.inf])
+def test_a_query_that_sees_no_key_gets_zeros_and_is_listed(hide):
+    mask = np.full((2, 6, 6), not hide if hide is False else 0.0)
+    mask[1, 3] = mask[:, 5] = mask[0, 0, 1] = hide
+    trace = attend(array(6, 5), parameters=drawn(), mask=mask)
+    assert trace.blind == ((0, 5), (1, 3), (1, 5))
+    assert (trace["attention"].value[[0, 1, 1], [5, 3, 5]] == 0).all()
+    assert (trace["heads"].value[[0, 1, 1], [5, 3, 5]] == 0).all()
+    assert trace["output"].value[5].tolist() == drawn().b_o.tolist()
+    assert (trace["masked"].value[1, 3] == -np.inf).all()
+    close(trace["attention"].value.sum(axis=-1), [[1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 1, 0]])
+    assert attend(array(6, 5), parameters=drawn()).blind == ()
+
+
+def test_scores_equally_low_are_no_hidden_keys():
+    trace = attend(array(3, 5), parameters=drawn(), mask=np.full((3, 3), np.finfo(float).min))
+    assert trace.blind == ()
+    close(trace["attention"].value, np.full((2, 3, 3), 1 / 3))
+
+
+def test_numpy_warnings_are_errors():
+    """Keeps the filter in pyproject.toml honest: no test here could pass with a warning."""
+    with pytest.raises(RuntimeWarning, match="overflow"):
+        Scale(1, factor=1e308).compute(np.array([1e308]))
+
+
+# From settings to arrays
+
+
+@pytest.mark.parametrize(
+    ("positions", "scaled", "context"),
+    list(itertools.product(["none", "sinusoidal"], [True, False], [None, "a dog ran"])),
+)
+def test_trace_of_hands_these_arrays_to_attend(positions, scaled, context):
+    settings = Settings(
+        "the cat", context, d_model=6, n_heads=3, seed=5, initialiser="xavier", mask="window", mask_size=0
+    )
+    settings = Settings(**{**vars(settings), "positions": positions, "scaled": scaled})
+    trace = trace_of(settings)
+
+    def entering(words):
+        return embed(words, 6, seed=5) + (sinusoidal(len(words), 6) if positions == "sinusoidal" else 0)
+
+    n_keys = 2 if context is None else 3
+    wanted = attend(
+        entering(["the", "cat"]),
+        None if context is None else entering(["a", "dog", "ran"]),
+        parameters=xavier(6, 3, 5),
+        mask=np.eye(2, n_keys) > 0,
+        scale=None if scaled else 1,
+    )
+    for stage in wanted.stages:
+        assert np.array_equal(trace[stage.name].value, stage.value), stage.name
+        assert trace[stage.name].axes == stage.axes

@@ -1,0 +1,53 @@
+"""Trace: its stages in order, its numbers safe, its cells by the names of their words."""
+
+import numpy as np
+import pytest
+
+from attnviz import Parameters, Settings, attend, trace_of
+
+PLAIN = attend(np.ones((2, 2)), parameters=Parameters())
+
+
+def test_stages_come_in_the_order_they_are_made():
+    stages = [stage.name for stage in trace_of(Settings("the cat", "on it", positions="sinusoidal")).stages]
+    given = ["embeddings", "positions", "x", "context_embeddings", "context_positions", "context"]
+    given += ["w_q", "w_k", "w_v", "w_o"]
+    made = ["q", "k", "v", "scores", "scaled", "mask", "masked", "attention"]
+    assert stages == given + made + ["heads", "concat", "contributions", "output"]
+    assert [stage.name for stage in trace_of(Settings("the cat")).stages][:3] == ["embeddings", "x", "w_q"]
+
+
+def test_every_stage_is_made_of_earlier_ones():
+    trace = trace_of(Settings("the cat", "on it", positions="sinusoidal"))
+    names = [stage.name for stage in trace.stages]
+    for place, stage in enumerate(trace.stages):
+        assert set(stage.inputs) <= set(names[:place])
+    assert trace["k"].inputs == ("context", "w_k")
+    assert trace["q"].inputs == ("x", "w_q")
+
+
+def test_a_trace_is_a_read_only_copy():
+    x = np.ones((3, 2))
+    trace = attend(x, parameters=Parameters())
+    before = trace["x"].value.copy()
+    x[0, 0] = 99
+    assert np.array_equal(trace["x"].value, before)
+    for stage in trace.stages:
+        with pytest.raises(ValueError, match="read-only"):
+            stage.value[(0,) * len(stage.shape)] = 0
+
+
+def test_a_stage_that_is_not_there_is_a_key_error_that_lists_those_that_are():
+    assert "scores" in PLAIN
+    assert "output" not in PLAIN
+    with pytest.raises(KeyError, match="no stage 'output'; this trace has x, q, k, v, scores"):
+        PLAIN["output"]
+
+
+def test_cells_have_the_names_of_their_words():
+    trace = trace_of(Settings("the cat the", "sat sat"))
+    assert trace.name_of(trace["scores"].cell((1, 2, 1))) == "scores[head 2, the (2), sat (2)]"
+    assert trace.name_of(trace["embeddings"].cell((2, 0))) == "embeddings[the (2), 1]"
+    assert trace.name_of(trace["context"].cell((1, 7))) == "context[sat (2), 8]"
+    assert trace.name_of(trace["output"].cell((1, 0))) == "output[cat, 1]"
+    assert PLAIN.name_of(PLAIN["scores"].cell((0, 1, 0))) == "scores[head 1, 2, 1]"
