@@ -68,7 +68,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     >>> from attnviz import Settings, trace_of
     >>> before = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(before, before.changed("attention", (0, 2, 1), 1.0), "output")
-    "the output of 'sat' moved by 0.57; 2 of 3 rows did not move"
+    "the output of 'sat' moved by 0.43; 2 of 3 rows did not move"
     """
     stage = after[name]
     moved = np.abs(difference(before, after, name))
