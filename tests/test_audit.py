@@ -159,6 +159,19 @@ def test_a_planted_mistake_is_found_and_named(trace, name, operation, first):
     )
 
 
+@dataclass(frozen=True)
+class LeavesOutMinusInfinity(operations.AddMask):
+    def compute(self, scaled, mask):
+        return scaled + np.where(np.isneginf(mask), 0, mask)
+
+
+def test_a_finite_number_where_the_terms_hide_the_key_is_wrong():
+    trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf))
+    summary = audited(planted(trace, "masked", LeavesOutMinusInfinity()))
+    assert summary.first.wrong.index == (0, 0, 1)
+    assert summary.largest_difference == math.inf
+
+
 def test_planting_nothing_finds_nothing(trace):
     assert audited(planted(trace, "heads", operations.WeightedSum())).first is None
 

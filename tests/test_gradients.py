@@ -224,3 +224,5 @@ def test_the_caption_names_the_word_and_the_parameter_that_move_most():
     assert caption(bare, "concat", (1, 0), gradients(bare, "concat", (1, 0))) == (
         "no word and no parameter moves concat[2, 1]"
     )
+    given = gradients(bare, "x", (1, 0))
+    assert caption(bare, "x", (1, 0), given) == "no word and no parameter moves x[2, 1]"

@@ -178,6 +178,12 @@ def test_the_text_of_changes_gives_them_back_bit_for_bit(written):
     assert " " not in text
 
 
+@pytest.mark.parametrize("value", [-0.00012345678901234567, -1.7976931348623157e308, 5e-324, 1234567890123456.7, -0.0])
+def test_the_longest_numbers_are_read_back(value):
+    (read,) = parse_changes(format_changes([Change("scores", (0,), value)]))
+    assert repr(read.value) == repr(value)
+
+
 @given(st.text(alphabet="scores[]=0123456789,.;-einfa _", max_size=60) | st.text(max_size=60))
 def test_any_text_is_read_or_refused(text):
     read = ()
