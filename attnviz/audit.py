@@ -11,8 +11,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from attnviz import terms
-from attnviz.terms import Cell, Terms
+from attnviz.terms import Cell, Given, Terms
 from attnviz.trace import Stage, Trace
 
 
@@ -107,7 +106,7 @@ def audit_of(trace: Trace, stage: Stage) -> StageAudit:
     wrong = right = None
     for index in itertools.product(*map(range, stage.shape)):
         cell, made_from = stage.cell(index), trace.terms(stage.name, index)
-        if isinstance(made_from, terms.Given):
+        if isinstance(made_from, Given):
             n_given += 1
             continue
         n_made += 1

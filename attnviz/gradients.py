@@ -76,22 +76,21 @@ def caption(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, n
     >>> from attnviz import Settings, trace_of
     >>> trace = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(trace, "output", (2, 0), gradients(trace, "output", (2, 0)))
-    "output[sat, 1] moves most with the word 'cat' (slope 0.4729) and with the parameter w_o[3, 1] (slope 1.8428)"
+    'output[sat, 1] moves most with the word “cat” (slope 0.4729) and with the parameter w_o[3, 1] (slope 1.8428).'
     """
-    words, numbers = [], []
+    words, parameters = [], []
     for each in found:
-        stage, slopes = trace[each], np.abs(found[each])
+        stage, slopes = trace[each], found[each]
         if stage.inputs or each == name:
             continue
         if each in PARAMETER_AXES:
-            place = np.unravel_index(slopes.argmax(), slopes.shape)
-            parameter = f"the parameter {trace.name_of(stage.cell(place))}"
-            numbers.append((slopes[place], parameter, found[each][place]))
+            place = np.unravel_index(np.abs(slopes).argmax(), slopes.shape)
+            parameters.append((slopes[place], f"the parameter {trace.name_of(stage.cell(place))}"))
         elif "token" in stage.axes[0]:
-            lengths = np.sqrt((slopes**2).sum(axis=-1))
-            word = f"{stage.axes[0].replace('token', 'word')} '{trace.label(stage.axes[0], lengths.argmax())}'"
-            words.append((lengths.max(), f"the {word}", lengths.max()))
-    most = [max(candidates) for candidates in (words, numbers) if candidates]
-    said = [f"{what} (slope {digits(slope)})" for size, what, slope in most if size > 0]
+            lengths = np.linalg.norm(slopes, axis=-1)
+            word = trace.label(stage.axes[0], lengths.argmax())
+            words.append((lengths.max(), f"the {stage.axes[0].replace('token', 'word')} “{word}”"))
+    most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
+    said = " and with ".join(f"{what} (slope {digits(slope)})" for slope, what in most if slope)
     number = trace.name_of(Cell(name, tuple(index), 0.0))
-    return f"{number} moves most with {' and with '.join(said)}" if said else f"no word and no parameter moves {number}"
+    return f"{number} moves most with {said}." if said else f"No word and no parameter moves {number}."

@@ -37,6 +37,7 @@ class Operand:
 
     reads: Literal["row", "column", "cell"]
     sign: str = ""
+    after: str = ""
     transposed: bool = False
 
 
@@ -174,7 +175,8 @@ class Scale:
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        return (Operand("cell"),)
+        by = f"÷ √{self.d_k}" if self.factor is None else f"× {self.factor:g}"
+        return (Operand("cell", after=by),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
         return scores / np.sqrt(self.d_k) if self.factor is None else scores * self.factor

@@ -100,7 +100,7 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
     Parameters
     ----------
     written : mapping of setting names to text
-        Only the settings that are whole numbers or choices are looked at.
+        Sentences are passed over: they are what they are.
 
     Returns
     -------
@@ -118,9 +118,12 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
         elif name in CHOICES:
             rule = f"one of {', '.join(CHOICES[name])}"
             allowed[name] = next((c for c in CHOICES[name] if c == text.strip().lower()), DEFAULTS[name])
+        elif name == "scaled":
+            rule = "true or false"
+            allowed[name] = {"true": True, "false": False}.get(text.strip().lower(), DEFAULTS[name])
         else:
             continue
-        if str(allowed[name]) != text.strip().lower():
+        if str(allowed[name]).lower() != text.strip().lower():
             notices.append(f"{name} is {rule}; got {_shortened(text)}, using {allowed[name]}.")
     if "n_heads" in written:
         d_model = allowed.get("d_model", DEFAULTS["d_model"])
@@ -128,7 +131,7 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
         allowed["n_heads"] = nearest_heads(text, d_model)
         if str(allowed["n_heads"]) != text.strip():
             notices.append(
-                f"n_heads divides d_model: for {d_model} it is one of {', '.join(map(str, divisors(d_model)))}; "
+                f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}; "
                 f"got {_shortened(text)}, using {allowed['n_heads']}."
             )
     return allowed, notices

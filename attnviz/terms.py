@@ -1,9 +1,8 @@
 """Terms: how one cell of a stage was made from cells of earlier stages.
 
 Each kind can say its cells, recompute its value with Python floats alone
-(`total`), say how large the numbers are that are added up on the way and so
-what rounding is relative to (`magnitude`; 0 where nothing is rounded), write
-itself as LaTeX, and list its lines, which add up.
+(`total`), write itself as LaTeX, and list its lines, with the words of how they
+make the total (`conclusion`).
 """
 
 import math
@@ -44,6 +43,7 @@ class Sum:
         return math.fsum(_product(product) for product in self.products)
 
     def magnitude(self) -> float:
+        """How large the numbers are that are added up: what rounding is relative to, 0 in kinds that do not round."""
         return math.fsum(abs(_product(product)) for product in self.products)
 
     def lines(self) -> tuple[Line, ...]:
@@ -51,6 +51,9 @@ class Sum:
             Line(product, " × ".join(digits(cell.value) for cell in product), _product(product))
             for product in self.products
         )
+
+    def conclusion(self) -> str:
+        return f"the sum of {len(self.products)}"
 
     def latex(self) -> str:
         return _elided([r" \cdot ".join(_bracketed_tex(cell.value) for cell in product) for product in self.products])
@@ -77,6 +80,9 @@ class Scaled:
     def lines(self) -> tuple[Line, ...]:
         by = f"÷ {digits(self.divisor)}" if self.factor == 1 else f"× {digits(self.factor)}"
         return (Line(self.cells, f"{digits(self.cell.value)} {by}", self.total()),)
+
+    def conclusion(self) -> str:
+        return ""
 
     def latex(self) -> str:
         if self.factor == 1:
@@ -127,6 +133,11 @@ class Share:
             for cell, exponential in zip(self.row, self.exponentials, strict=True)
         )
 
+    def conclusion(self) -> str:
+        if not self.divisor:
+            return "no key is visible, so the share is 0"
+        return f"{digits(self.exponentials[self.place])} ÷ {digits(self.divisor)}, the sum of {len(self.row)}"
+
     def latex(self) -> str:
         if not self.divisor:
             return r"0 \quad\text{(no key is visible)}"
@@ -155,6 +166,9 @@ class Selection:
         rule = f"visible, so {digits(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
         return (Line(self.cells, rule, self.total()),)
 
+    def conclusion(self) -> str:
+        return ""
+
     def latex(self) -> str:
         return _tex(self.total())
 
@@ -177,6 +191,9 @@ class Copy:
 
     def lines(self) -> tuple[Line, ...]:
         return (Line(self.cells, "the same number", self.cell.value),)
+
+    def conclusion(self) -> str:
+        return ""
 
     def latex(self) -> str:
         return _tex(self.cell.value)
@@ -201,6 +218,9 @@ class Given:
 
     def lines(self) -> tuple[Line, ...]:
         return (Line((), self.recipe, self.value),)
+
+    def conclusion(self) -> str:
+        return ""
 
     def latex(self) -> str:
         return _tex(self.value)

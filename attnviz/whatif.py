@@ -6,6 +6,7 @@ from attnviz.changes import Change, parse_change, split_changes
 from attnviz.errors import ChangeError
 from attnviz.terms import digits
 from attnviz.trace import Trace
+from attnviz.vocabulary import VOCABULARY
 
 
 def muted(head: int) -> Change:
@@ -61,43 +62,39 @@ def difference(before: Trace, after: Trace, name: str) -> np.ndarray:
 
 
 def caption(before: Trace, after: Trace, name: str) -> str:
-    """One line on what moved in a stage: the row that moved furthest, by how much, and how many did not.
+    """What moved in a stage, in one line: the row that moved furthest, by how much, and how many rows did not.
 
     Examples
     --------
     >>> from attnviz import Settings, trace_of
     >>> before = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(before, before.changed("attention", (0, 2, 1), 1.0), "output")
-    "the output of 'sat' moved by 0.43; 2 of 3 rows did not move"
+    'The output of “sat” moved by 0.43; 2 of 3 rows did not move.'
     """
-    stage = after[name]
+    stage, title = after[name], f"The {VOCABULARY[name].title.lower()}"
     moved = np.abs(difference(before, after, name))
     furthest = np.unravel_index(moved.argmax(), moved.shape)
     rows = moved.max(axis=-1)
     n_still = np.count_nonzero(rows == 0)
     if n_still == rows.size:
-        return f"{_spoken(name)} did not move"
+        return f"{title} did not move."
     if np.isinf(moved[furthest]) or stage.value.dtype == bool:
         hidden = not stage.value[furthest] if stage.value.dtype == bool else np.isneginf(stage.value[furthest])
         what = f"{after.name_of(stage.cell(furthest))} is {'hidden' if hidden else 'visible'} now"
     else:
-        what = f"{_spoken(name)}{_of_row(after, name, furthest[:-1])} moved by {_short(moved[furthest])}"
+        what = f"{title}{_of_row(after, name, furthest[:-1])} moved by {_short(moved[furthest])}"
     if rows.size == 1:
-        return what
-    return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}"
-
-
-def _spoken(name: str) -> str:
-    return f"the {name} scores" if name in ("scaled", "masked") else f"the {name}"
+        return f"{what}."
+    return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}."
 
 
 def _of_row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
-    """A row as a person would say it: " of 'sat' in head 2"."""
+    """A row as a person would say it: " of “sat” in head 2"."""
     words, places = "", []
     for axis, place in zip(trace[name].axes, row, strict=False):
         label = trace.label(axis, place)
         if axis in trace.labels:
-            words = f" of '{label}'"
+            words = f" of “{label}”"
         else:
             places.append(label if axis == "head" else f"row {label}")
     return words + (f" in {', '.join(places)}" if places else "")

@@ -214,15 +214,15 @@ def test_the_caption_names_the_word_and_the_parameter_that_move_most():
     trace = trace.labelled(token=("one", "two"), query=("one", "two"), key=("one", "two"))
     # w_v[1, 1] is multiplied by the mean of x, 0.5, and by w_o, 4
     assert caption(trace, "output", (0, 0), gradients(trace, "output", (0, 0))) == (
-        "output[one, 1] moves most with the word 'one' (slope 2.5000) and with the parameter "
-        "w_v[head 1, 1, 1] (slope 2.0000)"
+        "output[one, 1] moves most with the word “one” (slope 2.5000) and with the parameter "
+        "w_v[head 1, 1, 1] (slope 2.0000)."
     )
     bare = attend(x, x[::-1].copy(), parameters=Parameters(), mask=np.array([[True, False], [False, False]]))
     assert caption(bare, "concat", (0, 0), gradients(bare, "concat", (0, 0))) == (
-        "concat[1, 1] moves most with the context word '1' (slope 1.0000)"
+        "concat[1, 1] moves most with the context word “1” (slope 1.0000)."
     )
     assert caption(bare, "concat", (1, 0), gradients(bare, "concat", (1, 0))) == (
-        "no word and no parameter moves concat[2, 1]"
+        "No word and no parameter moves concat[2, 1]."
     )
     given = gradients(bare, "x", (1, 0))
-    assert caption(bare, "x", (1, 0), given) == "no word and no parameter moves x[2, 1]"
+    assert caption(bare, "x", (1, 0), given) == "No word and no parameter moves x[2, 1]."

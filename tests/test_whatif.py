@@ -265,33 +265,32 @@ def test_the_caption_names_the_row_that_moved_furthest():
     trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
     share = trace["attention"].value[0, 1, 2]
     after = trace.changed("attention", (0, 1, 2), share + 0.1)
-    assert caption(trace, after, "concat") == "the concat of 'b' moved by 0.30; 2 of 3 rows did not move"
-    assert caption(trace, after, "heads") == "the heads of 'b' in head 1 moved by 0.30; 2 of 3 rows did not move"
-    assert caption(trace, after, "scaled") == "the scaled scores did not move"
-    assert caption(trace, trace.changed("attention", (0, 1, 2), share + 1e-5), "concat").startswith(
-        "the concat of 'b' moved by 3.00e−5;"
+    assert caption(trace, after, "concat") == "The concatenation of “b” moved by 0.30; 2 of 3 rows did not move."
+    assert (
+        caption(trace, after, "heads") == "The head outputs of “b” in head 1 moved by 0.30; 2 of 3 rows did not move."
     )
+    assert caption(trace, after, "scaled") == "The scaled scores did not move."
+    a_little = trace.changed("attention", (0, 1, 2), share + 1e-5)
+    assert caption(trace, a_little, "concat").startswith("The concatenation of “b” moved by 3.00e−5;")
 
 
 def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
-    assert caption(trace, trace.changed("masked", (0, 1, 1), -math.inf), "masked") == (
-        "masked[head 1, cat, cat] is hidden now; 11 of 12 rows did not move"
-    )
-    assert caption(trace, trace.changed("masked", (0, 1, 3), 0.0), "masked").startswith(
-        "masked[head 1, cat, on] is visible now"
-    )
-    assert caption(trace, trace.changed("mask", (1, 3), 1), "mask") == (
-        "mask[cat, on] is visible now; 5 of 6 rows did not move"
-    )
-    assert caption(trace, trace.changed("w_q", (1, 2, 3), 99.0), "w_q").startswith("the w_q in head 2, row 3 moved by")
-    assert caption(trace, trace.changed_by(muted(0)), "output").endswith("; every row moved")
+    hidden = trace.changed("masked", (0, 1, 1), -math.inf)
+    assert caption(trace, hidden, "masked") == "masked[head 1, cat, cat] is hidden now; 11 of 12 rows did not move."
+    shown = trace.changed("masked", (0, 1, 3), 0.0)
+    assert caption(trace, shown, "masked").startswith("masked[head 1, cat, on] is visible now;")
+    shown = trace.changed("mask", (1, 3), 1)
+    assert caption(trace, shown, "mask") == "mask[cat, on] is visible now; 5 of 6 rows did not move."
+    parameter = trace.changed("w_q", (1, 2, 3), 99.0)
+    assert caption(trace, parameter, "w_q").startswith("The query parameters in head 2, row 3 moved by ")
+    assert caption(trace, trace.changed_by(muted(0)), "output").endswith("; every row moved.")
 
 
 def test_the_caption_of_a_bias_has_no_rows():
     inputs, parameters = arrays(np.random.default_rng(2))
     trace = attended(inputs, parameters)
     after = trace.changed("b_o", (3,), parameters["b_o"][3] + 0.5)
-    assert caption(trace, after, "b_o") == "the b_o moved by 0.50"
+    assert caption(trace, after, "b_o") == "The output bias moved by 0.50."
 
 
 def test_under_a_causal_mask_earlier_words_do_not_move(trace):

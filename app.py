@@ -1,0 +1,11 @@
+"""The router: `streamlit run app.py`."""
+
+import streamlit as st
+
+st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
+st.navigation(
+    [
+        st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
+        st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
+    ]
+).run()

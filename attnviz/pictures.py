@@ -1,0 +1,230 @@
+"""Pictures: a stage and what it was made from, as matrices to be drawn beside each other.
+
+Pure data, from a trace and a focus: the browser's tables and Plotly's heatmaps
+draw the same picture.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.focus import Focus
+from attnviz.trace import Stage, Trace
+from attnviz.vocabulary import AXES, VOCABULARY, symbol
+
+LEGIBLE = 16  # rows or columns up to which every number is written out
+MANY_HEADS = 8  # beyond which heads are not drawn one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """One matrix of a picture: a stage, or one head of it.
+
+    Attributes
+    ----------
+    stage : str
+    values : ndarray (rows, columns)
+    head : int or None
+        The head that is shown, if the stage has heads and is not drawn in bands.
+    row_axis, column_axis : str
+    row_labels, column_labels : tuple of str
+    limit : float
+        The largest finite size in the whole stage: the end of its colour scale.
+    selected : (int, int) or None
+        The cell in focus.
+    sign, after : str
+        What is written before it, "×" or "=" say, and behind it.
+    reads : {"row", "column", "cell", ""}
+        Which part of it one cell of the result comes from.
+    shift : int
+        What is added to the result's column to find the column here.
+    band : int
+        The width of one head's band of columns, or 0.
+    place : tuple
+        Where a cell of the picture is in the stage: an entry for each axis, a
+        number or one of "row", "column", "band" and "column in band".
+    """
+
+    stage: str
+    values: np.ndarray
+    head: int | None
+    row_axis: str
+    column_axis: str
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    limit: float
+    selected: tuple[int, int] | None
+    place: tuple[int | str, ...]
+    sign: str = ""
+    after: str = ""
+    reads: str = ""
+    shift: int = 0
+    band: int = 0
+
+    @property
+    def symbol(self) -> str:
+        """The symbol over it."""
+        written = symbol(self.stage, self.head)
+        if self.head is None and self.row_axis != "head":
+            written = written.replace("_i", "")
+        return f"{written}^⊤" if self.place[-2:] == ("column", "row") else written
+
+    @property
+    def title(self) -> str:
+        """The name of its stage."""
+        return VOCABULARY[self.stage].title
+
+    @property
+    def shape(self) -> str:
+        """Its lengths and what they count."""
+        rows, columns = self.values.shape
+        return f"{rows} × {columns}: {AXES.get(self.row_axis, 'row')} × {AXES[self.column_axis]}"
+
+    @property
+    def legible(self) -> bool:
+        """Whether every number can be written out."""
+        return max(self.values.shape) <= LEGIBLE
+
+    def index(self, row: int, column: int) -> tuple[int, ...]:
+        """The cell of the stage at a place of the picture."""
+        band, in_band = divmod(column, self.band) if self.band else (0, column)
+        at = {"row": row, "column": column, "band": band, "column in band": in_band}
+        return tuple(at[entry] if isinstance(entry, str) else entry for entry in self.place)
+
+
+def matrix(trace: Trace, name: str, focus: Focus, *, transposed: bool = False, **drawn: str | int) -> Matrix:
+    """The stage as one matrix: of the head in focus, if it has heads."""
+    stage = trace[name]
+    fixed = 1 if stage.axes[0] == "head" else 0
+    index = focus.index(stage, d_v(trace))
+    head = index[0] if fixed else None
+    values, axes, selected = stage.value[index[:fixed]], stage.axes[fixed:], index[fixed:]
+    place: tuple[int | str, ...] = ("row", "column")
+    if len(axes) == 1:  # a bias: one row
+        values, axes, selected, place = values[None], ("", *axes), (0, *selected), ("column",)
+    if transposed:
+        values, axes, selected, place = values.T, axes[::-1], selected[::-1], place[::-1]
+    return Matrix(
+        name,
+        values,
+        head,
+        *axes,
+        _labels(trace, axes[0], values.shape[0]),
+        _labels(trace, axes[1], values.shape[1]),
+        limit(stage),
+        selected,
+        (*index[:fixed], *place),
+        band=d_v(trace) if axes[1] == "heads * d_v" else 0,
+        **drawn,
+    )
+
+
+def whole(trace: Trace, name: str, focus: Focus, **drawn: str | int) -> Matrix:
+    """A parameter (heads, rows, columns) as the one big matrix whose bands of columns are the heads' own."""
+    stage = trace[name]
+    n_heads, n_rows, width = stage.shape
+    head, row, column = focus.index(stage)
+    return Matrix(
+        name,
+        np.concatenate(stage.value, axis=-1),
+        None,
+        stage.axes[1],
+        f"heads * {stage.axes[2]}",
+        _labels(trace, stage.axes[1], n_rows),
+        _labels(trace, stage.axes[2], width) * n_heads,
+        limit(stage),
+        (row, head * width + column),
+        ("band", "row", "column in band"),
+        band=width,
+        shift=head * width,
+        **drawn,
+    )
+
+
+def equation(trace: Trace, name: str, focus: Focus) -> tuple[Matrix, ...]:
+    """The matrices that a stage was made from, and the stage: `operand sign operand = result`."""
+    operands: list[Matrix] = []
+    for operand, made_from in zip(trace[name].operation.operands, trace.inputs(name), strict=False):
+        drawn = {"sign": operand.sign, "after": operand.after, "reads": operand.reads}
+        if name == "concat":
+            operands += heads_apart(trace, focus)
+        elif made_from.name in ("w_q", "w_k", "w_v"):
+            operands.append(whole(trace, made_from.name, focus, **drawn))
+        else:
+            operands.append(matrix(trace, made_from.name, focus, transposed=operand.transposed, **drawn))
+    return (*operands, matrix(trace, name, focus, sign="=" if operands else ""))
+
+
+def heads_apart(trace: Trace, focus: Focus) -> list[Matrix]:
+    """Each head's output; of more than 8 heads only the one in focus."""
+    n_heads, _, width = trace["heads"].shape
+    shown = range(n_heads) if n_heads <= MANY_HEADS else (focus.head,)
+    return [
+        replace(
+            matrix(trace, "heads", replace(focus, head=head), reads="cell"),
+            shift=-head * width,
+            selected=(focus.query, focus.feature) if head == focus.head else None,
+        )
+        for head in shown
+    ]
+
+
+def contributions(trace: Trace, focus: Focus) -> tuple[Matrix, Matrix]:
+    """For the query in focus: one row of numbers from each head, and the row of the output that they add up to."""
+    stage = trace["contributions"]
+    n_heads, _, width = stage.shape
+    columns = _labels(trace, "d_model", width)
+    query = (trace.label("query", focus.query),)
+    from_heads = Matrix(
+        "contributions",
+        stage.value[:, focus.query],
+        None,
+        "head",
+        "d_model",
+        _labels(trace, "head", n_heads),
+        columns,
+        limit(stage),
+        (focus.head, focus.dimension),
+        ("row", focus.query, "column"),
+        reads="column",
+    )
+    output = matrix(trace, "output", focus, sign="sum")
+    return from_heads, replace(
+        output,
+        values=output.values[focus.query][None],
+        row_labels=query,
+        selected=(0, focus.dimension),
+        place=(focus.query, "column"),
+    )
+
+
+def rows_of(trace: Trace, focus: Focus) -> list[tuple[Matrix, ...]]:
+    """The whole pass: every stage once, those of one kind in one row."""
+    rows = (
+        ("embeddings", "positions", "x"),
+        ("context_embeddings", "context_positions", "context"),
+        ("w_q", "w_k", "w_v"),
+        ("q", "k", "v"),
+        ("scores", "scaled", "masked", "attention"),
+        ("heads", "concat"),
+        ("w_o", "output"),
+    )
+    drawn = [tuple(matrix(trace, name, focus) for name in row if name in trace) for row in rows]
+    return [row for row in drawn if row]
+
+
+def d_v(trace: Trace) -> int:
+    """The width of one head's output."""
+    return trace["heads"].shape[-1]
+
+
+def limit(stage: Stage) -> float:
+    """The largest finite size in a stage, over all heads, so that the heads share one colour scale."""
+    finite = stage.value[np.isfinite(stage.value)]
+    return float(np.abs(finite).max(initial=0.0)) or 1.0
+
+
+def _labels(trace: Trace, axis: str, length: int) -> tuple[str, ...]:
+    return tuple(trace.label(axis, place) for place in range(length)) if axis else ("",)

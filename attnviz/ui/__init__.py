@@ -1,0 +1,1 @@
+"""What knows Streamlit: controls, the address, the matrix component, the walkthrough's parts."""

@@ -1,0 +1,161 @@
+"""Controls: the sentence box and the sidebar, which every page shows and whose values stand in the address."""
+
+import random
+
+import streamlit as st
+
+from attnviz.errors import SettingsError
+from attnviz.masks import SIZED
+from attnviz.settings import (
+    CHOICES,
+    DEFAULTS,
+    MAX_CHARACTERS,
+    MAX_TOKENS,
+    WHOLE_NUMBERS,
+    Settings,
+    divisors,
+    nearest,
+    nearest_heads,
+)
+from attnviz.ui.text import markdown
+
+EXAMPLE = "the cat sat on the mat"
+_KEYS = {
+    "d_model": "d_model",
+    "heads": "n_heads",
+    "mask": "mask",
+    "mask_size": "mask_size",
+    "initialiser": "initialiser",
+    "positions": "positions",
+    "scaled": "scaled",
+}
+"""Parameters of the address that Streamlit drops where it does not know the value, and the settings they stand for."""
+
+
+def settings() -> Settings:
+    """Draw the controls of the page and return what they say.
+
+    A page calls it first. It stops the page with a sentence of help where
+    there is nothing to show, and keeps what was typed.
+    """
+    notices = _mend_address()
+    sentence = st.text_input(
+        "Type a sentence",
+        EXAMPLE,
+        key="sentence",
+        bind="query-params",
+        live=True,
+        max_chars=MAX_CHARACTERS,
+        placeholder="A sentence of your own",
+    )
+    with st.sidebar:
+        picked = _sidebar()
+    allowed, changed = nearest({"seed": picked.pop("seed")})
+    for notice in (*notices, *changed):
+        st.warning(markdown(notice), icon=":material/info:")
+    try:
+        return Settings(sentence, **picked, **allowed)
+    except SettingsError as error:
+        st.warning(markdown(str(error)), icon=":material/edit:")
+        st.stop()
+
+
+def _sidebar() -> dict:
+    picked = {
+        "d_model": st.selectbox(
+            "d_model",
+            WHOLE_NUMBERS["d_model"],
+            WHOLE_NUMBERS["d_model"].index(DEFAULTS["d_model"]),
+            key="d_model",
+            bind="query-params",
+            help="How many numbers stand for a token. Up to 16 all are written out; beyond, colours stand for them.",
+        )
+    }
+    offered = divisors(picked["d_model"])
+    if st.session_state.get("heads", offered[0]) not in offered:
+        st.session_state["heads"] = nearest_heads(st.session_state["heads"], picked["d_model"])
+    picked["n_heads"] = st.selectbox(
+        "Heads",
+        offered,
+        offered.index(nearest_heads(DEFAULTS["n_heads"], picked["d_model"])),
+        key="heads",
+        bind="query-params",
+        help="Heads share d_model among them, so their number divides it.",
+    )
+    picked["mask"] = st.selectbox(
+        "Mask",
+        CHOICES["mask"],
+        key="mask",
+        bind="query-params",
+        help="causal: no token sees a later one. padding: the last keys are hidden. window: only near keys are seen.",
+    )
+    if picked["mask"] in SIZED:
+        picked["mask_size"] = st.selectbox(
+            "Keys hidden at the end" if picked["mask"] == "padding" else "Keys seen on either side",
+            WHOLE_NUMBERS["mask_size"],
+            DEFAULTS["mask_size"],
+            key="mask_size",
+            bind="query-params",
+        )
+    typed, again = st.columns([3, 1], vertical_alignment="bottom")
+    again.button(
+        "",
+        icon=":material/casino:",
+        key="another_seed",
+        help="Another seed: another untrained model",
+        on_click=_another_seed,
+        width="stretch",
+    )
+    picked["seed"] = typed.text_input(
+        "Seed",
+        str(DEFAULTS["seed"]),
+        key="seed",
+        bind="query-params",
+        max_chars=40,
+        help="Decides every embedding and parameter. The same seed gives the same numbers, on every machine.",
+    )
+    with st.expander("More"):
+        picked["initialiser"] = st.selectbox(
+            "Parameters",
+            CHOICES["initialiser"],
+            key="initialiser",
+            bind="query-params",
+            help="Where the matrices come from. normal: N(0, 1/d_model). xavier: uniform, by each head's size. "
+            "uniform: [0, 1). standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention.",
+        )
+        picked["positions"] = st.selectbox("Positions", CHOICES["positions"], key="positions", bind="query-params")
+        picked["scaled"] = st.toggle("Divide scores by √d_k", DEFAULTS["scaled"], key="scaled", bind="query-params")
+        context = st.text_input(
+            "Keys and values from another sentence",
+            key="context",
+            bind="query-params",
+            live=True,
+            max_chars=MAX_CHARACTERS,
+            placeholder="Cross-attention, as in translation",
+            help=f"At most {MAX_TOKENS} tokens. Leave it empty for self-attention.",
+        )
+        picked["context"] = context if context.strip() else None
+    return picked
+
+
+def _another_seed() -> None:
+    st.session_state["seed"] = str(random.randrange(1000))
+
+
+def _mend_address() -> list[str]:
+    """Bring the address of a first visit to allowed values, as Streamlit drops others without a word."""
+    if "sentence" in st.session_state:
+        return []
+    written = {setting: st.query_params[key] for key, setting in _KEYS.items() if key in st.query_params}
+    allowed, notices = nearest(written)
+    for key, setting in _KEYS.items():
+        if setting in allowed:
+            st.session_state[key] = allowed[setting]
+    for key in ("sentence", "context"):
+        length = len(st.query_params.get(key, ""))
+        if length > MAX_CHARACTERS:
+            notices.append(
+                f"The {key} may have at most {MAX_CHARACTERS:,} characters; the address has {length:,}, "
+                f"so only the first {MAX_CHARACTERS:,} are here."
+            )
+    return notices

@@ -1,0 +1,266 @@
+// Draws equations of matrices as real tables, and the breakdown of the selected cell under them.
+//
+// data = {
+//   equations: [[{symbol, title, shape, rows, columns, values, scale, limit, role, selected, sign, after, reads,
+//                 shift, band, focusBand, hidden}]], the last of each being the result,
+//   breakdowns: [{title, lines: [[name, sum, value]], conclusion, total}],
+//   colours: {negative, positive, share},
+// }
+// A null among the values is -inf: JSON has no such number.
+// Everything a person typed arrives here as text and is only ever set as textContent.
+
+const focused = new WeakMap(); // root element -> [equation, matrix, row, column] of the cell with the keyboard
+
+export default function (component) {
+  const { data, parentElement, setTriggerValue } = component;
+  const root = parentElement.querySelector(".picture");
+  const colours = readable(data.colours, getComputedStyle(root).getPropertyValue("--st-background-color"));
+  const status = element("p", "status");
+  status.setAttribute("role", "status");
+  const drawn = data.equations.map((equation, e) =>
+    drawEquation(equation, colours, {
+      tell: (text) => { status.textContent = text; },
+      pick: (m, row, column) => setTriggerValue("pick", [e, m, row, column]),
+      remember: (m, row, column) => focused.set(root, [e, m, row, column]),
+    }));
+  const hadFocus = root.contains(parentElement.activeElement ?? document.activeElement) ? focused.get(root) : null;
+  root.replaceChildren(
+    ...drawn.map((each) => each.element),
+    ...(drawn.length ? [status] : []),
+    drawBreakdowns(data.breakdowns),
+  );
+  if (hadFocus) {
+    const [e, m, row, column] = hadFocus;
+    drawn[e]?.tables[m]?.cells[row]?.[column]?.focus({ preventScroll: true });
+  }
+}
+
+function drawEquation(equation, colours, tools) {
+  const box = element("div", "equation");
+  const width = equation.reduce((sum, matrix) => sum + matrix.columns.length, 0);
+  box.style.setProperty("--columns", width);
+  box.style.setProperty("--matrices", equation.length);
+  const tables = equation.map((matrix) => drawMatrix(matrix, colours));
+  const result = equation.length - 1;
+  const outline = (row, column) => {
+    tables.forEach((table, m) => {
+      const { reads, shift, selected } = equation[m];
+      if (reads) table.mark(reads, row, column + shift);
+      else if (m !== result && selected) table.mark("cell", ...selected);
+    });
+    tables[result].mark("cell", row, column);
+  };
+  const rest = () => {
+    const selected = equation[result].selected;
+    if (selected) outline(...selected);
+    tools.tell(selected ? tables[result].tells(...selected) : "");
+  };
+  tables.forEach((table, m) => {
+    const point = (row, column) => {
+      if (m === result) outline(row, column);
+      tools.tell(table.tells(row, column));
+    };
+    table.grid.onpointerover = (event) => {
+      const cell = event.target.closest("[data-row]");
+      if (cell) point(Number(cell.dataset.row), Number(cell.dataset.column));
+    };
+    table.grid.onpointerleave = rest;
+    table.grid.onfocusin = (event) => {
+      const { row, column } = event.target.dataset;
+      if (row === undefined) return;
+      tools.remember(m, Number(row), Number(column));
+      point(Number(row), Number(column));
+    };
+    table.grid.onfocusout = rest;
+    table.grid.onclick = (event) => {
+      const cell = event.target.closest("[data-row]");
+      if (cell) tools.pick(m, Number(cell.dataset.row), Number(cell.dataset.column));
+    };
+    table.grid.onkeydown = (event) => moveOrPick(event, table, (row, column) => tools.pick(m, row, column));
+    const { sign, after } = equation[m];
+    if (sign) box.append(element("span", "sign", sign));
+    box.append(table.figure);
+    if (after) box.append(element("span", "sign", after));
+  });
+  if (tables.length) rest();
+  return { element: box, tables };
+}
+
+// Arrow keys move inside the grid and must not reach the page, where they turn to another step.
+function moveOrPick(event, table, pick) {
+  const from = event.target.dataset;
+  if (from.row === undefined) return;
+  const row = Number(from.row), column = Number(from.column);
+  const last = [table.cells.length - 1, table.cells[0].length - 1];
+  const to = {
+    ArrowUp: [row - 1, column], ArrowDown: [row + 1, column],
+    ArrowLeft: [row, column - 1], ArrowRight: [row, column + 1],
+    Home: event.ctrlKey ? [0, 0] : [row, 0], End: event.ctrlKey ? last : [row, last[1]],
+  }[event.key];
+  const picks = event.key === "Enter" || event.key === " ";
+  if (!to && !picks) return;
+  event.preventDefault();
+  event.stopPropagation();
+  if (picks) { pick(row, column); return; }
+  const next = table.cells[Math.min(Math.max(to[0], 0), last[0])][Math.min(Math.max(to[1], 0), last[1])];
+  event.target.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+}
+
+function drawMatrix(matrix, colours) {
+  const figure = element("figure", `matrix ${matrix.role}`);
+  const caption = element("figcaption");
+  caption.append(typeset(matrix.symbol), element("span", "title", ` ${matrix.title}`), element("span", "shape", matrix.shape));
+  const grid = element("table");
+  grid.setAttribute("role", "grid");
+  grid.setAttribute("aria-label", `${matrix.title} ${plain(matrix.symbol)}, ${matrix.shape}`);
+  const upright = matrix.columns.some((label) => [...label].length > 4) ? "upright" : "";
+  const head = element("thead");
+  if (matrix.band) head.append(bandRow(matrix));
+  const labels = element("tr");
+  labels.append(element("td", "corner"));
+  matrix.columns.forEach((label) => labels.append(header("col", label, upright)));
+  head.append(labels);
+  const body = element("tbody");
+  const selected = matrix.selected ?? [0, 0];
+  const cells = matrix.values.map((numbers, row) => {
+    const line = element("tr");
+    line.append(header("row", matrix.rows[row], ""));
+    const drawn = numbers.map((value, column) => {
+      const cell = element("td", value === null || (matrix.scale === "flag" && !value) ? "hidden" : "", written(value, matrix.scale));
+      cell.setAttribute("role", "gridcell");
+      cell.dataset.row = row;
+      cell.dataset.column = column;
+      cell.tabIndex = row === selected[0] && column === selected[1] ? 0 : -1;
+      if (matrix.band && column && column % matrix.band === 0) cell.classList.add("new-band");
+      if (matrix.focusBand !== null && matrix.band && Math.floor(column / matrix.band) !== matrix.focusBand) cell.classList.add("other-band");
+      paint(cell, value, matrix, colours);
+      return cell;
+    });
+    line.append(...drawn);
+    body.append(line);
+    return drawn;
+  });
+  grid.append(head, body);
+  const scroller = element("div", "scroller");
+  scroller.append(grid);
+  figure.append(caption, scroller);
+  const mark = (reads, row, column) => {
+    cells.forEach((line, r) => line.forEach((cell, c) => {
+      const read = reads === "row" ? r === row : reads === "column" ? c === column : reads === "cell" ? r === row && c === column : false;
+      cell.classList.toggle("read", read);
+      if (reads === "cell") cell.setAttribute("aria-selected", read);
+    }));
+  };
+  const tells = (row, column) => {
+    const value = matrix.values[row][column];
+    const place = [matrix.rows[row], matrix.columns[column]].filter(Boolean).join(", ");
+    const band = matrix.band ? `head ${Math.floor(column / matrix.band) + 1}, ` : "";
+    const number = matrix.scale === "flag" ? (value ? "visible" : "hidden") : value === null ? "-inf" : String(value);
+    const why = value === null || (matrix.scale === "flag" && !value) ? `: ${matrix.hidden}` : "";
+    return `${plain(matrix.symbol)}[${band}${place}] = ${number}${why}`;
+  };
+  return { figure, grid, cells, mark, tells };
+}
+
+function bandRow(matrix) {
+  const row = element("tr");
+  row.append(element("td", "corner"));
+  for (let band = 0; band * matrix.band < matrix.columns.length; band += 1) {
+    const cell = header("colgroup", `head ${band + 1}`, "band");
+    cell.colSpan = matrix.band;
+    if (matrix.focusBand !== null && band !== matrix.focusBand) cell.classList.add("other-band");
+    row.append(cell);
+  }
+  return row;
+}
+
+function drawBreakdowns(breakdowns) {
+  const box = element("div", "breakdowns");
+  box.append(...breakdowns.map(drawBreakdown));
+  return box;
+}
+
+function drawBreakdown(terms) {
+  const box = element("section", "terms");
+  box.append(element("h4", "", terms.title));
+  const scroller = element("div", "scroller long");
+  const table = element("table");
+  const body = element("tbody");
+  terms.lines.forEach(([name, sum, value]) => {
+    const line = element("tr");
+    line.append(element("td", "name", name), element("td", "sum", sum), element("td", "value", value));
+    body.append(line);
+  });
+  const total = element("tr", "total");
+  total.append(element("td", "name", ""), element("td", "sum", terms.conclusion), element("td", "value", terms.total));
+  const foot = element("tfoot");
+  if (terms.conclusion) foot.append(total);
+  table.append(body, foot);
+  scroller.append(table);
+  box.append(scroller);
+  return box;
+}
+
+function element(tag, className = "", text = null) {
+  const made = document.createElement(tag);
+  if (className) made.className = className.trim();
+  if (text !== null) made.textContent = text;
+  return made;
+}
+
+function header(scope, label, className) {
+  const cell = element("th", className);
+  cell.scope = scope;
+  cell.title = label;
+  cell.append(element("span", "", label));
+  return cell;
+}
+
+// The vocabulary's symbols know ^ and _ with one character or a group in braces.
+function typeset(symbol) {
+  const box = element("span", "symbol");
+  for (const [, mark, group, single, text] of symbol.matchAll(/([\^_])(?:\{([^}]*)\}|(.))|([^\^_]+)/gu)) {
+    box.append(mark ? element(mark === "^" ? "sup" : "sub", "", group ?? single) : document.createTextNode(text));
+  }
+  return box;
+}
+
+function plain(symbol) {
+  return symbol.replace(/[\^_{}]/g, "");
+}
+
+function written(value, scale) {
+  if (value === null) return "-inf";
+  if (scale === "flag") return value ? "1" : "0";
+  const size = Math.abs(value);
+  if (size >= 1e4) return value.toExponential(1);
+  const text = value.toFixed(size >= 1000 ? 0 : size >= 100 ? 1 : 2);
+  return text === "-0.00" ? "0.00" : text;
+}
+
+function paint(cell, value, matrix, colours) {
+  if (matrix.scale === "flag" || value === null) return;
+  const strength = matrix.scale === "share" ? 0.95 * value : 0.9 * Math.min(Math.abs(value) / matrix.limit, 1);
+  const hue = matrix.scale === "share" ? colours.share : value < 0 ? colours.negative : colours.positive;
+  const mixed = hue.map((channel, i) => channel * strength + colours.page[i] * (1 - strength));
+  cell.style.backgroundColor = `rgb(${mixed.map(Math.round).join(",")})`;
+  cell.style.color = luminance(mixed) > 0.179 ? "#000" : "#fff"; // where contrast with black and with white are equal
+}
+
+function readable(colours, page) {
+  const probe = document.createElement("canvas").getContext("2d");
+  probe.fillStyle = page.trim() || "#fff";
+  const hex = probe.fillStyle;
+  return { ...colours, page: [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)) };
+}
+
+// Relative luminance, WCAG 2.2.
+function luminance(rgb) {
+  const [r, g, b] = rgb.map((channel) => {
+    const c = channel / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}

@@ -1,0 +1,19 @@
+"""The same in NumPy: the pass on the screen as a script, and its arrays to check your own against."""
+
+import streamlit as st
+
+from attnviz import export, trace_of
+from attnviz.ui import controls
+
+trace = trace_of(controls.settings())
+st.subheader("The same in NumPy", anchor=False)
+st.markdown(
+    "These lines make the very numbers of the walkthrough, bit for bit, from the same settings: each stage of the pass "
+    "is one line. Download the arrays, run the script beside them, and compare with **your own** attention."
+)
+with st.container(horizontal=True):
+    st.download_button(
+        "Script (attnviz_pass.py)", lambda: export.script(trace), "attnviz_pass.py", on_click="ignore", type="primary"
+    )
+    st.download_button("Arrays (attnviz.npz)", lambda: export.arrays(trace), "attnviz.npz", on_click="ignore")
+st.code(export.script(trace), language="python")

@@ -1,0 +1,220 @@
+"""Settings: their limits, what an error says, and what becomes of text from an address."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as running
+from hypothesis import strategies as st
+
+from attnviz import Settings, trace_of
+from attnviz.errors import SettingsError
+from attnviz.settings import CHOICES, DEFAULTS, divisors, nearest, nearest_heads
+from attnviz.trace import Trace
+
+HUGE = 10**5000  # Python refuses to write it in decimals
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"sentence": ""}, "The sentence has no words yet. Type 1 to 64 words"),
+        ({"sentence": " \n\u200b"}, "The sentence has no words yet."),
+        ({"context": ""}, "The context has no words yet."),
+        (
+            {"sentence": "a " * 65},
+            "The sentence may have at most 64 tokens (words and punctuation marks); this one has 65",
+        ),
+        ({"context": "!" * 65}, "The context may have at most 64 tokens"),
+        ({"sentence": "a" * 2001}, "The sentence may have at most 2,000 characters; this one has 2,001. Shorten it."),
+        ({"sentence": b"cat"}, "sentence must be text; got bytes."),
+        ({"sentence": None}, "sentence must be text; got NoneType."),
+        ({"d_model": 1}, "d_model must be a whole number from 2 to 128; got 1."),
+        ({"d_model": 129}, "d_model must be a whole number from 2 to 128; got 129."),
+        ({"d_model": 8.0}, "d_model must be a whole number from 2 to 128; got 8.0."),
+        ({"d_model": True}, "d_model must be a whole number from 2 to 128; got True."),
+        ({"seed": -1}, "seed must be a whole number from 0 to 4294967295; got -1."),
+        ({"seed": 2**32}, "seed must be a whole number from 0 to 4294967295; got 4294967296."),
+        ({"seed": HUGE}, "seed must be a whole number from 0 to 4294967295; got "),
+        ({"seed": "42"}, "seed must be a whole number from 0 to 4294967295; got '42'."),
+        ({"mask_size": -1}, "mask_size must be a whole number from 0 to 64; got -1."),
+        ({"mask_size": 65}, "mask_size must be a whole number from 0 to 64; got 65."),
+        ({"mask": "diagonal"}, "mask must be one of none, causal, padding, window; got 'diagonal'."),
+        ({"mask": None}, "mask must be one of none, causal, padding, window; got None."),
+        (
+            {"initialiser": "he"},
+            "initialiser must be one of normal, xavier, uniform, standard normal, pytorch; got 'he'.",
+        ),
+        ({"positions": "rotary"}, "positions must be one of none, sinusoidal; got 'rotary'."),
+        ({"n_heads": 0}, "got n_heads=0 for d_model=8. Choose one of 1, 2, 4, 8."),
+        ({"n_heads": -2}, "got n_heads=-2 for d_model=8."),
+        ({"n_heads": 2.0}, "got n_heads=2.0 for d_model=8."),
+        ({"n_heads": True}, "got n_heads=True for d_model=8."),
+        ({"n_heads": HUGE}, "n_heads must divide d_model"),
+        ({"scaled": "no"}, "scaled must be True or False; got 'no'."),
+        ({"scaled": 1}, "scaled must be True or False; got 1."),
+    ],
+)
+def test_an_error_says_the_rule_and_what_came(changed, says):
+    with pytest.raises(SettingsError) as error:
+        Settings(**{"sentence": "the cat sat", **changed})
+    assert says in str(error.value)
+
+
+def test_the_error_for_heads_names_both_numbers_and_the_divisors():
+    with pytest.raises(SettingsError) as error:
+        Settings("the cat", d_model=12, n_heads=5)
+    assert str(error.value) == (
+        "n_heads must divide d_model, so that every head gets d_model / n_heads features; "
+        "got n_heads=5 for d_model=12. Choose one of 1, 2, 3, 4, 6, 12."
+    )
+
+
+@pytest.mark.parametrize(
+    "allowed",
+    [
+        {"sentence": "a " * 64},
+        {"sentence": "a" * 2000},
+        {"context": "b"},
+        {"d_model": 2},
+        {"d_model": 128, "n_heads": 128},
+        {"seed": 0},
+        {"seed": 2**32 - 1, "initialiser": "pytorch"},
+        {"mask": "padding", "mask_size": 64},
+        {"mask": "window", "mask_size": 0},
+    ],
+)
+def test_the_limits_themselves_are_allowed(allowed):
+    assert isinstance(trace_of(Settings(**{"sentence": "the cat", **allowed})), Trace)
+
+
+def test_divisors():
+    assert divisors(12) == (1, 2, 3, 4, 6, 12)
+    assert divisors(127) == (1, 127)
+
+
+def test_a_context_gives_the_keys():
+    settings = Settings("the cat", context="sat on it")
+    assert (settings.tokens, settings.context_tokens) == (("the", "cat"), ("sat", "on", "it"))
+    assert replace(settings, context=None).context_tokens == ("the", "cat")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "used"),
+    [
+        ("d_model", "1e400", 128),
+        ("d_model", "1e9", 128),
+        ("d_model", "inf", 128),
+        ("d_model", "-1", 2),
+        ("d_model", "-inf", 2),
+        ("d_model", "1e-400", 2),
+        ("d_model", "nan", 8),
+        ("d_model", "", 8),
+        ("d_model", "eight", 8),
+        ("d_model", "0x10", 8),
+        ("d_model", "<script>", 8),
+        ("d_model", "\ud800", 8),
+        ("d_model", "7\x00", 8),
+        ("d_model", "７", 7),
+        ("d_model", "07", 7),
+        ("d_model", "6.7", 7),
+        ("d_model", "9" * 10**6, 128),
+        ("d_model", "x" * 10**6, 8),
+        ("seed", "-1", 0),
+        ("seed", "4294967296", 2**32 - 1),
+        ("seed", "99999999999999999999999999", 2**32 - 1),
+        ("mask_size", "65", 64),
+        ("mask", "diagonal", "none"),
+        ("mask", "none, causal", "none"),
+        ("initialiser", "", "normal"),
+        ("positions", "x" * 10**6, "none"),
+        ("n_heads", "7", 8),
+        ("n_heads", "3", 2),
+        ("n_heads", "0", 1),
+        ("n_heads", "1e400", 8),
+        ("n_heads", "nan", 2),
+        ("n_heads", "２", 2),
+        ("n_heads", "9" * 10**6, 8),
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(name, text, used):
+    allowed, (notice,) = nearest({name: text})
+    assert allowed == {name: used}
+    assert notice.startswith(f"{name} ")
+    assert notice.endswith(f"using {used}.")
+    assert repr(text[:37])[:-1] in notice
+    assert len(notice) < 250
+
+
+@pytest.mark.parametrize(
+    ("written", "allowed"),
+    [
+        ({"d_model": "12", "n_heads": "3", "seed": "0"}, {"d_model": 12, "n_heads": 3, "seed": 0}),
+        ({"n_heads": "8", "mask": " Causal "}, {"n_heads": 8, "mask": "causal"}),
+        ({"initialiser": "standard normal", "d_model": " 8 "}, {"initialiser": "standard normal", "d_model": 8}),
+        ({"sentence": "the cat", "step": "nonsense"}, {}),
+        ({}, {}),
+    ],
+)
+def test_a_good_value_passes_without_a_notice(written, allowed):
+    assert nearest(written) == (allowed, [])
+
+
+def test_the_nearest_heads_are_those_of_the_nearest_d_model():
+    allowed, notices = nearest({"n_heads": "100", "d_model": "1e9"})
+    assert allowed == {"n_heads": 128, "d_model": 128}
+    assert [notice.split()[0] for notice in notices] == ["d_model", "n_heads"]
+    assert "for 128 it is one of 1, 2, 4, 8, 16, 32, 64, 128; got '100'" in notices[1]
+
+
+def test_of_two_divisors_equally_near_it_is_the_smaller():
+    assert nearest_heads(3, 8) == 2
+    assert nearest_heads("6", 8) == 4
+    assert nearest_heads(7, 8) == 8
+
+
+@running(max_examples=300, deadline=None)
+@given(st.dictionaries(st.sampled_from([*DEFAULTS, "junk"]), st.text(max_size=30) | st.floats().map(str)))
+def test_whatever_the_address_says_settings_accept_it(written):
+    allowed, _ = nearest(written)
+    d_model = allowed.get("d_model", DEFAULTS["d_model"])
+    Settings("the cat", **{"n_heads": nearest_heads(2, d_model), **allowed})
+
+
+TEXT = st.text(max_size=20) | st.text(st.characters(categories=["L", "M", "Cf", "Cs", "So", "Zs"]), max_size=20)
+PICKED = st.fixed_dictionaries(
+    {"sentence": TEXT | st.just("the cat sat on the mat"), "d_model": st.integers(1, 40)},
+    optional={
+        "context": TEXT,
+        "n_heads": st.integers(0, 9) | st.floats(1, 4),
+        "mask": st.sampled_from([*CHOICES["mask"], "diagonal"]),
+        "mask_size": st.integers(-1, 9),
+        "seed": st.sampled_from([0, 42, 2**31, 2**32 - 1]) | st.integers(-1, 2**32),
+        "initialiser": st.sampled_from(CHOICES["initialiser"]),
+        "positions": st.sampled_from(CHOICES["positions"]),
+        "scaled": st.booleans(),
+    },
+)
+
+
+@running(max_examples=400, deadline=None)
+@given(PICKED, st.integers(0, 10))
+def test_settings_give_a_trace_of_finite_numbers_twice_the_same_or_a_settings_error(picked, nth):
+    if "n_heads" not in picked and picked["d_model"] >= 2:
+        picked = {**picked, "n_heads": divisors(picked["d_model"])[nth % len(divisors(picked["d_model"]))]}
+    try:
+        trace, again = trace_of(Settings(**picked)), trace_of(Settings(**picked))
+    except SettingsError:
+        return
+    for stage, same in zip(trace.stages, again.stages, strict=True):
+        assert stage.value.tobytes() == same.value.tobytes()
+        if stage.name != "masked":
+            assert np.isfinite(stage.value).all()
+    hidden = ~np.broadcast_to(trace["mask"].value, trace["masked"].shape)
+    assert np.array_equal(trace["masked"].value == -math.inf, hidden)
+    sums = trace["attention"].value.sum(axis=-1)
+    np.testing.assert_allclose(sums, ~hidden.all(axis=-1), rtol=0, atol=1e-12)
+    assert set(trace.blind) == set(zip(*map(list, hidden.all(axis=-1).nonzero()), strict=True))

@@ -1,0 +1,215 @@
+"""Terms: every cell taken apart adds up to itself, by a second way of computing."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.operations import Given
+from attnviz.terms import Cell, Copy, Scaled, Selection, Share, Sum, digits
+from attnviz.trace import Trace
+
+Q, K, H = 3, 5, 2  # queries, keys, heads
+
+
+def array(*shape: int) -> np.ndarray:
+    return np.random.RandomState(sum(shape)).standard_normal(shape)
+
+
+def projections() -> dict[str, np.ndarray]:
+    return {"w_q": array(H, 13, 7), "w_k": array(H, 17, 7), "w_v": array(H, 17, 11), "w_o": array(22, 19)}
+
+
+def biases() -> dict[str, np.ndarray]:
+    return {"b_q": array(H, 7), "b_k": array(H, 7) + 1, "b_v": array(H, 11), "b_o": array(19)}
+
+
+def cross(mask=None, scale=None, **parameters) -> Trace:
+    return attend(array(Q, 13), array(K, 17), parameters=Parameters(**parameters), mask=mask, scale=scale)
+
+
+def float_mask(*shape: int) -> np.ndarray:
+    return np.where(array(*shape) > 1, -np.inf, array(*shape))
+
+
+TRACES = {
+    "settings": lambda: trace_of(Settings("the cat sat", positions="sinusoidal", mask="causal")),
+    "settings, cross": lambda: trace_of(Settings("the cat", context="on the mat", mask="padding", n_heads=4)),
+    "settings, unscaled": lambda: trace_of(Settings("the cat sat", scaled=False, initialiser="uniform")),
+    "settings, blind": lambda: trace_of(Settings("the cat", mask="padding", mask_size=2)),
+    "cross": lambda: cross(**projections()),
+    "biases": lambda: cross(**projections(), **biases()),
+    "boolean mask": lambda: cross(array(Q, K) > 0, **projections()),
+    "boolean mask per head": lambda: cross(array(H, Q, K) > 0, **projections()),
+    "float mask": lambda: cross(float_mask(Q, K), **projections()),
+    "float mask per head": lambda: cross(float_mask(H, Q, K), **projections()),
+    "scale": lambda: cross(scale=-0.3, **projections()),
+    "no projections": lambda: attend(array(Q, 4), array(K, 4), parameters=Parameters()),
+    "only w_v, no w_o": lambda: attend(array(Q, 4), array(K, 4), parameters=Parameters(w_v=array(H, 4, 11))),
+    "only w_o": lambda: attend(array(Q, 4), parameters=Parameters(w_o=array(4, 19), b_o=array(19))),
+    "lowest float mask": lambda: attend(array(Q, 4), parameters=Parameters(), mask=np.full((Q, Q), LOWEST)),
+    "large scores": lambda: attend(array(Q, 4) * 1e5, parameters=Parameters()),
+}
+LOWEST = np.finfo(float).min  # what many write for -inf; hiding every key so leaves them all equal
+
+
+def cells(trace: Trace):
+    for stage in trace.stages:
+        for index in itertools.product(*map(range, stage.shape)):
+            yield stage, index
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_every_cell_is_the_total_of_its_terms(name):
+    trace = TRACES[name]()
+    for stage, index in cells(trace):
+        terms = trace.terms(stage.name, index)
+        # only the order of an addition may differ: a few roundings of the largest product
+        sizes = [abs(math.prod(cell.value for cell in product)) for product in getattr(terms, "products", ())]
+        assert type(terms.total()) is float
+        assert terms.total() == pytest.approx(
+            float(stage.value[index]), rel=1e-13, abs=1e-14 * max(filter(math.isfinite, sizes), default=0)
+        ), (stage.name, index)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_cells_of_the_terms_are_cells_of_the_inputs(name):
+    trace = TRACES[name]()
+    for stage, index in cells(trace):
+        terms = trace.terms(stage.name, index)
+        assert {cell.stage for cell in terms.cells} == set(stage.inputs)
+        for cell in terms.cells:
+            assert cell == trace[cell.stage].cell(cell.index)
+            assert cell.value == float(trace[cell.stage].value[cell.index])
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_lines_add_up(name):
+    trace = TRACES[name]()
+    for stage, index in cells(trace):
+        terms = trace.terms(stage.name, index)
+        lines = [line.value for line in terms.lines()]
+        read = [cell for line in terms.lines() for cell in line.cells]
+        assert read == list(terms.cells)
+        if isinstance(terms, Share):
+            assert (lines[index[-1]] / math.fsum(lines) if any(lines) else 0.0) == terms.total()
+        else:
+            assert math.fsum(lines) == terms.total()
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_numpy_line_makes_the_stage_bit_for_bit(name):
+    trace = TRACES[name]()
+    made = {"np": np}
+    for stage in trace.stages:
+        line = trace.line(stage.name)
+        if isinstance(stage.operation, Given):
+            assert line is None
+            made[stage.name] = stage.value
+        else:
+            assert "\n" not in line
+            exec(line, made)
+            assert made[stage.name].dtype == stage.value.dtype
+            assert made[stage.name].shape == stage.shape
+            assert made[stage.name].tobytes() == stage.value.tobytes(), stage.name
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_axes_name_every_axis_and_equal_names_have_equal_lengths(name):
+    trace = TRACES[name]()
+    lengths = {}
+    for stage in trace.stages:
+        assert len(stage.axes) == len(stage.shape)
+        for axis, length in zip(stage.axes, stage.shape, strict=True):
+            if axis in ("head", "query", "key", "token", "context token", "d_k", "d_v", "heads * d_v"):
+                assert lengths.setdefault(axis, length) == length, (stage.name, axis)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_every_formula_begins_with_its_result(name):
+    trace = TRACES[name]()
+    for stage in trace.stages:
+        if not isinstance(stage.operation, Given):
+            symbols = [f"<{each}>" for each in (stage.name, *stage.inputs)]
+            formula = stage.operation.latex(*symbols)
+            assert formula.startswith(f"{symbols[0]} = ")
+            assert all(symbol in formula for symbol in symbols)
+            assert formula.count("{") == formula.count("}")
+            assert len(stage.operation.operands) >= 1
+            assert len(stage.inputs) <= len(stage.operation.operands) <= len(stage.inputs) + 1
+
+
+@pytest.mark.parametrize("index", [(0,), (0, 0, 0, 0), (-1, 0, 0), (0, 3, 0), (0, 0, 99), ()])
+def test_a_cell_that_is_not_there_is_an_index_error(index):
+    with pytest.raises(IndexError, match=r"scores has axes \('head', 'query', 'key'\) of lengths \(2, 3, 3\)"):
+        trace_of(Settings("the cat sat")).terms("scores", index)
+
+
+def test_a_given_number_says_where_it_is_from():
+    trace = trace_of(Settings("the cat", seed=7, initialiser="xavier", positions="sinusoidal", mask="causal"))
+    assert "the word and the seed 7" in trace.terms("embeddings", (0, 0)).recipe
+    assert "sinusoidal" in trace.terms("positions", (0, 0)).recipe
+    for name in ("w_q", "w_k", "w_v", "w_o"):
+        index = (0,) * len(trace[name].shape)
+        assert "xavier" in trace.terms(name, index).recipe
+        assert "seed 7" in trace.terms(name, index).recipe
+    assert "causal" in trace.terms("mask", (0, 0)).recipe
+
+
+def cell(value: float, place: int = 0) -> Cell:
+    return Cell("scores", (0, 0, place), value)
+
+
+SHARE = Share((cell(1.0), cell(-math.inf, 1), cell(-1.0, 2)), place=2)
+
+
+@pytest.mark.parametrize(
+    ("terms", "latex", "sums"),
+    [
+        (
+            Sum(((cell(2.0), cell(-0.5)), (cell(3.0),))),
+            r"2.0000 \cdot (-0.5000) + 3.0000",
+            ["2.0000 × −0.5000", "3.0000"],
+        ),
+        (Scaled(cell(-6.0), divisor=2.0), r"\frac{-6.0000}{2.0000}", ["−6.0000 ÷ 2.0000"]),
+        (Scaled(cell(-6.0), factor=-0.5), r"(-6.0000) \cdot (-0.5000)", ["−6.0000 × −0.5000"]),
+        (
+            SHARE,
+            r"\frac{e^{-1.0000 - 1.0000}}{1.0000 + 0.0000 + 0.1353}",
+            ["exp(1.0000 − 1.0000)", "exp(−∞ − 1.0000)", "exp(−1.0000 − 1.0000)"],
+        ),
+        (Share((cell(-math.inf),), 0), r"0 \quad\text{(no key is visible)}", ["exp(−∞ − 0.0000)"]),
+        (Selection(cell(2.0), cell(1.0)), "2.0000", ["visible, so 2.0000 stays"]),
+        (Selection(cell(2.0), cell(0.0)), r"-\infty", ["hidden, so −∞"]),
+        (Copy(cell(-2e-7)), r"-2.00 \cdot 10^{-7}", ["the same number"]),
+    ],
+)
+def test_terms_are_written_in_digits(terms, latex, sums):
+    assert terms.latex() == latex
+    assert [line.sum for line in terms.lines()] == sums
+
+
+def test_a_long_sum_is_cut_in_the_formula_and_whole_in_the_lines():
+    terms = Sum(tuple((cell(float(i)),) for i in range(1, 10)))
+    assert terms.latex() == r"1.0000 + 2.0000 + 3.0000 + 4.0000 + 5.0000 + \dots + 9.0000"
+    assert [line.value for line in terms.lines()] == list(range(1, 10))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.0000"),
+        (-1.5, "−1.5000"),
+        (0.00123, "0.0012"),
+        (0.00099, "9.90e−4"),
+        (999999.0, "999999.0000"),
+        (-1e6, "−1.00e6"),
+        (1e-300, "1.00e−300"),
+        (math.inf, "∞"),
+        (-math.inf, "−∞"),
+    ],
+)
+def test_digits(value, text):
+    assert digits(value) == text

@@ -1,0 +1,83 @@
+"""Tokens: what stays together, what comes apart, and what never gets through."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz.tokens import cleaned, labels, tokenize
+
+# characters that cling, bridge, part or vanish: where a tokeniser goes wrong
+TRICKY = (
+    "ab e'’.,1²\u0301\u0323न\u094dि中ᄀ\u1161가\u200d\u200c\u200b\u00ad\u202e\ufe0f👩🏽🇫🇷_-\u3000\x00\x85\ud83d\ude00"
+)
+ANY_TEXT = st.one_of(st.text(st.sampled_from(TRICKY), max_size=12), st.text(st.characters(), max_size=12))
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("the cat sat.", ["the", "cat", "sat", "."]),
+        ("  one\ttwo\n three\u3000four\u2028five ", ["one", "two", "three", "four", "five"]),
+        ("Don't! don\u2019t", ["Don't", "!", "don\u2019t"]),
+        ("'quoted' rock 'n' roll", ["'", "quoted", "'", "rock", "'", "n", "'", "roll"]),
+        ("3.5 1,000 v2.", ["3.5", "1,000", "v2", "."]),
+        ("3. a.b 5,x", ["3", ".", "a", ".", "b", "5", ",", "x"]),
+        ("well-known snake_case", ["well", "-", "known", "snake_case"]),
+        ("...", [".", ".", "."]),
+        ("café cafe\u0301", ["café", "café"]),
+        ("नमस्ते हिंदी", ["नमस्ते", "हिंदी"]),
+        ("हिं'दी", ["हिं'दी"]),
+        ("שָׁלוֹם مَرْحَبًا", ["שָׁלוֹם", "مَرْحَبًا"]),
+        ("Привет, мир", ["Привет", ",", "мир"]),
+        ("สวัสดี 안녕 ᄒ\u1161\u11ab", ["สวัสดี", "안녕", "한"]),
+        ("我爱NLP。", ["我", "爱", "NLP", "。"]),
+        ("a'中", ["a", "'", "中"]),
+        ("👩\u200d🔬👍🏽 👨\u200d👩\u200d👧", ["👩\u200d🔬", "👍🏽", "👨\u200d👩\u200d👧"]),
+        ("👩\u200d b", ["👩\u200d", "b"]),
+        ("❤\ufe0f1\ufe0f\u20e3", ["❤\ufe0f", "1\ufe0f\u20e3"]),
+        ("🇫🇷🇩🇪🇫", ["🇫🇷", "🇩🇪", "🇫"]),
+        ("می\u200cخواهم", ["می\u200cخواهم"]),
+        ("<b>$x$", ["<", "b", ">", "$", "x", "$"]),
+        ("", []),
+        (" \n\u200b\u202e", []),
+    ],
+)
+def test_a_sentence_comes_apart_into(text, tokens):
+    assert list(tokenize(text)) == [unicodedata.normalize("NFC", token) for token in tokens]
+
+
+@pytest.mark.parametrize("dropped", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\x00", "\x1b"])
+def test_what_cannot_be_seen_makes_no_new_word(dropped):
+    assert tokenize(f"ca{dropped}t") == ("cat",)
+    assert tokenize(f"cafe{dropped}\u0301") == ("café",)
+
+
+def test_a_lone_surrogate_becomes_the_replacement_character_and_a_pair_its_emoji():
+    assert cleaned("a\ud800 \udc00") == "a\ufffd \ufffd"
+    assert cleaned("\ud83d\ude00") == "😀"
+
+
+@settings(max_examples=2000, deadline=None)
+@given(ANY_TEXT)
+def test_tokens_lose_nothing_and_stay_tokens(text):
+    tokens = tokenize(text)
+    assert "".join(tokens) == "".join(cleaned(text).split())
+    assert all(len(token.split()) == 1 and token.split()[0] == token for token in tokens)  # no whitespace, not empty
+    assert all(token.encode() for token in tokens)  # no lone surrogate
+    assert all(unicodedata.is_normalized("NFC", token) for token in tokens)
+    assert tokenize(" ".join(tokens)) == tokens
+
+
+@settings(max_examples=500, deadline=None)
+@given(ANY_TEXT)
+def test_labels_are_told_apart_and_begin_with_their_token(text):
+    tokens = tokenize(text)
+    told_apart = labels(tokens)
+    assert len(set(told_apart)) == len(tokens)
+    assert [label.split(" (")[0] for label in told_apart] == list(tokens)
+
+
+def test_labels_count_from_the_second():
+    assert labels(["the", "cat", "the", "The", "the"]) == ("the", "cat", "the (2)", "The", "the (3)")
