@@ -75,7 +75,8 @@ class Audit:
         """Say it in one line: "1,284 of 1,284 numbers agree, largest difference 2e-15"."""
         counts = f"{self.n_agree:,} of {self.n_made:,} numbers agree"
         if not self.first:
-            return f"{counts}, largest difference {self.largest_difference:.0e}"
+            largest = f"{self.largest_difference:.0e}" if self.largest_difference else "0"
+            return f"{counts}, largest difference {largest}"
         wrong, right = self.first.wrong, self.first.right
         return f"{counts}; the first that does not is {trace.name_of(wrong)}: {wrong.value!r}, its terms give {right!r}"
 

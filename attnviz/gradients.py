@@ -86,10 +86,11 @@ def caption(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, n
         if each in PARAMETER_AXES:
             place = np.unravel_index(np.abs(slopes).argmax(), slopes.shape)
             parameters.append((slopes[place], f"the parameter {trace.name_of(stage.cell(place))}"))
-        elif "token" in stage.axes[0]:
-            lengths = np.linalg.norm(slopes, axis=-1)
-            word = trace.label(stage.axes[0], lengths.argmax())
-            words.append((lengths.max(), f"the {stage.axes[0].replace('token', 'word')} “{word}”"))
+        elif stage.axes[-1] != "key":  # a row of a mask is no word
+            axis = stage.axes[-2]
+            lengths = np.linalg.norm(np.moveaxis(slopes, -2, 0).reshape(stage.shape[-2], -1), axis=-1)
+            word = trace.label(axis, lengths.argmax())
+            words.append((lengths.max(), f"the {axis.replace('token', 'word')} “{word}”"))
     most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
     said = " and with ".join(f"{what} (slope {digits(slope)})" for slope, what in most if slope)
     number = trace.name_of(Cell(name, tuple(index), 0.0))

@@ -194,6 +194,11 @@ def test_thousands_have_a_comma():
     assert Audit((stage,)).sentence(None) == "1,284 of 1,284 numbers agree, largest difference 2e-15"
 
 
+def test_no_difference_is_a_plain_0():
+    stage = audit.StageAudit("concat", 0, 7, 7, 0.0)
+    assert Audit((stage,)).sentence(None) == "7 of 7 numbers agree, largest difference 0"
+
+
 def test_the_tolerance_is_relative_to_what_is_added_and_not_to_what_comes_of_it():
     cells = [Cell("a", (0,), value) for value in (1e8, -1e8, 1.0)]
     cancelling = terms.Sum(tuple((cell,) for cell in cells))

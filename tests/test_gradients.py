@@ -11,6 +11,7 @@ import pytest
 from attnviz import Parameters, Settings, attend, operations, trace_of
 from attnviz.gradients import caption, gradients
 from attnviz.parameters import banded
+from attnviz.trace import Builder, Trace
 from attnviz.whatif import difference
 
 STEP = 1e-5
@@ -226,3 +227,30 @@ def test_the_caption_names_the_word_and_the_parameter_that_move_most():
     )
     given = gradients(bare, "x", (1, 0))
     assert caption(bare, "x", (1, 0), given) == "No word and no parameter moves x[2, 1]."
+
+
+def test_the_caption_counts_a_key_that_was_given_as_a_word_and_a_mask_as_none():
+    numbers = np.array([[[9.0, 9.0], [9.0, 9.0]], [[0.1, 0.2], [0.4, 0.3]]])  # the second head is asked for
+    build = Builder()
+    for name, rows in (("q", "query"), ("k", "key"), ("v", "key")):
+        build.give(name, numbers, ("head", rows, "d_k"), "given")
+    build.give("mask", np.array([[0.0, 9.0], [0.0, 0.0]]), ("query", "key"), "given")
+    build.apply("scores", operations.DotProducts(), "q", "k")
+    build.apply("masked", operations.AddMask(), "scores", "mask")
+    trace = Trace(tuple(build.stages.values()), {"query": ("a", "b"), "key": ("a", "b")})
+    # the score of "a" with "b" has a slope of 1 along the mask, of |k| = 0.5 along q, and of |q| = 0.22 along k
+    found = gradients(trace, "masked", (1, 0, 1))
+    assert found["mask"].sum() == 1
+    assert caption(trace, "masked", (1, 0, 1), found) == (
+        "masked[head 2, a, b] moves most with the query “a” (slope 0.5000)."
+    )
+
+
+def test_the_caption_goes_by_size_and_tells_the_sign():
+    # the output is (2 x, 1 x) times (-5, 3)
+    w = {"w_v": np.array([[[2.0, 1.0]]]), "w_o": np.array([[-5.0], [3.0]])}
+    trace = attend(np.array([[1.0]]), parameters=Parameters(**w))
+    assert caption(trace, "output", (0, 0), gradients(trace, "output", (0, 0))) == (
+        "output[1, 1] moves most with the word “1” (slope 7.0000) and with the parameter "
+        "w_v[head 1, 1, 1] (slope −5.0000)."
+    )
