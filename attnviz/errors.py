@@ -7,3 +7,7 @@ class SettingsError(ValueError):
 
 class ArrayError(ValueError):
     """An array whose shape or numbers attention cannot use."""
+
+
+class ChangeError(ValueError):
+    """A what-if that cannot be read, or does not fit the trace."""

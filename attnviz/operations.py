@@ -1,9 +1,14 @@
 """Operations: how a stage is made from earlier ones. Nothing outside this module knows it.
 
-Every operation has the same shape. `compute` makes the array, `axes` names its
-axes, `terms` takes one cell apart, `latex` and `numpy` write the whole of it,
-and `operands` says how its picture is read: which part of each input one cell
-of the result comes from.
+Every operation has the same shape. `compute` makes the array, `vjp` takes a
+derivative back through it, `axes` names its axes, `terms` takes one cell apart,
+`latex` and `numpy` write the whole of it, and `operands` says how its picture
+is read: which part of each input one cell of the result comes from.
+
+`vjp` is the vector-Jacobian product: of `upstream`, the derivatives of some
+number with respect to each cell of `value` (what `compute` made of the same
+inputs), it makes those with respect to each cell of each input, in the input's
+shape, or None for a boolean mask, which has no derivative.
 
 Wherever arrays have heads, the axis of heads comes first.
 """
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
     from attnviz.trace import Stage
 
 Index = tuple[int, ...]
+Derivatives = tuple[np.ndarray | None, ...]
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,11 @@ class Given:
         return terms.Given(value, self.recipe)
 
 
+def _over_heads(derivatives: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Add up the derivatives of an array that was read once for each head; of any other, leave them."""
+    return derivatives.reshape(-1, *like.shape).sum(axis=0)
+
+
 @dataclass(frozen=True)
 class Identity:
     """The input itself; with `heads`, once for each head (a projection that is left out)."""
@@ -56,6 +67,9 @@ class Identity:
 
     def compute(self, x: np.ndarray) -> np.ndarray:
         return x.copy() if self.heads is None else np.repeat(x[None], self.heads, axis=0)
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, x: np.ndarray) -> Derivatives:
+        return (_over_heads(upstream, x),)
 
     def axes(self, x: Stage) -> tuple[str, ...]:
         return (*(() if self.heads is None else ("head",)), self.rows, x.axes[-1])
@@ -78,6 +92,9 @@ class Addition:
 
     def compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a + b
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, a: np.ndarray, b: np.ndarray) -> Derivatives:
+        return upstream, upstream
 
     def axes(self, a: Stage, b: Stage) -> tuple[str, ...]:
         return a.axes
@@ -102,6 +119,12 @@ class Projection:
     def compute(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
         return x @ w if b is None else x @ w + b[..., None, :]
 
+    def vjp(
+        self, upstream: np.ndarray, value: np.ndarray, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None
+    ) -> Derivatives:
+        of_x, of_w = _over_heads(upstream @ w.swapaxes(-1, -2), x), x.T @ upstream
+        return (of_x, of_w) if b is None else (of_x, of_w, upstream.sum(axis=-2))
+
     def axes(self, x: Stage, w: Stage, b: Stage | None = None) -> tuple[str, ...]:
         return (*w.axes[:-2], self.rows, w.axes[-1])
 
@@ -125,6 +148,9 @@ class DotProducts:
 
     def compute(self, q: np.ndarray, k: np.ndarray) -> np.ndarray:
         return q @ k.swapaxes(-1, -2)
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, q: np.ndarray, k: np.ndarray) -> Derivatives:
+        return upstream @ k, upstream.swapaxes(-1, -2) @ q
 
     def axes(self, q: Stage, k: Stage) -> tuple[str, ...]:
         return (*q.axes[:-1], k.axes[-2])
@@ -154,6 +180,9 @@ class Scale:
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
         return scores / np.sqrt(self.d_k) if self.factor is None else scores * self.factor
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, scores: np.ndarray) -> Derivatives:
+        return (self.compute(upstream),)
 
     def axes(self, scores: Stage) -> tuple[str, ...]:
         return scores.axes
@@ -186,6 +215,9 @@ class Hide:
     def compute(self, scaled: np.ndarray, mask: np.ndarray) -> np.ndarray:
         return np.where(mask, scaled, -np.inf)
 
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, scaled: np.ndarray, mask: np.ndarray) -> Derivatives:
+        return np.where(mask, upstream, 0), None
+
     def axes(self, scaled: Stage, mask: Stage) -> tuple[str, ...]:
         return scaled.axes
 
@@ -207,6 +239,10 @@ class AddMask:
 
     def compute(self, scaled: np.ndarray, mask: np.ndarray) -> np.ndarray:
         return scaled + mask
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, scaled: np.ndarray, mask: np.ndarray) -> Derivatives:
+        moves = np.where(np.isneginf(value), 0, upstream)  # what is added to -inf moves nothing
+        return moves, _over_heads(moves, mask)
 
     def axes(self, scaled: Stage, mask: Stage) -> tuple[str, ...]:
         return scaled.axes
@@ -237,6 +273,10 @@ class Softmax:
         exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min))
         return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
 
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, masked: np.ndarray) -> Derivatives:
+        # d a_m / d z_j = a_m (delta_mj - a_j): 0 for a hidden key, and for all keys of a query that sees none
+        return (value * (upstream - (upstream * value).sum(axis=-1, keepdims=True)),)
+
     def axes(self, masked: Stage) -> tuple[str, ...]:
         return masked.axes
 
@@ -265,6 +305,9 @@ class WeightedSum:
     def compute(self, attention: np.ndarray, v: np.ndarray) -> np.ndarray:
         return attention @ v
 
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, attention: np.ndarray, v: np.ndarray) -> Derivatives:
+        return upstream @ v.swapaxes(-1, -2), attention.swapaxes(-1, -2) @ upstream
+
     def axes(self, attention: Stage, v: Stage) -> tuple[str, ...]:
         return (*attention.axes[:-1], v.axes[-1])
 
@@ -289,6 +332,9 @@ class Concatenation:
 
     def compute(self, heads: np.ndarray) -> np.ndarray:
         return np.concatenate(heads, axis=-1)
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, heads: np.ndarray) -> Derivatives:
+        return (np.stack(np.split(upstream, len(heads), axis=-1)),)
 
     def axes(self, heads: Stage) -> tuple[str, ...]:
         return (heads.axes[1], "heads * d_v")
@@ -317,6 +363,10 @@ class Contributions:
 
     def compute(self, heads: np.ndarray, w_o: np.ndarray) -> np.ndarray:
         return heads @ w_o.reshape(*heads.shape[::2], -1)
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, heads: np.ndarray, w_o: np.ndarray) -> Derivatives:
+        bands = w_o.reshape(*heads.shape[::2], -1)
+        return upstream @ bands.swapaxes(-1, -2), (heads.swapaxes(-1, -2) @ upstream).reshape(w_o.shape)
 
     def axes(self, heads: Stage, w_o: Stage) -> tuple[str, ...]:
         return (*heads.axes[:2], w_o.axes[-1])

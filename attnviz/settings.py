@@ -12,6 +12,7 @@ from attnviz.tokens import tokenize
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
+MAX_CHANGES = 16
 WHOLE_NUMBERS = {"d_model": range(2, 129), "seed": range(2**32), "mask_size": range(MAX_TOKENS + 1)}
 CHOICES = {"mask": tuple(MASKS), "initialiser": tuple(INITIALISERS), "positions": tuple(POSITIONS)}
 

@@ -44,6 +44,10 @@ class Sum:
     def total(self) -> float:
         return math.fsum(_product(product) for product in self.products)
 
+    def magnitude(self) -> float:
+        """How large the numbers are that are added up: what rounding is relative to, 0 in kinds that do not round."""
+        return math.fsum(abs(_product(product)) for product in self.products)
+
     def lines(self) -> tuple[Line, ...]:
         return tuple(
             Line(product, " × ".join(digits(cell.value) for cell in product), _product(product))
@@ -73,6 +77,9 @@ class Scaled:
 
     def total(self) -> float:
         return self.cell.value * self.factor / self.divisor
+
+    def magnitude(self) -> float:
+        return abs(self.total())
 
     def lines(self) -> tuple[Line, ...]:
         by = f"÷ {digits(self.divisor)}" if self.factor == 1 else f"× {digits(self.factor)}"
@@ -111,14 +118,20 @@ class Share:
 
     @property
     def exponentials(self) -> tuple[float, ...]:
-        return tuple(math.exp(cell.value - self.shift) for cell in self.row)
+        shift = self.shift
+        return tuple(math.exp(cell.value - shift) for cell in self.row)
 
     @property
     def divisor(self) -> float:
         return math.fsum(self.exponentials)
 
     def total(self) -> float:
-        return self.exponentials[self.place] / self.divisor if self.divisor else 0.0
+        exponentials = self.exponentials
+        divisor = math.fsum(exponentials)
+        return exponentials[self.place] / divisor if divisor else 0.0
+
+    def magnitude(self) -> float:
+        return self.total()
 
     def lines(self) -> tuple[Line, ...]:
         return tuple(
@@ -154,6 +167,9 @@ class Selection:
     def total(self) -> float:
         return self.cell.value if self.visible.value else -math.inf
 
+    def magnitude(self) -> float:
+        return 0.0
+
     def lines(self) -> tuple[Line, ...]:
         rule = f"visible, so {digits(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
         return (Line(self.cells, rule, self.total()),)
@@ -180,6 +196,9 @@ class Copy:
     def total(self) -> float:
         return self.cell.value
 
+    def magnitude(self) -> float:
+        return 0.0
+
     def lines(self) -> tuple[Line, ...]:
         return (Line(self.cells, "the same number", self.cell.value),)
 
@@ -205,6 +224,9 @@ class Given:
 
     def total(self) -> float:
         return self.value
+
+    def magnitude(self) -> float:
+        return 0.0
 
     def lines(self) -> tuple[Line, ...]:
         return (Line((), self.recipe, self.value),)

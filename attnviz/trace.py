@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.errors import ArrayError
+from attnviz.changes import Change, check
+from attnviz.errors import ArrayError, ChangeError
 from attnviz.operations import AddMask, Given, Hide, Operation
 from attnviz.terms import Cell, Terms
 
@@ -28,6 +29,8 @@ class Stage:
     operation : Operation
     inputs : tuple of str
         The names of the stages that the operation reads.
+    changed : frozenset of tuple of int
+        The cells that hold a number set by hand, not their operation's (see `Trace.changed`).
     """
 
     name: str
@@ -35,6 +38,7 @@ class Stage:
     axes: tuple[str, ...]
     operation: Operation
     inputs: tuple[str, ...] = ()
+    changed: frozenset[tuple[int, ...]] = frozenset()
 
     def __post_init__(self):
         value = self.value.copy()
@@ -49,6 +53,20 @@ class Stage:
     def cell(self, index: tuple[int, ...]) -> Cell:
         """The number at `index`."""
         return Cell(self.name, index, float(self.value[index]))
+
+    def again(self, inputs: Sequence[Stage]) -> Stage:
+        """The stage made from other inputs; what was set by hand stays."""
+        value = _computed(self.name, self.operation, inputs)
+        for index in self.changed:
+            value[index] = self.value[index]
+        return replace(self, value=value)
+
+    def holding(self, number: float, index: tuple[int, ...]) -> Stage:
+        """The stage with `number` at `index`, or in all cells whose index begins so."""
+        value = self.value.copy()
+        value[index] = number
+        cells = {(*index, *rest) for rest in np.ndindex(self.shape[len(index) :])}
+        return replace(self, value=value, changed=self.changed | cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +110,9 @@ class Trace:
         index = tuple(operator.index(i) for i in index)
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
-        if isinstance(stage.operation, Given):
-            return stage.operation.terms(index, value=float(stage.value[index]))
+        if index in stage.changed or isinstance(stage.operation, Given):
+            origin = Given("set by you") if index in stage.changed else stage.operation
+            return origin.terms(index, value=float(stage.value[index]))
         return stage.operation.terms(index, *self.inputs(name))
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
@@ -119,6 +138,52 @@ class Trace:
     def blind(self) -> tuple[tuple[int, int], ...]:
         """The (head, query) pairs that see no key: their rows of attention are zeros."""
         return tuple(map(tuple, np.argwhere(~np.isfinite(self["masked"].value).any(axis=-1)).tolist()))
+
+    def changed(self, name: str, index: Sequence[int], value: float) -> Trace:
+        """The trace with one number set by hand: `changed_by` for a single change."""
+        return self.changed_by(Change(name, tuple(index), value))
+
+    def changed_by(self, *changes: Change) -> Trace:
+        """What if: the trace with some numbers set by hand, and all that depends on them made again.
+
+        A stage that none of the changes reaches is the very same object. A cell
+        that is set keeps its number when its stage is made again; of two changes
+        of one cell the later holds.
+
+        Raises
+        ------
+        ChangeError
+            If a change names no cell of this trace, or its number cannot stand there.
+        ArrayError
+            If a number that follows is too large for float64.
+
+        Examples
+        --------
+        >>> from attnviz import Settings, trace_of
+        >>> before = trace_of(Settings("the cat sat"))
+        >>> after = before.changed("attention", (0, 2, 1), 1.0)
+        >>> after["q"] is before["q"], after["heads"] is before["heads"]
+        (True, False)
+        """
+        for change in changes:
+            self.check(change)
+        made: dict[str, Stage] = {}
+        for old in self.stages:
+            inputs = [made[each] for each in old.inputs]
+            stale = any(new is not self[new.name] for new in inputs)
+            stage = old.again(inputs) if stale else old
+            for change in changes:
+                if change.stage == stage.name:
+                    stage = stage.holding(change.value, change.index)
+            made[stage.name] = stage
+        return replace(self, stages=tuple(made.values()))
+
+    def check(self, change: Change) -> None:
+        """Raise ChangeError unless `change` fits a stage of this trace."""
+        if change.stage not in self:
+            names = ", ".join(stage.name for stage in self.stages)
+            raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
+        check(change, self[change.stage])
 
     def beginning_with(self, stages: Iterable[Stage]) -> Trace:
         """The trace with `stages` before it, in place of the given ones of the same names."""
@@ -162,10 +227,15 @@ class Builder:
             If a number is too large for float64.
         """
         made_from = [self.stages[each] for each in inputs]
-        with np.errstate(over="ignore", invalid="ignore"):
-            value = operation.compute(*(stage.value for stage in made_from))
-        hides = isinstance(operation, Hide | AddMask)  # only a mask makes a -inf that is meant
-        if not (np.isfinite(value) | (hides & np.isneginf(value))).all():
-            raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
+        value = _computed(name, operation, made_from)
         self.stages[name] = Stage(name, value, operation.axes(*made_from), operation, inputs)
         return name
+
+
+def _computed(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = operation.compute(*(stage.value for stage in inputs))
+    hides = isinstance(operation, Hide | AddMask)  # only a mask makes a -inf that is meant
+    if not (np.isfinite(value) | (hides & np.isneginf(value))).all():
+        raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
+    return value

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = {"tokens", "streams", "errors", "parameters", "embeddings", "initialisers", "masks", "settings"}
-CORE |= {"terms", "operations", "trace", "attention"}
+CORE |= {"terms", "operations", "changes", "trace", "attention", "audit", "gradients", "whatif", "vocabulary"}
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
 

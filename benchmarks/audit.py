@@ -1,0 +1,51 @@
+"""The audit of a 12-word sentence at d_model 16: its time, and how many times that of the pass in plain NumPy.
+
+Run with `python -m benchmarks.audit`. Both are measured in this run, in turns,
+and the best of each is taken, so that a busy machine slows both alike.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from attnviz import Settings, trace_of
+from attnviz.audit import Audit, audit
+
+LIMIT = 0.5  # seconds
+ROUNDS = 20
+
+
+def plain_pass(x, mask, w_q, w_k, w_v, w_o):
+    """The same attention with no stage kept."""
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    masked = np.where(mask, q @ k.swapaxes(-1, -2) / np.sqrt(q.shape[-1]), -np.inf)
+    exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True))
+    heads = exponentials / exponentials.sum(axis=-1, keepdims=True) @ v
+    return np.concatenate(heads, axis=-1) @ w_o
+
+
+def seconds(task: Callable[[], object]) -> float:
+    """How long `task` takes."""
+    start = time.perf_counter()
+    task()
+    return time.perf_counter() - start
+
+
+def main() -> int:
+    """Print the figures; 1 if the audit is slower than its limit."""
+    trace = trace_of(Settings(" ".join(f"word{n}" for n in range(12)), d_model=16, n_heads=2, mask="causal"))
+    arrays = [trace[name].value for name in ("x", "mask", "w_q", "w_k", "w_v", "w_o")]
+    assert np.allclose(plain_pass(*arrays), trace["output"].value), "the plain pass is another pass"
+    rounds = [(seconds(lambda: list(audit(trace))), seconds(lambda: plain_pass(*arrays))) for _ in range(ROUNDS)]
+    audited, plain = map(min, zip(*rounds, strict=True))
+    print(Audit(tuple(audit(trace))).sentence(trace))
+    print(f"audit           {audited * 1e3:8.1f} ms  (limit {LIMIT * 1e3:.0f} ms)")
+    print(f"plain NumPy     {plain * 1e3:8.3f} ms")
+    print(f"audit / NumPy   {audited / plain:8.0f}")
+    return 0 if audited <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

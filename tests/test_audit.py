@@ -1,0 +1,227 @@
+"""The audit: it agrees with every right number, and names the first wrong one."""
+
+import inspect
+import math
+from dataclasses import dataclass, replace
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from attnviz import Parameters, Settings, attend, audit, operations, terms, trace_of
+from attnviz.audit import Audit, tolerance
+from attnviz.settings import CHOICES
+from attnviz.terms import Cell
+
+
+def audited(trace):
+    return Audit(tuple(audit.audit(trace)))
+
+
+def planted(trace, name, operation):
+    """The trace with another operation in one stage, and all that follows made from it."""
+    stages = {stage.name: stage for stage in trace.stages}
+    stages[name] = replace(stages[name], operation=operation)
+    for stage in trace.stages:
+        inputs = [stages[each] for each in stage.inputs]
+        if inputs:
+            stages[stage.name] = stages[stage.name].again(inputs)
+    return replace(trace, stages=tuple(stages.values()))
+
+
+@pytest.fixture
+def trace():
+    return trace_of(Settings("the cat sat on the mat", mask="causal", positions="sinusoidal"))
+
+
+@pytest.mark.parametrize("initialiser", CHOICES["initialiser"])
+@pytest.mark.parametrize("mask", CHOICES["mask"])
+@pytest.mark.parametrize("context", [None, "le chat"])
+def test_every_number_of_every_setting_agrees(initialiser, mask, context):
+    settings = Settings(
+        "the cat sat on the mat", context, d_model=12, n_heads=3, mask=mask, mask_size=2, initialiser=initialiser
+    )
+    trace = trace_of(settings)
+    summary = audited(trace)
+    assert summary.n_agree == summary.n_made > 0
+    assert [stage.stage for stage in summary.stages] == [stage.name for stage in trace.stages]
+    assert sum(stage.n_made + stage.n_given for stage in summary.stages) == sum(s.value.size for s in trace.stages)
+
+
+def test_every_kind_of_operation_is_audited():
+    random = np.random.default_rng(3)
+    draw = random.standard_normal
+    parameters = Parameters(
+        w_q=draw((2, 5, 3)), w_v=draw((2, 5, 7)), w_k=draw((2, 5, 3)), w_o=draw((14, 5)),
+        b_q=draw((2, 3)), b_k=draw((2, 3)), b_v=draw((2, 7)), b_o=draw(5),
+    )  # fmt: skip
+    mask = np.where(random.random((2, 4, 4)) < 0.5, draw((2, 4, 4)), -np.inf)
+    everything = attend(draw((4, 5)), parameters=parameters, mask=mask, scale=0.3)
+    bare = attend(draw((4, 5)), parameters=Parameters())
+    with_positions = trace_of(Settings("the cat", positions="sinusoidal"))
+    seen = set()
+    for trace in (everything, bare, with_positions):
+        assert audited(trace).n_agree == audited(trace).n_made
+        seen |= {type(stage.operation) for stage in trace.stages}
+    # an operation of another kind of pass has its audit where that pass is tested
+    assert seen >= {*get_args(operations.Operation)} - {getattr(operations, "SumNormalise", None)}
+
+
+def test_every_kind_of_terms_says_its_magnitude():
+    assert all(hasattr(kind, "magnitude") for kind in get_args(terms.Terms))
+
+
+def test_given_numbers_and_changed_ones_are_counted_apart(trace):
+    summary = audited(trace.changed("heads", (1,), 0.0))
+    counts = {stage.stage: (stage.n_given, stage.n_made, stage.n_agree) for stage in summary.stages}
+    assert counts["embeddings"] == (48, 0, 0)
+    assert counts["scores"] == (0, 72, 72)
+    assert counts["heads"] == (24, 24, 24)
+    assert summary.n_agree == summary.n_made
+
+
+@dataclass(frozen=True)
+class Transposed(operations.WeightedSum):
+    def compute(self, attention, v):
+        return attention.swapaxes(-1, -2) @ v
+
+
+@dataclass(frozen=True)
+class OneKeyShort(operations.WeightedSum):
+    def compute(self, attention, v):
+        return attention[..., :-1] @ v[..., :-1, :]
+
+
+@dataclass(frozen=True)
+class WrongDivisor(operations.Scale):
+    def compute(self, scores):
+        return scores / self.d_k
+
+
+@dataclass(frozen=True)
+class SoftmaxOfQueries(operations.Softmax):
+    def compute(self, masked):
+        return super().compute(masked.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+@dataclass(frozen=True)
+class SoftmaxUnshiftedInFloat32(operations.Softmax):
+    def compute(self, masked):
+        exponentials = np.exp(masked.astype(np.float32)).astype(np.float64)
+        return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class HidesTheWrongWay(operations.Hide):
+    def compute(self, scaled, mask):
+        return np.where(mask.T, scaled, -np.inf)
+
+
+@dataclass(frozen=True)
+class AddsMinusABillion(operations.Hide):
+    def compute(self, scaled, mask):
+        return np.where(mask, scaled, -1e9)
+
+
+@dataclass(frozen=True)
+class HeadsInterleaved(operations.Concatenation):
+    def compute(self, heads):
+        return heads.transpose(1, 2, 0).reshape(heads.shape[1], -1)
+
+
+@pytest.mark.parametrize(
+    ("name", "operation", "first"),
+    [
+        # row 1 of a causal mask: head 1's first query attends to itself alone, but its column does not
+        ("heads", Transposed(), "heads[head 1, the, 1]"),
+        # the last key is hidden from all but the last query
+        ("heads", OneKeyShort(), "heads[head 1, mat, 1]"),
+        ("scaled", WrongDivisor(4), "scaled[head 1, the, the]"),
+        ("attention", SoftmaxOfQueries(), "attention[head 1, the, the]"),
+        # the first row of a causal mask is 1 in any softmax
+        ("attention", SoftmaxUnshiftedInFloat32(), "attention[head 1, cat, the]"),
+        # the first key of the first query is on the diagonal
+        ("masked", HidesTheWrongWay(), "masked[head 1, the, cat]"),
+        ("masked", AddsMinusABillion(), "masked[head 1, the, cat]"),
+        # feature 1 of head 1 is the first either way
+        ("concat", HeadsInterleaved(), "concat[the, 2]"),
+    ],
+)
+def test_a_planted_mistake_is_found_and_named(trace, name, operation, first):
+    wrong = planted(trace, name, operation)
+    summary = audited(wrong)
+    assert summary.first.stage == name
+    assert wrong.name_of(summary.first.wrong) == first
+    assert [stage.stage for stage in summary.stages if stage.wrong] == [name]  # what follows was made from it, rightly
+    assert summary.n_agree < summary.n_made
+    assert f"the first that does not is {first}: {summary.first.wrong.value!r}, its terms give" in summary.sentence(
+        wrong
+    )
+
+
+@dataclass(frozen=True)
+class LeavesOutMinusInfinity(operations.AddMask):
+    def compute(self, scaled, mask):
+        return scaled + np.where(np.isneginf(mask), 0, mask)
+
+
+def test_a_finite_number_where_the_terms_hide_the_key_is_wrong():
+    trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf))
+    summary = audited(planted(trace, "masked", LeavesOutMinusInfinity()))
+    assert summary.first.wrong.index == (0, 0, 1)
+    assert summary.largest_difference == math.inf
+
+
+def test_planting_nothing_finds_nothing(trace):
+    assert audited(planted(trace, "heads", operations.WeightedSum())).first is None
+
+
+def test_a_nan_never_agrees(trace):
+    value = trace["output"].value.copy()
+    value[2, 1] = math.nan
+    stages = (*trace.stages[:-1], replace(trace.stages[-1], value=value))
+    assert audited(replace(trace, stages=stages)).first.wrong.index == (2, 1)
+
+
+def test_the_sentence_of_a_trace_in_whole_numbers():
+    trace = attend(np.array([[1.0, 0.0], [0.0, 0.0]]), parameters=Parameters(), scale=1.0)
+    # q, k, v, heads: 4 each; scores, scaled, masked, attention: 4 each; concat: 4
+    assert audited(trace).sentence(trace).startswith("36 of 36 numbers agree, largest difference ")
+
+
+def test_thousands_have_a_comma():
+    stage = audit.StageAudit("scores", 0, 1284, 1284, 2.2e-15)
+    assert Audit((stage,)).sentence(None) == "1,284 of 1,284 numbers agree, largest difference 2e-15"
+
+
+def test_no_difference_is_a_plain_0():
+    stage = audit.StageAudit("concat", 0, 7, 7, 0.0)
+    assert Audit((stage,)).sentence(None) == "7 of 7 numbers agree, largest difference 0"
+
+
+def test_the_tolerance_is_relative_to_what_is_added_and_not_to_what_comes_of_it():
+    cells = [Cell("a", (0,), value) for value in (1e8, -1e8, 1.0)]
+    cancelling = terms.Sum(tuple((cell,) for cell in cells))
+    assert cancelling.total() == 1.0
+    assert cancelling.magnitude() == 2e8 + 1
+    assert 1e-8 < tolerance(cancelling) < 2e-6
+    assert tolerance(terms.Copy(cells[0])) < 1e-300
+    assert tolerance(terms.Selection(cells[0], Cell("mask", (0,), 1.0))) < 1e-300
+
+
+@pytest.mark.parametrize("module", [audit, terms])
+def test_the_second_way_of_computing_knows_no_numpy(module):
+    source = inspect.getsource(module)
+    assert "import numpy" not in source
+    assert ".compute(" not in source
+
+
+def test_the_audit_runs_no_operation(trace, monkeypatch):
+    for kind in get_args(operations.Operation):
+        if kind is not operations.Given:
+            monkeypatch.setattr(kind, "compute", None)
+    assert audited(trace).first is None
+
+
+def test_audits_come_one_stage_at_a_time(trace):
+    assert next(audit.audit(trace)).stage == "embeddings"
