@@ -1,4 +1,7 @@
-"""Attention: the order of its stages. Two doors, `attend` for arrays and `trace_of` for settings."""
+"""Attention: the order of its stages. Two doors, `attend` for arrays and `trace_of` for settings.
+
+`attend_projected` is the second half of `attend`, for what has no input.
+"""
 
 import numpy as np
 
@@ -188,7 +191,8 @@ def _attended(build: Builder, mask: np.ndarray | None, scale: float | None, norm
     factor = None if scale is None else float(_finite("scale", scale, ()))
     build.apply("scores", DotProducts(), "q", "k")
     build.apply("scaled", Scale(q.shape[-1], factor), "scores")
-    build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], "given")
+    recipe = "no mask: every key is visible" if mask is None else "given"
+    build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe)
     build.apply("masked", Hide() if visible.dtype == bool else AddMask(), "scaled", "mask")
     build.apply("attention", normalise(), "masked")
     build.apply("heads", WeightedSum(), "attention", "v")
