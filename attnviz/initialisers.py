@@ -44,9 +44,9 @@ def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
     """
     random = torchstream.seeded(seed)
     out_weight = torchstream.linear(random, d_model, d_model)
-    torchstream.uniform(random, -1 / math.sqrt(d_model), 1 / math.sqrt(d_model), (d_model,))
+    torchstream.uniform(random, 1 / math.sqrt(d_model), (d_model,))
     glorot = math.sqrt(3.0) * math.sqrt(2.0 / (d_model + 3 * d_model))
-    in_weight = torchstream.uniform(random, -glorot, glorot, (3, d_model, d_model))
+    in_weight = torchstream.uniform(random, glorot, (3, d_model, d_model))
     w_q, w_k, w_v = (banded(rows.T, n_heads) for rows in in_weight)
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T.copy())
 

@@ -25,21 +25,15 @@ def rand(random: np.random.RandomState, shape: tuple[int, ...]) -> np.ndarray:
     return (random.randint(0, 2**32, size=shape, dtype=np.uint32) & 0xFFFFFF) * 2.0**-24
 
 
-def uniform(random: np.random.RandomState, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
-    """Torch's float32 `tensor.uniform_(low, high)`, as float64 numbers of the same value.
+def uniform(random: np.random.RandomState, bound: float, shape: tuple[int, ...]) -> np.ndarray:
+    """Torch's float32 `tensor.uniform_(-bound, bound)`, as float64 numbers of the same value.
 
-    `rand` brought to [low, high) by one fused multiply-add. The product is exact
-    in float64; the sum is rounded to odd before it is rounded to float32, as
-    rounding twice to nearest can differ in the last bit.
+    Torch brings `rand` to the range by one fused multiply-add. Here product and
+    sum are exact in float64 (24 bits times 24, less a multiple of their last
+    place), so that rounding to float32 is the only rounding, as there.
     """
-    low, high = np.float32(low), np.float32(high)
-    product = rand(random, shape) * np.float64(high - low)
-    total = product + np.float64(low)
-    virtual = total - product
-    error = (product - (total - virtual)) + (np.float64(low) - virtual)  # Knuth's TwoSum: total + error is exact
-    even = (total.view(np.uint64) & 1) == 0
-    odd = np.where((error != 0) & even, np.nextafter(total, np.copysign(np.inf, error)), total)
-    return odd.astype(np.float32).astype(np.float64)
+    bound = np.float64(np.float32(bound))
+    return (rand(random, shape) * (2 * bound) - bound).astype(np.float32).astype(np.float64)
 
 
 def linear(random: np.random.RandomState, n_inputs: int, n_outputs: int) -> np.ndarray:
@@ -48,4 +42,4 @@ def linear(random: np.random.RandomState, n_inputs: int, n_outputs: int) -> np.n
     Uniform on +-1 / sqrt(n_inputs), the bound in the steps of torch's kaiming_uniform_(a=sqrt(5)).
     """
     bound = math.sqrt(3.0) * (math.sqrt(2.0 / (1 + 5)) / math.sqrt(n_inputs))
-    return uniform(random, -bound, bound, (n_outputs, n_inputs))
+    return uniform(random, bound, (n_outputs, n_inputs))
