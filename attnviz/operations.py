@@ -267,12 +267,20 @@ class SumNormalise:
     operands = (Operand("row", "÷ row sum"),)
 
     def compute(self, masked: np.ndarray) -> np.ndarray:
-        hidden = np.isneginf(masked)
-        counted = np.where(hidden, 0, masked)
-        divisor = np.where(hidden.all(axis=-1, keepdims=True), 1, counted.sum(axis=-1, keepdims=True))
+        divisor = self._divisor(masked)
         if not (np.isfinite(divisor) & (divisor != 0)).all():
             raise ArrayError("A row divided by its sum must add up to a finite number other than 0. Use softmax.")
-        return counted / divisor
+        return np.where(np.isneginf(masked), 0, masked) / divisor
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, masked: np.ndarray) -> tuple[np.ndarray]:
+        # d a_m / d z_j = (delta_mj - a_m) / sum of z
+        moves = (upstream - (upstream * value).sum(axis=-1, keepdims=True)) / self._divisor(masked)
+        return (np.where(np.isneginf(masked), 0, moves),)
+
+    def _divisor(self, masked: np.ndarray) -> np.ndarray:
+        hidden = np.isneginf(masked)
+        total = np.where(hidden, 0, masked).sum(axis=-1, keepdims=True)
+        return np.where(hidden.all(axis=-1, keepdims=True), 1, total)
 
     def axes(self, masked: Stage) -> tuple[str, ...]:
         return masked.axes

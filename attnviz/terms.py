@@ -130,6 +130,8 @@ class Proportion:
     row: tuple[Cell, ...]
     place: int
 
+    between = ", "
+
     @property
     def cells(self) -> tuple[Cell, ...]:
         return self.row
@@ -145,17 +147,27 @@ class Proportion:
     def total(self) -> float:
         return self.counted[self.place] / self.divisor if self.divisor else 0.0
 
+    def magnitude(self) -> float:
+        # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
+        added = math.fsum(abs(value) for value in self.counted)
+        return abs(self.total()) * added / abs(self.divisor) if self.divisor else 0.0
+
     def lines(self) -> tuple[Line, ...]:
         return tuple(
             Line((cell,), digits(cell.value) if cell.value == value else "hidden, so 0", value)
             for cell, value in zip(self.row, self.counted, strict=True)
         )
 
+    def conclusion(self) -> str:
+        if not self.divisor:
+            return "no key is visible, so the share is 0"
+        return f"{digits(self.counted[self.place])} ÷ {_bracketed(self.divisor)}, the sum of {len(self.row)}"
+
     def latex(self) -> str:
         if not self.divisor:
             return r"0 \quad\text{(no key is visible)}"
         parts = [_bracketed_tex(value) for value in self.counted]
-        return rf"\frac{{{_tex(self.counted[self.place])}}}{{{_elided(parts)}}}"
+        return rf"\frac{{{parts[self.place]}}}{{{_elided(parts)}}}"
 
 
 @dataclass(frozen=True)

@@ -419,6 +419,33 @@ def test_terms_and_line_of_a_masked_sum_normalisation():
     np.testing.assert_array_equal(names["attention"], attention)
 
 
+def test_a_negative_sum_and_a_blind_query_are_said_in_words():
+    x = np.array([[1.0, 0.0], [-3.0, 0.0]])
+    trace = attend(
+        x, parameters=Parameters(), mask=np.array([[True, True], [False, False]]), scale=1.0, normalise=SumNormalise
+    )
+    terms = trace.terms("attention", (0, 0, 1))
+    assert terms.conclusion() == "−3.0000 ÷ (−2.0000), the sum of 2"
+    assert terms.latex() == r"\frac{(-3.0000)}{1.0000 + (-3.0000)}"
+    assert terms.magnitude() == 1.5 * 4 / 2
+    assert trace.terms("attention", (0, 1, 0)).conclusion() == "no key is visible, so the share is 0"
+
+
+def test_the_derivative_of_sum_normalisation_is_its_slope():
+    random = np.random.RandomState(5)
+    masked_scores = random.uniform(0.5, 2, (2, 3, 4))
+    masked_scores[0, 1, 2] = masked_scores[1, 2] = -np.inf
+    operation, upstream, step = SumNormalise(), random.standard_normal((2, 3, 4)), 1e-6
+    value = operation.compute(masked_scores)
+    (derivatives,) = operation.vjp(upstream, value, masked_scores)
+    for index in np.ndindex(masked_scores.shape):
+        moved = [masked_scores.copy(), masked_scores.copy()]
+        moved[0][index] -= step
+        moved[1][index] += step
+        low, high = ((upstream * operation.compute(each)).sum() for each in moved)
+        assert derivatives[index] == pytest.approx((high - low) / (2 * step), abs=1e-8)
+
+
 def test_attend_projected_is_the_second_half_of_attend():
     random = np.random.RandomState(3)
     x, context = random.standard_normal((5, 3)), random.standard_normal((7, 2))
