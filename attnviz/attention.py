@@ -1,4 +1,7 @@
-"""Attention: the order of its stages. Two doors, `attend` for arrays and `trace_of` for settings."""
+"""Attention: the order of its stages. Two doors, `attend` for arrays and `trace_of` for settings.
+
+`attend_projected` is the second half of `attend`, for what has no input.
+"""
 
 from collections.abc import Mapping
 
@@ -19,6 +22,7 @@ from attnviz.operations import (
     Projection,
     Scale,
     Softmax,
+    SumNormalise,
     WeightedSum,
 )
 from attnviz.parameters import Parameters
@@ -73,6 +77,7 @@ def attend(
     parameters: Parameters,
     mask: np.ndarray | None = None,
     scale: float | None = None,
+    normalise: type[Softmax | SumNormalise] = Softmax,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept.
 
@@ -89,6 +94,8 @@ def attend(
         scores (-inf allowed). Without it every key is visible.
     scale : float, optional
         What the scores are multiplied by; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
+    normalise : {Softmax, SumNormalise}
+        The operation that makes attention of the masked scores.
 
     Returns
     -------
@@ -131,6 +138,51 @@ def attend(
             build.apply(name, Projection(rows), source, *matrices)
         else:
             build.apply(name, Identity(rows, n_heads), source)
+    return _attended(build, mask, scale, normalise)
+
+
+def attend_projected(
+    q: np.ndarray,
+    k: np.ndarray,
+    v: np.ndarray,
+    *,
+    mask: np.ndarray | None = None,
+    scale: float | None = None,
+    normalise: type[Softmax | SumNormalise] = Softmax,
+) -> Trace:
+    """`attend` from its stage q on: queries, keys and values that are given, and come from no input.
+
+    Parameters
+    ----------
+    q : ndarray (heads, queries, d_k)
+    k : ndarray (heads, keys, d_k)
+    v : ndarray (heads, keys, d_v)
+    mask, scale, normalise
+        As in `attend`.
+
+    Raises
+    ------
+    ArrayError
+        If shapes do not fit each other, or a number is not finite.
+    """
+    build = Builder()
+    for name, value, axes in (
+        ("q", q, ("head", "query", "d_k")),
+        ("k", k, ("head", "key", "d_k")),
+        ("v", v, ("head", "key", "d_v")),
+    ):
+        build.give(name, _finite(name, value, axes), axes, "given")
+    q, k, v = (build.stages[name] for name in "qkv")
+    if not (q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]):
+        raise ArrayError(
+            f"q, k and v must have the same number of heads, and k and v the same number of keys; "
+            f"got q {q.shape}, k {k.shape} and v {v.shape}."
+        )
+    return _attended(build, mask, scale, normalise)
+
+
+def _attended(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> Trace:
+    """The stages from q, k and v on, for both of the above."""
     q, k, v = (build.stages[name] for name in "qkv")
     if q.shape[-1] != k.shape[-1]:
         raise ArrayError(
@@ -138,14 +190,15 @@ def attend(
             f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
         )
 
-    n_queries, n_keys = q.shape[1], k.shape[1]
+    n_heads, n_queries, n_keys = q.shape[0], q.shape[1], k.shape[1]
     visible = _fitting_mask(mask, n_heads, n_queries, n_keys)
     factor = None if scale is None else float(_finite("scale", scale, ()))
     build.apply("scores", DotProducts(), "q", "k")
     build.apply("scaled", Scale(q.shape[-1], factor), "scores")
-    build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], "given")
+    recipe = "no mask: every key is visible" if mask is None else "given"
+    build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe)
     build.apply("masked", Hide() if visible.dtype == bool else AddMask(), "scaled", "mask")
-    build.apply("attention", Softmax(), "masked")
+    build.apply("attention", normalise(), "masked")
     build.apply("heads", WeightedSum(), "attention", "v")
     build.apply("concat", Concatenation(), "heads")
     if "w_o" in build.stages:

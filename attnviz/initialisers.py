@@ -3,8 +3,7 @@
 import math
 from collections.abc import Callable
 
-import numpy as np
-
+from attnviz import torchstream
 from attnviz.parameters import Parameters, banded
 from attnviz.streams import stream
 
@@ -43,13 +42,11 @@ def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
     `in_proj_weight`, rows q, k, v, Xavier uniform over its own 3 * d_model + d_model.
     torch keeps a matrix as (outputs, inputs) and multiplies by its transpose.
     """
-    # torch seeds MT19937 by init_genrand, as RandomState does for a single number (an array seeds otherwise)
-    random = np.random.RandomState(seed)
-    linear = math.sqrt(3.0) * (math.sqrt(2.0 / (1 + 5)) / math.sqrt(d_model))
-    out_weight = _float32_uniform(random, -linear, linear, (d_model, d_model))
-    _float32_uniform(random, -1 / math.sqrt(d_model), 1 / math.sqrt(d_model), (d_model,))
+    random = torchstream.seeded(seed)
+    out_weight = torchstream.linear(random, d_model, d_model)
+    torchstream.uniform(random, 1 / math.sqrt(d_model), (d_model,))
     glorot = math.sqrt(3.0) * math.sqrt(2.0 / (d_model + 3 * d_model))
-    in_weight = _float32_uniform(random, -glorot, glorot, (3, d_model, d_model))
+    in_weight = torchstream.uniform(random, glorot, (3, d_model, d_model))
     w_q, w_k, w_v = (banded(rows.T, n_heads) for rows in in_weight)
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T.copy())
 
@@ -64,24 +61,6 @@ def _drawn(d_model: int, n_heads: int, seed: int, draw: Callable) -> Parameters:
     shape = (d_model, d_model)
     w_q, w_k, w_v = (banded(draw(stream(name, seed), shape, d_k), n_heads) for name in ("w_q", "w_k", "w_v"))
     return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=draw(stream("w_o", seed), shape, d_model))
-
-
-def _float32_uniform(random: np.random.RandomState, low: float, high: float, shape: tuple[int, ...]) -> np.ndarray:
-    """Torch's float32 `tensor.uniform_(low, high)` on a CPU, as float64 numbers of the same value.
-
-    24 random bits times 2^-24, brought to [low, high) by one fused multiply-add.
-    The product is exact in float64; the sum is rounded to odd before it is
-    rounded to float32, as rounding twice to nearest can differ in the last bit.
-    """
-    low, high = np.float32(low), np.float32(high)
-    bits = random.randint(0, 2**32, size=shape, dtype=np.uint32) & 0xFFFFFF
-    product = bits * 2.0**-24 * np.float64(high - low)
-    total = product + np.float64(low)
-    virtual = total - product
-    error = (product - (total - virtual)) + (np.float64(low) - virtual)  # Knuth's TwoSum: total + error is exact
-    even = (total.view(np.uint64) & 1) == 0
-    odd = np.where((error != 0) & even, np.nextafter(total, np.copysign(np.inf, error)), total)
-    return odd.astype(np.float32).astype(np.float64)
 
 
 INITIALISERS: dict[str, Callable[[int, int, int], Parameters]] = {

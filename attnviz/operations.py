@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from attnviz import terms
+from attnviz.errors import ArrayError
 from attnviz.terms import Terms
 
 if TYPE_CHECKING:
@@ -297,6 +298,51 @@ class Softmax:
 
 
 @dataclass(frozen=True)
+class SumNormalise:
+    """Each number over the sum of its row: what is sometimes shown before softmax, or in its place.
+
+    The rows add up to 1, but a negative score gets a negative share, adding a
+    constant to all scores changes the shares, and a row that adds up to 0 has
+    none. A hidden key counts 0; a query that sees no key gets a row of zeros.
+    """
+
+    operands = (Operand("row", "÷ row sum"),)
+
+    def compute(self, masked: np.ndarray) -> np.ndarray:
+        divisor = self._divisor(masked)
+        if not (np.isfinite(divisor) & (divisor != 0)).all():
+            raise ArrayError("A row divided by its sum must add up to a finite number other than 0. Use softmax.")
+        return np.where(np.isneginf(masked), 0, masked) / divisor
+
+    def vjp(self, upstream: np.ndarray, value: np.ndarray, masked: np.ndarray) -> tuple[np.ndarray]:
+        # d a_m / d z_j = (delta_mj - a_m) / sum of z
+        moves = (upstream - (upstream * value).sum(axis=-1, keepdims=True)) / self._divisor(masked)
+        return (np.where(np.isneginf(masked), 0, moves),)
+
+    def _divisor(self, masked: np.ndarray) -> np.ndarray:
+        hidden = np.isneginf(masked)
+        total = np.where(hidden, 0, masked).sum(axis=-1, keepdims=True)
+        return np.where(hidden.all(axis=-1, keepdims=True), 1, total)
+
+    def axes(self, masked: Stage) -> tuple[str, ...]:
+        return masked.axes
+
+    def terms(self, index: Index, masked: Stage) -> Terms:
+        *row, place = index
+        return terms.Proportion(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+
+    def latex(self, result: str, masked: str) -> str:
+        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_m z_{{nm}}}}, \quad z = {masked}"
+
+    def numpy(self, result: str, masked: str) -> str:
+        hidden = f"np.isneginf({masked})"
+        return (
+            f"{result} = (z := np.where({hidden}, 0, {masked}))"
+            f" / np.where({hidden}.all(axis=-1, keepdims=True), 1, z.sum(axis=-1, keepdims=True))"
+        )
+
+
+@dataclass(frozen=True)
 class WeightedSum:
     """A V: each query's mixture of the values, in the shares of its attention."""
 
@@ -393,6 +439,7 @@ Operation = (
     | Hide
     | AddMask
     | Softmax
+    | SumNormalise
     | WeightedSum
     | Concatenation
     | Contributions

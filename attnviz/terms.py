@@ -152,6 +152,56 @@ class Share:
 
 
 @dataclass(frozen=True)
+class Proportion:
+    """One row's numbers over their own sum, at one place; a hidden key counts 0.
+
+    Without an exponential a negative number gives a negative proportion.
+    """
+
+    row: tuple[Cell, ...]
+    place: int
+
+    between = ", "
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.row
+
+    @property
+    def counted(self) -> tuple[float, ...]:
+        return tuple(0.0 if cell.value == -math.inf else cell.value for cell in self.row)
+
+    @property
+    def divisor(self) -> float:
+        return math.fsum(self.counted)
+
+    def total(self) -> float:
+        return self.counted[self.place] / self.divisor if self.divisor else 0.0
+
+    def magnitude(self) -> float:
+        # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
+        added = math.fsum(abs(value) for value in self.counted)
+        return abs(self.total()) * added / abs(self.divisor) if self.divisor else 0.0
+
+    def lines(self) -> tuple[Line, ...]:
+        return tuple(
+            Line((cell,), digits(cell.value) if cell.value == value else "hidden, so 0", value)
+            for cell, value in zip(self.row, self.counted, strict=True)
+        )
+
+    def conclusion(self) -> str:
+        if not self.divisor:
+            return "no key is visible, so the share is 0"
+        return f"{digits(self.counted[self.place])} ÷ {_bracketed(self.divisor)}, the sum of {len(self.row)}"
+
+    def latex(self) -> str:
+        if not self.divisor:
+            return r"0 \quad\text{(no key is visible)}"
+        parts = [_bracketed_tex(value) for value in self.counted]
+        return rf"\frac{{{parts[self.place]}}}{{{_elided(parts)}}}"
+
+
+@dataclass(frozen=True)
 class Selection:
     """A cell that is kept where the key is visible, and is -inf where it is hidden."""
 
@@ -238,7 +288,7 @@ class Given:
         return tex(self.value)
 
 
-Terms = Sum | Scaled | Share | Selection | Copy | Given
+Terms = Sum | Scaled | Share | Proportion | Selection | Copy | Given
 
 
 def digits(value: float) -> str:

@@ -1,0 +1,129 @@
+"""Print-outs: what a notebook printed, number by number, beside what is computed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Number:
+    """One published number beside the computed one.
+
+    Attributes
+    ----------
+    published : str
+        As it was printed.
+    computed : float
+    last_place : int
+        The power of ten of the last digit that was printed, or left out as a zero.
+    slack : float
+        What is allowed beyond half a unit of it; 0 but for the print-outs that say why.
+    """
+
+    published: str
+    computed: float
+    last_place: int
+    slack: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the computed number is the published one, as far as that was printed."""
+        return self._within(self.slack)
+
+    @property
+    def to_the_digit(self) -> bool:
+        """Whether it agrees without the slack."""
+        return self._within(0)
+
+    @property
+    def shown(self) -> str:
+        """The computed number with one digit more than was printed, or all it has."""
+        _, _, power = self.published.partition("e")
+        last = self.last_place - int(power or 0) - 1
+        return min(f"{self.computed:.{-last}{'e' if power else 'f'}}", repr(self.computed), key=len)
+
+    def _within(self, slack: float) -> bool:
+        published = float(self.published)
+        return self.computed == published or abs(self.computed - published) <= 0.5 * 10.0**self.last_place + slack
+
+
+@dataclass(frozen=True)
+class PrintOut:
+    """A print-out of a notebook, and what it is checked against.
+
+    Attributes
+    ----------
+    name : str
+        What it is, in the words of this project.
+    where : str
+        The cell of the notebook, and the notebook's own name for it.
+    published : tuple of str
+        The numbers as printed.
+    decimals : int or None
+        To how many the notebook rounded (a print may leave out zeros at the end);
+        None where every number shows its own digits, as in 8.32207466e-07.
+    computed : callable
+        Gives the numbers in the same order, perhaps more of them than the export
+        of the notebook holds. A `Cells` also knows its variant and stage.
+    note : str
+    slack : float
+        What is allowed beyond half a unit of the last digit.
+    why : str
+        The reason for it.
+    follows : bool
+        False where the print-out is known not to come from the code shown.
+    """
+
+    name: str
+    where: str
+    published: tuple[str, ...]
+    decimals: int | None
+    computed: Callable[[], ArrayLike]
+    note: str = ""
+    slack: float = 0.0
+    why: str = ""
+    follows: bool = True
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Each published number beside the computed one."""
+        computed = np.ravel(self.computed())[: len(self.published)].tolist()
+        return tuple(
+            Number(text, float(value), self._last_place(text), self.slack)
+            for text, value in zip(self.published, computed, strict=True)
+        )
+
+    @property
+    def agrees(self) -> bool:
+        """Whether all of its numbers do."""
+        return all(number.agrees for number in self.numbers)
+
+    def _last_place(self, text: str) -> int:
+        return Decimal(text).as_tuple().exponent if self.decimals is None else -self.decimals
+
+
+@cache
+def recorded(example: str) -> tuple[dict, ...]:
+    """What data/<example>.json holds: a dict for each print-out."""
+    return tuple(json.loads((files(__package__) / "data" / f"{example}.json").read_text(encoding="utf-8")))
+
+
+def published(example: str, name: str) -> np.ndarray:
+    """The numbers of a print-out, for those that are also inputs, or go into others."""
+    return np.array(next(each["published"] for each in recorded(example) if each["name"] == name).split(), dtype=float)
+
+
+def print_outs(example: str, computed: Mapping[str, Callable[[], ArrayLike]]) -> tuple[PrintOut, ...]:
+    """The recorded print-outs of an example, each with what computes it."""
+    return tuple(
+        PrintOut(computed=computed[each["name"]], **{**each, "published": tuple(each["published"].split())})
+        for each in recorded(example)
+    )
