@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = {"tokens", "streams", "errors", "parameters", "embeddings", "initialisers", "masks", "settings"}
+CORE = {"tokens", "streams", "torchstream", "errors", "parameters", "embeddings", "initialisers", "masks", "settings"}
 CORE |= {"terms", "operations", "changes", "trace", "attention", "audit", "gradients", "whatif", "vocabulary"}
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
