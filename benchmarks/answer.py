@@ -85,9 +85,11 @@ def another(what: str, page: Page) -> Callable[[int], str]:
         before = page.evaluate(BREAKDOWN)
         if what == "cell":
             row, column = number % 2, number % 3
-            page.get_by_role("grid").last.locator(f'[data-row="{row}"][data-column="{column}"]').click()
+            page.locator('.st-key-picture [role="grid"]').last.locator(
+                f'[data-row="{row}"][data-column="{column}"]'
+            ).click()
         else:
-            page.locator(".st-key-another_seed button").click()
+            page.locator(".st-key-another_seed button").first.click()
         return f"() => {BREAKDOWN} !== {json.dumps(before)}"
 
     return click

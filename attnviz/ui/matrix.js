@@ -10,31 +10,47 @@
 // A null among the values is -inf: JSON has no such number.
 // Everything a person typed arrives here as text and is only ever set as textContent.
 
-const focused = new WeakMap(); // root element -> [equation, matrix, row, column] of the cell with the keyboard
+// Root element -> what was drawn there: {signature, equations, drawn, focused, pick}. `focused` is the place of the cell
+// that has the keyboard, [equation, matrix, row, column].
+const states = new WeakMap();
 
 export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".picture");
-  const colours = data.colours && readable(data.colours, getComputedStyle(root).getPropertyValue("--st-background-color"));
+  const page = getComputedStyle(root).getPropertyValue("--st-background-color");
+  const state = states.get(root) ?? {};
+  states.set(root, state);
+  state.pick = (place) => setTriggerValue("pick", place);
+  // Where only the selection is new, the tables stay: laying them out again is what takes time.
+  const signature = JSON.stringify([data.equations.map((equation) => equation.map((m) => ({ ...m, selected: 0 }))), page]);
+  if (data.equations.length && state.signature === signature) {
+    data.equations.forEach((equation, e) => state.drawn[e].select(equation.map((matrix) => matrix.selected)));
+    return;
+  }
+  state.signature = signature;
+  draw(root, state, data, data.colours && readable(data.colours, page), parentElement);
+}
+
+function draw(root, state, data, colours, parentElement) {
+  root.classList.toggle("small", Boolean(data.small));
   const status = element("p", "status");
   status.setAttribute("role", "status");
-  root.classList.toggle("small", Boolean(data.small));
-  const drawn = data.equations.map((equation, e) =>
+  const hadFocus = root.contains(parentElement.activeElement ?? document.activeElement) ? state.focused : null;
+  state.drawn = data.equations.map((equation, e) =>
     drawEquation(equation, colours, data.small, {
       tell: (text) => { status.textContent = text; },
-      pick: (m, row, column) => setTriggerValue("pick", [e, m, row, column]),
-      remember: (m, row, column) => focused.set(root, [e, m, row, column]),
+      pick: (m, row, column) => state.pick([e, m, row, column]),
+      remember: (m, row, column) => { state.focused = [e, m, row, column]; },
     }));
-  const hadFocus = root.contains(parentElement.activeElement ?? document.activeElement) ? focused.get(root) : null;
   root.replaceChildren(
-    ...drawn.map((each) => each.element),
-    ...(drawn.length ? [status] : []),
+    ...state.drawn.map((each) => each.element),
+    ...(state.drawn.length ? [status] : []),
     drawBreakdowns(data.breakdowns),
   );
-  drawn.forEach(fit);
+  state.drawn.forEach(fit);
   if (hadFocus) {
     const [e, m, row, column] = hadFocus;
-    drawn[e]?.tables[m]?.cells[row]?.[column]?.focus({ preventScroll: true });
+    state.drawn[e]?.tables[m]?.cells[row]?.[column]?.focus({ preventScroll: true });
   }
 }
 
@@ -100,8 +116,12 @@ function drawEquation(equation, colours, small, tools) {
     if (after) operand.append(element("span", "sign", after));
     box.append(operand);
   });
-  if (tables.length) rest();
-  return { element: box, tables };
+  rest();
+  const select = (places) => {
+    places.forEach((place, m) => { equation[m].selected = place; });
+    rest();
+  };
+  return { element: box, tables, select };
 }
 
 // Arrow keys move inside the grid and must not reach the page, where they turn to another step.
