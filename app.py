@@ -6,6 +6,7 @@ st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
 st.navigation(
     [
         st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
+        st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
         st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
     ]
 ).run()

@@ -29,6 +29,9 @@ def _embeddings(trace: Trace, focus: Focus) -> str:
 
 def _input(trace: Trace, focus: Focus) -> str:
     word = _quoted(trace.label("token", focus.query))
+    if "embeddings" not in trace:
+        row = trace["x"].value[focus.query]
+        return f"{word} enters as {_counted(len(row), 'number')} between {_number(row.min())} and {_number(row.max())}."
     if "positions" not in trace:
         return f"Nothing is added to the embeddings, so {word} would enter alike at any place in the sentence."
     moved = np.linalg.norm(trace["positions"].value[focus.query])

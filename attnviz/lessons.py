@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.operations import SumNormalise
 from attnviz.trace import Trace
 
 
@@ -118,16 +119,43 @@ STEPS = (
     ),
 )
 
+GIVEN_INPUT = Step(
+    "Tokens",
+    "What enters",
+    ("x", "context"),
+    "Each token enters as a row of numbers. Here they are **given**, as someone chose them for an example; in a model "
+    "they would be the words' embeddings.",
+)
+NO_PROJECTION = Step(
+    "Q, K, V",
+    "Queries, keys and values, as they are given",
+    ("q", "k", "v"),
+    "This example has **no matrices of parameters**: what enters is used as it is, as :blue[**query**] (what a token "
+    "looks for), :orange[**key**] (what it can be found by) and :green[**value**] (what it hands over when found).",
+)
+SUM_NORMALISED = Step(
+    "Softmax",
+    "Scores over their sum, which is not softmax",
+    ("attention",),
+    "This example divides each row by its **sum**. The rows do add up to 1, as those of a softmax do; but a negative "
+    "score gets a negative share, and adding the same number to all scores changes the shares.",
+)
+
 
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for."""
     left_out = {
-        "Tokens": "embeddings" not in trace,
+        "Tokens": "x" not in trace,
         "Positions": "positions" not in trace,
         "Mask": not masks(trace),
         "Output": "output" not in trace,
     }
-    return tuple(step for step in STEPS if not left_out.get(step.title, False))
+    others = {
+        "Tokens": GIVEN_INPUT if "embeddings" not in trace else None,
+        "Q, K, V": NO_PROJECTION if "w_q" not in trace else None,
+        "Softmax": SUM_NORMALISED if isinstance(trace["attention"].operation, SumNormalise) else None,
+    }
+    return tuple(others.get(step.title) or step for step in STEPS if not left_out.get(step.title, False))
 
 
 def masks(trace: Trace) -> bool:

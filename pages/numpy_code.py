@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from attnviz import export, trace_of
+from attnviz import export
 from attnviz.ui import controls
 
-trace = trace_of(controls.settings())
+trace = controls.trace()
 st.subheader("The same in NumPy", anchor=False)
 st.markdown(
     "These lines make the very numbers of the walkthrough, bit for bit, from the same settings: each stage of the pass "

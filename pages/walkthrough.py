@@ -2,11 +2,10 @@
 
 import streamlit as st
 
-from attnviz import trace_of
 from attnviz.lessons import steps_of
 from attnviz.ui import address, controls, lesson, steps
 
-trace = trace_of(controls.settings())
+trace = controls.trace()
 st.markdown(
     "**Try:** hover a number to see what made it, click it to take it apart, press **→** to go on, change a word."
 )

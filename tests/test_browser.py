@@ -11,6 +11,7 @@ from conftest import ROOT, served
 from attnviz import Settings, trace_of
 from attnviz.lessons import STEPS, steps_of
 from attnviz.terms import digits
+from attnviz.worked import EXAMPLES
 
 try:
     from playwright.sync_api import expect
@@ -19,7 +20,7 @@ except ImportError:  # the fixture `browser` says so, and whether it matters
 pytestmark = pytest.mark.browser
 
 EXAMPLE = "the cat sat on the mat"
-STAGES = {"Tokens": "embeddings", "Scores": "scores", "Softmax": "attention", "Output": "output"}
+SOURCES = [f"{example.id} {variant.id}" for example in EXAMPLES.values() for variant in example.variants]
 
 
 def at(**address):
@@ -176,18 +177,14 @@ HOSTILE = (
 @pytest.mark.parametrize("step", ["Tokens", "Softmax", "Weighted sum", "Whole pass"])
 @pytest.mark.parametrize("d_model", [8, 32])
 def test_markup_typed_as_words_appears_as_those_very_characters(visit, step, d_model):
-    page = visit().open(at(step=step, d_model=d_model, sentence=HOSTILE, cell="1.1.1.1.1"))
-    place = [step.title for step in steps_of(trace_of(Settings(HOSTILE)))].index(step)
-    expect(page.get_by_role("heading", name=re.compile(f"^{place + 1}\\. "))).to_be_visible()
-    main = page.locator('[data-testid="stMain"]')
-    assert main.locator("img, a[href*=evil], em").count() == 0
+    tab = visit()
     words = trace_of(Settings(HOSTILE)).labels["query"]
-    for position, word in ((0, "<"), (words.index("__dunder__"), "__dunder__"), (words.index("_it_"), "_it_")):
-        page = visit().open(at(step=step, d_model=d_model, sentence=HOSTILE, cell=f"1.{position + 1}.1.1.1"))
-        if step != "Whole pass":
-            expect(
-                page.locator('[data-testid="stMarkdown"]', has_text=re.compile(f"“{re.escape(word)}\u2060?”")).first
-            ).to_be_visible()
+    for word in ("<", "__dunder__", "_it_"):
+        cell = f"1.{words.index(word) + 1}.1.1.1"
+        page = tab.open(at(step=step, d_model=d_model, sentence=HOSTILE, cell=cell))
+        caption = "64|48|numbers" if step == "Whole pass" else f"“{re.escape(word)}\u2060?”"
+        expect(page.locator('[data-testid="stMarkdown"]', has_text=re.compile(caption)).first).to_be_visible()
+        assert page.locator('[data-testid="stMain"]').locator("img, a[href*=evil], em").count() == 0
 
 
 def test_a_bad_address_opens_the_page_and_says_so(visit):
@@ -198,6 +195,39 @@ def test_a_bad_address_opens_the_page_and_says_so(visit):
     page = visit().open(at(d_model="1e9", seed="1e400"))
     expect(page.get_by_role("alert").filter(has_text="using 128")).to_be_visible()
     expect(page.get_by_role("alert").filter(has_text="using 4294967295")).to_be_visible()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_worked_example_opens_in_the_walkthrough_and_steps_to_its_end(visit, source):
+    example, variant = source.split()
+    page = visit().open(at(source=source))
+    steps = steps_of(EXAMPLES[example].variant(variant).trace)
+    for place, step in enumerate(steps):
+        expect(heading(page, f"{place + 1}. {step.heading}")).to_be_visible()
+        if step is not steps[-1]:
+            page.locator(".st-key-Next_top button").first.click()
+    expect(heading(page, "Every stage and its shape")).to_be_visible()
+
+
+def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):
+    tab = visit()
+    page = tab.open("worked_examples" + at(notebook="004"))
+    expect(page.get_by_text("80 of 107 agree")).to_be_visible()
+    page.get_by_role("button", name="See attention in “Sum-normalised").click()
+    expect(heading(page, "Scores over their sum")).to_be_visible()
+    cell(page, "Attention", 0, 1).hover()
+    expect(page.get_by_role("status")).to_have_text("attention[head 1, current, context 2] = 0.33333333333333337")
+    assert "source=004+sum" in page.url
+    page.reload()
+    tab.settled()
+    expect(heading(page, "Scores over their sum")).to_be_visible()
+
+
+def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
+    with served() as address:
+        page = visit(address=address).open("worked_examples" + at(notebook="002"))
+        expect(heading(page, "002. Self-attention")).to_be_visible()
+        expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
 
 
 def test_typing_goes_on_while_the_page_answers(visit):

@@ -8,7 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
-from attnviz.lessons import STEPS
+from attnviz.lessons import STEPS, steps_of
+from attnviz.ui.controls import source_of
+from attnviz.worked import EXAMPLES
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -33,10 +35,13 @@ def warnings(at):
 
 
 @pytest.mark.parametrize("page", [ROOT / "app.py", *PAGES], ids=lambda path: path.name)
-def test_a_page_opens_and_answers_to_another_sentence(page):
+def test_a_page_opens_and_answers(page):
     at = opened(page)
     assert not at.exception
-    at.text_input(key="sentence").set_value("snow falls").run()
+    if page.name == "worked_examples.py":
+        at.segmented_control(key="notebook").set_value("003").run()
+    else:
+        at.text_input(key="sentence").set_value("snow falls").run()
     assert not at.exception
     assert not at.warning
 
@@ -90,6 +95,7 @@ def test_previous_and_next_walk_through_every_step_and_back():
         ({"mask": "all"}, "got 'all', using none", "mask", "none"),
         ({"scaled": "maybe"}, "got 'maybe', using True", "scaled", True),
         ({"step": "nonsense"}, "got 'nonsense', using Tokens", "step", "Tokens"),
+        ({"source": "009 none"}, "got '009 none'", "source", "your own sentence"),
         ({"cell": "1.2.x"}, "got '1.2.x'", "step", "Tokens"),
         # longer than 524,288 characters, Streamlit ignores the address; and the server answers 400 from 64 KiB on
         ({"sentence": "a" * 500_000}, "the address has 500,000", "d_model", 8),
@@ -144,6 +150,44 @@ def test_one_word_and_a_mask_that_hides_everything():
     for step in STEPS:
         at = opened(step=step.title, sentence="alone", mask="padding", mask_size="1")
         assert not at.exception
+
+
+SOURCES = [source_of(example, variant) for example in EXAMPLES.values() for variant in example.variants]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_worked_example_opens_at_every_step(source):
+    at = opened(source=source)
+    example, variant = source.split()
+    steps = steps_of(EXAMPLES[example].variant(variant).trace)
+    for step in steps:
+        assert not at.exception
+        assert not at.warning
+        assert at.session_state["step"] == step.title
+        if step is not steps[-1]:
+            at.button(key="Next_top").click().run()
+
+
+def test_a_worked_example_draws_its_own_numbers_and_can_be_left():
+    at = opened(source="004 softmax", step="Weighted sum")
+    expected = EXAMPLES["004"].variant("softmax").trace["heads"].value[0]
+    assert np.array_equal(matrices(at)["heads"]["values"], expected)
+    at.button(key="own_sentence").click().run()
+    assert matrices(at)["heads"]["rows"] == ["the", "cat", "sat", "on", "the (2)", "mat"]
+
+
+@pytest.mark.parametrize("notebook", list(EXAMPLES))
+def test_a_notebook_s_page_shows_every_number_with_its_tick(notebook):
+    at = opened(ROOT / "pages" / "worked_examples.py", notebook=notebook)
+    assert not at.exception
+    numbers = EXAMPLES[notebook].numbers
+    shown = at.dataframe[0].value
+    assert shown["published"].tolist() == [number.published for number in numbers]
+    assert (shown["agrees"] == "✓").tolist() == [number.agrees for number in numbers]
+    count = f"{sum(n.agrees for n in numbers)} of {len(numbers)} agree"
+    assert any(count in each.value for each in at.markdown)
+    for mistake in EXAMPLES[notebook].mistakes:
+        assert any(mistake.title in each.value for each in at.markdown)
 
 
 def test_a_picked_cell_stands_in_the_address_and_stays_for_later_steps():

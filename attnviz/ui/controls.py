@@ -4,6 +4,7 @@ import random
 
 import streamlit as st
 
+from attnviz import trace_of
 from attnviz.errors import SettingsError
 from attnviz.masks import SIZED
 from attnviz.settings import (
@@ -17,8 +18,12 @@ from attnviz.settings import (
     nearest,
     nearest_heads,
 )
+from attnviz.trace import Trace
 from attnviz.ui import arrival
 from attnviz.ui.text import markdown
+from attnviz.worked import EXAMPLES
+from attnviz.worked.example import Example
+from attnviz.worked.variant import Variant
 
 EXAMPLE = "the cat sat on the mat"
 _KEYS = {
@@ -32,16 +37,69 @@ _KEYS = {
 }
 """Parameters of the address that Streamlit drops where it does not know the value, and the settings they stand for."""
 
+OWN = "your own sentence"
 
-def settings() -> Settings:
-    """Draw the controls of the page and return what they say.
+
+def source_of(example: Example, variant: Variant) -> str:
+    """What stands in the address, as `source`, for a variant of a worked example."""
+    return f"{example.id} {variant.id}"
+
+
+_SOURCES = {
+    source_of(example, variant): (example, variant) for example in EXAMPLES.values() for variant in example.variants
+}
+
+
+def trace() -> Trace:
+    """Draw the controls of the page and return the pass that they describe: of a sentence, or a worked example.
 
     A page calls it first. It stops the page with a sentence of help where
     there is nothing to show, and keeps what was typed.
     """
-    first = "sentence" not in st.session_state
+    arrival.by_the_router()
+    first = "source" not in st.session_state
     notices = _mend_address() if first else []
-    sentence = st.text_input(
+    source = st.sidebar.selectbox(
+        "Numbers of",
+        [OWN, *_SOURCES],
+        key="source",
+        bind="query-params",
+        help="A sentence of your own, or a worked example from a notebook.",
+    )
+    if first:
+        with st.sidebar:
+            arrival.settle()
+    if source == OWN:
+        return _own(notices)
+    _say(notices)
+    example, variant = _SOURCES[source]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**Worked example {example.id}, {example.title}.** {variant.title}: {variant.description}")
+        st.button("Your own sentence", icon=":material/close:", key="own_sentence", on_click=_leave_example)
+    return variant.trace
+
+
+def _own(notices: list[str]) -> Trace:
+    """Draw the sentence box and the settings, and return their pass; or say why there is none, and stop."""
+    sentence = _sentence()
+    with st.sidebar:
+        picked = _sidebar()
+    allowed, changed = nearest({"seed": picked.pop("seed")})
+    _say([*notices, *changed])
+    try:
+        return trace_of(Settings(sentence, **picked, **allowed))
+    except SettingsError as error:
+        _say([str(error)])
+        st.stop()
+
+
+def _say(notices: list[str]) -> None:
+    for notice in notices:
+        st.warning(markdown(notice), icon=":material/info:")
+
+
+def _sentence() -> str:
+    return st.text_input(
         "Type a sentence",
         EXAMPLE,
         key="sentence",
@@ -50,18 +108,6 @@ def settings() -> Settings:
         max_chars=MAX_CHARACTERS,
         placeholder="A sentence of your own",
     )
-    with st.sidebar:
-        picked = _sidebar()
-        if first:
-            arrival.settle()
-    allowed, changed = nearest({"seed": picked.pop("seed")})
-    for notice in (*notices, *changed):
-        st.warning(markdown(notice), icon=":material/info:")
-    try:
-        return Settings(sentence, **picked, **allowed)
-    except SettingsError as error:
-        st.warning(markdown(str(error)), icon=":material/edit:")
-        st.stop()
 
 
 def _sidebar() -> dict:
@@ -142,6 +188,10 @@ def _sidebar() -> dict:
     return picked
 
 
+def _leave_example() -> None:
+    st.session_state["source"] = OWN
+
+
 def _another_seed() -> None:
     st.session_state["seed"] = str(random.randrange(1000))
 
@@ -160,4 +210,6 @@ def _mend_address() -> list[str]:
                 f"The {key} may have at most {MAX_CHARACTERS:,} characters; the address has {length:,}, "
                 f"so only the first {MAX_CHARACTERS:,} are here."
             )
+    if st.query_params.get("source", OWN) not in (OWN, *_SOURCES):
+        notices.append(f"source is {OWN!r} or one of {', '.join(_SOURCES)}; got {st.query_params['source'][:40]!r}.")
     return notices

@@ -83,9 +83,8 @@ def _legible(equation: Sequence[Matrix]) -> bool:
 
 def _softmax(trace: Trace, focus: Focus) -> None:
     terms = trace.terms("attention", (focus.head, focus.query, focus.key))
-    assert isinstance(terms, Share)
-    st.markdown("##### One row of the softmax, number by number")
-    if terms.divisor:
+    if isinstance(terms, Share) and terms.divisor:
+        st.markdown("##### One row of the softmax, number by number")
         score, exponential = terms.row[terms.place].value, terms.exponentials[terms.place]
         st.markdown(
             f"1. **Shift** by the row's largest score: {digits(score)} − {digits(terms.shift)}"
@@ -94,7 +93,7 @@ def _softmax(trace: Trace, focus: Focus) -> None:
             f"3. **Sum** the exponentials of the row: {digits(terms.divisor)}\n"
             f"4. **Divide**: {digits(exponential)} ÷ {digits(terms.divisor)} = {digits(terms.total())}"
         )
-    st.plotly_chart(figures.shares(trace, terms), key="shares", config=BARE)
+        st.plotly_chart(figures.shares(trace, terms), key="shares", config=BARE)
     st.markdown("##### All heads side by side")
     st.plotly_chart(figures.heads(trace, focus), key="heads_figure", config=BARE)
 

@@ -1,0 +1,92 @@
+"""A notebook on the page: its passes, its printed numbers beside the computed ones, and its mistakes."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz.lessons import STEPS, steps_of
+from attnviz.terms import digits
+from attnviz.ui.controls import source_of
+from attnviz.vocabulary import VOCABULARY
+from attnviz.worked.example import Example
+from attnviz.worked.mistake import Mistake, Side
+from attnviz.worked.printout import PrintOut
+from attnviz.worked.variant import Variant
+
+
+def show(example: Example) -> None:
+    """Draw one worked example."""
+    st.subheader(f"{example.id}. {example.title}", anchor=False)
+    st.markdown(example.description)
+    st.markdown(f":small[{example.source}]")
+    st.markdown("##### Walk through it")
+    for variant in example.variants:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
+            st.markdown(f"**{variant.title}.** {variant.description}{ours}")
+            _door(example, variant, "Open in the walkthrough", f"open_{example.id}_{variant.id}")
+    _published(example)
+    _mistakes(example)
+
+
+def _door(example: Example, variant: Variant, label: str, key: str, step: str | None = None) -> None:
+    """A button to the walkthrough of a variant."""
+    if st.button(label, key=key, icon=":material/arrow_forward:"):
+        address = {"source": source_of(example, variant)} | ({"step": step} if step else {})
+        st.switch_page("pages/walkthrough.py", query_params=address)
+
+
+def _published(example: Example) -> None:
+    n_agree = sum(number.agrees for number in example.numbers)
+    st.markdown(f"##### Published and computed: {n_agree} of {len(example.numbers)} agree")
+    rows = "\n".join(_row(print_out) for print_out in example.print_outs)
+    st.markdown(f"| | print-out | where in the notebook | numbers | |\n|---|---|---|---|---|\n{rows}")
+    st.markdown("Every number, as it was published and as it is computed here:")
+    table = pd.DataFrame(
+        [
+            (print_out.name, number.published, number.shown, "✓" if number.agrees else "✗")
+            for print_out in example.print_outs
+            for number in print_out.numbers
+        ],
+        columns=["print-out", "published", "computed", "agrees"],
+    )
+    st.dataframe(table, hide_index=True, height=320, key="numbers")
+
+
+def _row(print_out: PrintOut) -> str:
+    n_agree = sum(number.agrees for number in print_out.numbers)
+    counted = f"{n_agree} of {len(print_out.numbers)}"
+    first = next((n for n in print_out.numbers if not n.agrees), print_out.numbers[0])
+    beside = f"{first.published} published, {first.shown} computed"
+    notes = " ".join(filter(None, (print_out.note, print_out.why)))
+    tick = "✓" if print_out.agrees else "✗"
+    return f"| {tick} | {print_out.name} | {print_out.where} | {counted} | {beside}. {notes} |"
+
+
+def _mistakes(example: Example) -> None:
+    st.markdown("##### What the notebook got wrong")
+    for number, mistake in enumerate(example.mistakes):
+        with st.container(border=True):
+            st.markdown(f"**{mistake.title}**")
+            st.markdown(mistake.explanation)
+            wrong, right = st.columns(2)
+            wrong.markdown(f":red[✗] {_side(mistake.wrong)}")
+            right.markdown(f":green[✓] {_side(mistake.right)}")
+            label = f"See {VOCABULARY[mistake.stage].title.lower()} in “{mistake.variant.title}”"
+            _door(example, mistake.variant, label, f"mistake_{example.id}_{number}", _step_of(mistake))
+
+
+def _side(side: Side) -> str:
+    values = side.value
+    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(_digits(v) for v in np.ravel(values))
+    return f"{side.what}:\n\n`{shown}`"
+
+
+def _digits(value: float) -> str:
+    return "nan" if np.isnan(value) else digits(float(value))
+
+
+def _step_of(mistake: Mistake) -> str:
+    """The step that shows the stage where wrong and right part."""
+    steps = steps_of(mistake.variant.trace)
+    return next((step.title for step in steps if mistake.stage in step.stages), STEPS[-1].title)

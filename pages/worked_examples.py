@@ -1,0 +1,25 @@
+"""Worked examples: five notebooks, checked to the last digit that they printed, and what they got wrong."""
+
+import streamlit as st
+
+from attnviz.ui import arrival, notebook
+from attnviz.worked import EXAMPLES
+
+arrival.by_the_router()
+st.header("Worked examples", anchor=False)
+numbers = [number for example in EXAMPLES.values() for number in example.numbers]
+st.markdown(
+    f"Five notebooks on attention, rebuilt from their figures: **{sum(n.agrees for n in numbers):,} of "
+    f"{len(numbers):,}** numbers that they printed come out again, to the last digit printed. The others cannot follow "
+    "from the code that was shown; the page of their notebook says why, and what would give them. Each opens in the "
+    "walkthrough, like any sentence of your own."
+)
+chosen = st.segmented_control(
+    "Notebook",
+    list(EXAMPLES),
+    default="000",
+    required=True,
+    key="notebook",
+    bind="query-params",
+)
+notebook.show(EXAMPLES[chosen])
