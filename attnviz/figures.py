@@ -12,7 +12,7 @@ from attnviz.focus import Focus
 from attnviz.pictures import Matrix
 from attnviz.terms import Share
 from attnviz.trace import Trace
-from attnviz.vocabulary import AXES, VOCABULARY
+from attnviz.vocabulary import AXES
 
 MANY_BARS = 16
 LONG_WORD = 14
@@ -197,7 +197,7 @@ def _titled(matrix: Matrix) -> str:
 
 def _scale(matrix: Matrix) -> dict:
     """The colours of a matrix's numbers, as in the browser's tables."""
-    if VOCABULARY[matrix.stage].scale == "share" or matrix.values.dtype == bool:
+    if matrix.scale != "signed":
         return {"colorscale": palette.SHARE_SCALE, "cmin": 0, "cmax": 1, "colorbar": {"thickness": 12}}
     return {
         "colorscale": palette.SIGNED_SCALE,

@@ -42,6 +42,12 @@ class Matrix:
         What is added to the result's column to find the column here.
     band : int
         The width of one head's band of columns, or 0.
+    scale : {"signed", "share", "flag"}
+        How its numbers are coloured.
+    gap : str
+        What is written where a number is not finite.
+    moved : ndarray of bool (rows, columns), optional
+        The cells to be marked as not what they were.
     place : tuple
         Where a cell of the picture is in the stage: an entry for each axis, a
         number or one of "row", "column", "band" and "column in band".
@@ -57,6 +63,9 @@ class Matrix:
     limit: float
     selected: tuple[int, int] | None
     place: tuple[int | str, ...]
+    scale: str
+    gap: str = "-inf"
+    moved: np.ndarray | None = None
     sign: str = ""
     after: str = ""
     reads: str = ""
@@ -115,6 +124,7 @@ def matrix(trace: Trace, name: str, focus: Focus, *, transposed: bool = False, *
         limit(stage),
         selected,
         (*index[:fixed], *place),
+        scale(stage),
         band=d_v(trace) if axes[1] == "heads * d_v" else 0,
         **drawn,
     )
@@ -136,6 +146,7 @@ def whole(trace: Trace, name: str, focus: Focus, **drawn: str | int) -> Matrix:
         limit(stage),
         (row, head * width + column),
         ("band", "row", "column in band"),
+        scale(stage),
         band=width,
         shift=head * width,
         **drawn,
@@ -187,6 +198,7 @@ def contributions(trace: Trace, focus: Focus) -> tuple[Matrix, Matrix]:
         limit(stage),
         (focus.head, focus.dimension),
         ("row", focus.query, "column"),
+        scale(stage),
         reads="column",
     )
     output = matrix(trace, "output", focus, sign="added up:")
@@ -217,6 +229,14 @@ def rows_of(trace: Trace, focus: Focus) -> list[tuple[Matrix, ...]]:
 def d_v(trace: Trace) -> int:
     """The width of one head's output."""
     return trace["heads"].shape[-1]
+
+
+def scale(stage: Stage) -> str:
+    """How a stage's numbers are coloured: as the vocabulary says, but for a mask that is not of booleans."""
+    if stage.value.dtype == bool:
+        return "flag"
+    named = VOCABULARY[stage.name].scale
+    return "signed" if named == "flag" else named
 
 
 def limit(stage: Stage) -> float:

@@ -6,9 +6,20 @@ make the total (`conclusion`). `between` joins the names of a line's cells.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 SHOWN_AT_MOST = 4  # summands in a formula; the list of lines always has them all
+
+
+def digits(value: float) -> str:
+    """A number as an inspector shows it: 4 decimals, or 3 significant ones where it is too small or large for that."""
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value != 0 and not 1e-3 <= abs(value) < 1e6:
+        mantissa, exponent = f"{value:.2e}".split("e")
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return f"{value:.4f}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -48,9 +59,9 @@ class Sum:
         """How large the numbers are that are added up: what rounding is relative to, 0 in kinds that do not round."""
         return math.fsum(abs(_product(product)) for product in self.products)
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return tuple(
-            Line(product, " × ".join(digits(cell.value) for cell in product), _product(product))
+            Line(product, " × ".join(written(cell.value) for cell in product), _product(product))
             for product in self.products
         )
 
@@ -81,9 +92,9 @@ class Scaled:
     def magnitude(self) -> float:
         return abs(self.total())
 
-    def lines(self) -> tuple[Line, ...]:
-        by = f"÷ {digits(self.divisor)}" if self.factor == 1 else f"× {digits(self.factor)}"
-        return (Line(self.cells, f"{digits(self.cell.value)} {by}", self.total()),)
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        by = f"÷ {written(self.divisor)}" if self.factor == 1 else f"× {written(self.factor)}"
+        return (Line(self.cells, f"{written(self.cell.value)} {by}", self.total()),)
 
     def conclusion(self) -> str:
         return ""
@@ -133,9 +144,9 @@ class Share:
     def magnitude(self) -> float:
         return self.total()
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return tuple(
-            Line((cell,), f"exp({digits(cell.value)} − {_bracketed(self.shift)})", exponential)
+            Line((cell,), f"exp({written(cell.value)} − {_bracketed(self.shift, written)})", exponential)
             for cell, exponential in zip(self.row, self.exponentials, strict=True)
         )
 
@@ -183,9 +194,9 @@ class Proportion:
         added = math.fsum(abs(value) for value in self.counted)
         return abs(self.total()) * added / abs(self.divisor) if self.divisor else 0.0
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return tuple(
-            Line((cell,), digits(cell.value) if cell.value == value else "hidden, so 0", value)
+            Line((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
             for cell, value in zip(self.row, self.counted, strict=True)
         )
 
@@ -220,8 +231,8 @@ class Selection:
     def magnitude(self) -> float:
         return 0.0
 
-    def lines(self) -> tuple[Line, ...]:
-        rule = f"visible, so {digits(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        rule = f"visible, so {written(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
         return (Line(self.cells, rule, self.total()),)
 
     def conclusion(self) -> str:
@@ -249,7 +260,7 @@ class Copy:
     def magnitude(self) -> float:
         return 0.0
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return (Line(self.cells, "the same number", self.cell.value),)
 
     def conclusion(self) -> str:
@@ -278,7 +289,7 @@ class Given:
     def magnitude(self) -> float:
         return 0.0
 
-    def lines(self) -> tuple[Line, ...]:
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return (Line((), self.recipe, self.value),)
 
     def conclusion(self) -> str:
@@ -291,16 +302,6 @@ class Given:
 Terms = Sum | Scaled | Share | Proportion | Selection | Copy | Given
 
 
-def digits(value: float) -> str:
-    """A number as an inspector shows it: 4 decimals, or 3 significant ones where it is too small or large for that."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        mantissa, exponent = f"{value:.2e}".split("e")
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:.4f}".replace("-", "−")
-
-
 def tex(value: float) -> str:
     """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
     mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")
@@ -311,8 +312,8 @@ def _product(cells: tuple[Cell, ...]) -> float:
     return math.prod(cell.value for cell in cells)
 
 
-def _bracketed(value: float) -> str:
-    return f"({digits(value)})" if value < 0 else digits(value)
+def _bracketed(value: float, written: Callable[[float], str] = digits) -> str:
+    return f"({written(value)})" if value < 0 else written(value)
 
 
 def _bracketed_tex(value: float) -> str:

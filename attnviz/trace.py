@@ -185,6 +185,18 @@ class Trace:
             raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
         check(change, self[change.stage])
 
+    def holding(self, values: Mapping[str, np.ndarray]) -> Trace:
+        """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
+        return replace(
+            self,
+            stages=tuple(
+                replace(stage, value=np.asarray(values[stage.name], dtype=np.float64))
+                if stage.name in values
+                else stage
+                for stage in self.stages
+            ),
+        )
+
     def beginning_with(self, stages: Iterable[Stage]) -> Trace:
         """The trace with `stages` before it, in place of the given ones of the same names."""
         first = tuple(stages)

@@ -1,6 +1,6 @@
 """A lesson on the page: what a step says, its formula, its picture, its numbers, its line of NumPy."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
@@ -8,8 +8,9 @@ from attnviz import figures, insights, pictures
 from attnviz.focus import Focus
 from attnviz.lessons import Step
 from attnviz.pictures import Matrix
-from attnviz.terms import Copy, Given, Share, digits, tex
+from attnviz.terms import Cell, Copy, Given, Share, digits, tex
 from attnviz.trace import Trace
+from attnviz.trail import format_trail
 from attnviz.ui import address, matrix
 from attnviz.ui.text import markdown
 from attnviz.vocabulary import VOCABULARY, symbol
@@ -25,7 +26,8 @@ def show(trace: Trace, step: Step, focus: Focus) -> None:
         _whole_pass(trace, focus)
         return
     _formulas(trace, made, focus)
-    _picture(trace, [pictures.equation(trace, name, focus) for name in made], focus)
+    pick = address.picking(trace, focus)
+    picture(trace, [pictures.equation(trace, name, focus) for name in made], pick)
     for name in made:
         st.markdown(markdown(insights.caption(trace, name, focus)))
     _selected(trace, made, focus)
@@ -52,29 +54,50 @@ def _symbols(trace: Trace, name: str, focus: Focus) -> list[str]:
     return [symbol(each, head) for each in (name, *trace[name].inputs)]
 
 
-def _picture(trace: Trace, equations: Sequence[Sequence[Matrix]], focus: Focus) -> None:
-    """Equations as tables; those that are too large for written numbers as heatmaps."""
+def picture(
+    trace: Trace, equations: Sequence[Sequence[Matrix]], pick: Callable[[Matrix, int, int], None], key: str = "picture"
+) -> None:
+    """Draw equations as tables; those that are too large for written numbers as heatmaps."""
     for number, equation in enumerate(equations):
         if not _legible(equation):
-            st.plotly_chart(figures.equation(equation), key=f"large_{number}", config=BARE)
+            st.plotly_chart(figures.equation(equation), key=f"large_{key}_{number}", config=BARE)
     written = [equation for equation in equations if _legible(equation)]
     if written:
-        matrix.picture(trace, written, address.picking(trace, focus), key="picture")
+        matrix.picture(trace, written, pick, key=key)
+
+
+def gallery(trace: Trace, drawn: Sequence[Matrix], pick: Callable[[Matrix, int, int], None], key: str) -> None:
+    """Draw matrices that are not of one equation, as many on a line as fit; large ones small, in one figure."""
+    legible, large = [m for m in drawn if m.legible], [m for m in drawn if not m.legible]
+    if legible:
+        matrix.picture(trace, [(each,) for each in legible], pick, key=key, flowing=True)
+    if large:
+        st.plotly_chart(figures.overview(large), key=f"large_{key}", config=BARE)
 
 
 def _selected(trace: Trace, names: Sequence[str], focus: Focus) -> None:
     """The cells in focus: boxes to choose them by, their formulas in their own numbers, and their terms."""
     address.pickers(trace, names, focus)
-    cells = []
+    cells, breakdowns = [], []
     for name in names:
         stage = trace[name]
         cell = stage.cell(focus.index(stage, pictures.d_v(trace)))
         terms = trace.terms(name, cell.index)
-        cells.append((f"{trace.name_of(cell)} = {digits(cell.value)}", terms))
+        cells.append(cell)
+        breakdowns.append((f"{trace.name_of(cell)} = {digits(cell.value)}", terms))
         if not isinstance(terms, Copy | Given):
             place = ", ".join(str(i + 1) for i in cell.index[stage.axes[0] == "head" :])
             st.latex(rf"({_symbols(trace, name, focus)[0]})_{{{place}}} = {terms.latex()} = {tex(cell.value)}")
-    matrix.breakdowns(trace, cells, key="breakdowns")
+    matrix.breakdowns(
+        trace, breakdowns, on_unfold=lambda number, read: _take_apart(cells[number], read), key="breakdowns"
+    )
+    if st.button("Take it apart, down to the words", icon=":material/account_tree:", key="take_apart"):
+        _take_apart(cells[-1])
+
+
+def _take_apart(*cells: Cell) -> None:
+    """Go to the page on which numbers are taken apart, on the trail of these cells."""
+    st.switch_page("pages/take_apart.py", query_params={"trail": format_trail(cells)})
 
 
 def _legible(equation: Sequence[Matrix]) -> bool:

@@ -1,17 +1,18 @@
 // Draws equations of matrices as real tables, and the breakdown of the selected cell under them.
 //
 // data = {
-//   equations: [[{stage, head, symbol, title, counts, rows, columns, values, scale, limit, role, selected, sign, after,
-//                 reads, shift, band, focusBand, hidden}]], the last of each being the result,
-//   small: whether cells are dots without labels and digits,
-//   breakdowns: [{title, lines: [[name, sum, value]], conclusion, total}],
+//   equations: [[{stage, head, symbol, title, counts, rows, columns, values, scale, limit, gap, moved, role, selected,
+//                 sign, after, reads, shift, band, focusBand, hidden}]], the last of each being the result,
+//   small: whether cells are dots without labels and digits; flowing: whether equations stand beside each other,
+//   trail: [name], the cells that were unfolded one after the other,
+//   breakdowns: [{title, between, lines: [[[name], sum, value]], conclusion, total}],
 //   colours: {negative, positive, share}, needed by equations,
 // }
 // A null among the values is -inf: JSON has no such number.
 // Everything a person typed arrives here as text and is only ever set as textContent.
 
-// Root element -> what was drawn there: {signature, equations, drawn, focused, pick}. `focused` is the place of the cell
-// that has the keyboard, [equation, matrix, row, column].
+// Root element -> what was drawn there: {signature, drawn, focused, send}. `focused` is the place of the cell that has the
+// keyboard, [equation, matrix, row, column].
 const states = new WeakMap();
 
 export default function (component) {
@@ -20,7 +21,7 @@ export default function (component) {
   const page = getComputedStyle(root).getPropertyValue("--st-background-color");
   const state = states.get(root) ?? {};
   states.set(root, state);
-  state.pick = (place) => setTriggerValue("pick", place);
+  state.send = setTriggerValue;
   // Where only the selection is new, the tables stay: laying them out again is what takes time.
   const signature = JSON.stringify([data.equations.map((equation) => equation.map((m) => ({ ...m, selected: 0 }))), page]);
   if (data.equations.length && state.signature === signature) {
@@ -33,19 +34,22 @@ export default function (component) {
 
 function draw(root, state, data, colours, parentElement) {
   root.classList.toggle("small", Boolean(data.small));
+  root.classList.toggle("flowing", Boolean(data.flowing));
   const status = element("p", "status");
   status.setAttribute("role", "status");
   const hadFocus = root.contains(parentElement.activeElement ?? document.activeElement) ? state.focused : null;
+  state.drawn?.forEach((each) => each.player?.stop());
   state.drawn = data.equations.map((equation, e) =>
     drawEquation(equation, colours, data.small, {
       tell: (text) => { status.textContent = text; },
-      pick: (m, row, column) => state.pick([e, m, row, column]),
+      pick: (m, row, column) => state.send("pick", [e, m, row, column]),
       remember: (m, row, column) => { state.focused = [e, m, row, column]; },
     }));
   root.replaceChildren(
     ...state.drawn.map((each) => each.element),
     ...(state.drawn.length ? [status] : []),
-    drawBreakdowns(data.breakdowns),
+    ...(data.trail.length ? [drawTrail(data.trail, (place) => state.send("back", place))] : []),
+    drawBreakdowns(data.breakdowns, (place) => state.send("unfold", place)),
   );
   state.drawn.forEach(fit);
   if (hadFocus) {
@@ -56,7 +60,7 @@ function draw(root, state, data, colours, parentElement) {
 
 // Tells CSS how much of a line is not cells (labels, signs, gaps), for the whole equation and for its widest matrix,
 // so that cells can share what is left.
-function fit({ element: box, tables }) {
+function fit({ box, tables }) {
   const cells = tables.map((table) => table.cells[0].reduce((sum, cell) => sum + cell.getBoundingClientRect().width, 0));
   const operands = [...box.children].map((child) => { // as wide as it would be if nothing had to be scrolled
     const scroller = child.querySelector(".scroller");
@@ -121,7 +125,11 @@ function drawEquation(equation, colours, small, tools) {
     places.forEach((place, m) => { equation[m].selected = place; });
     rest();
   };
-  return { element: box, tables, select };
+  const playable = !small && equation.slice(0, -1).some((matrix) => matrix.reads);
+  const player = playable ? makePlayer(equation, tables, { tell: tools.tell, outline, rest }) : null;
+  const whole = element("div");
+  whole.append(box, ...(player ? [player.controls] : []));
+  return { element: whole, box, tables, select, player };
 }
 
 // Arrow keys move inside the grid and must not reach the page, where they turn to another step.
@@ -168,7 +176,7 @@ function drawMatrix(matrix, colours, small) {
     const line = element("tr");
     if (!small) line.append(header("row", matrix.rows[row], ""));
     const drawn = numbers.map((value, column) => {
-      const number = written(value, matrix.scale);
+      const number = written(value, matrix.scale, matrix.gap);
       const cell = element("td", value === null || (matrix.scale === "flag" && !value) ? "hidden" : "", small ? "" : number);
       cell.setAttribute("role", "gridcell");
       if (small) cell.setAttribute("aria-label", number);
@@ -177,6 +185,7 @@ function drawMatrix(matrix, colours, small) {
       cell.tabIndex = row === selected[0] && column === selected[1] ? 0 : -1;
       if (matrix.band && column && column % matrix.band === 0) cell.classList.add("new-band");
       if (matrix.focusBand !== null && matrix.band && Math.floor(column / matrix.band) !== matrix.focusBand) cell.classList.add("other-band");
+      if (matrix.moved?.[row][column]) cell.classList.add("moved");
       paint(cell, value, matrix, colours);
       return cell;
     });
@@ -199,7 +208,7 @@ function drawMatrix(matrix, colours, small) {
     const value = matrix.values[row][column];
     const head = matrix.focusBand === null ? matrix.head : `head ${Math.floor(column / matrix.band) + 1}`;
     const place = [head, matrix.rows[row], matrix.columns[column]].filter(Boolean).join(", ");
-    const number = matrix.scale === "flag" ? (value ? "visible" : "hidden") : value === null ? "-inf" : String(value);
+    const number = matrix.scale === "flag" ? (value ? "visible" : "hidden") : value === null ? matrix.gap : String(value);
     const why = value === null || (matrix.scale === "flag" && !value) ? `: ${matrix.hidden}` : "";
     return `${matrix.stage}[${place}] = ${number}${why}`;
   };
@@ -218,21 +227,112 @@ function bandRow(matrix) {
   return row;
 }
 
-function drawBreakdowns(breakdowns) {
+// Shows a result being computed: its first cell product by product, then its row, then the rest, in about 4 seconds.
+function makePlayer(equation, tables, { tell, outline, rest }) {
+  const result = tables.at(-1);
+  const cells = result.cells.flat();
+  const width = result.cells[0].length;
+  const alongRow = equation.findIndex((matrix) => matrix.reads === "row");
+  const alongColumn = equation.findIndex((matrix) => matrix.reads === "column" && matrix.values.length > 1);
+  const products = alongRow < 0 ? 1 : equation[alongRow].columns.length;
+  const lasts = [Math.min(1600, 300 * products), Math.min(1000, 150 * (width - 1)), Math.min(1400, 30 * (cells.length - width))];
+  const whole = lasts[0] + lasts[1] + lasts[2];
+  let elapsed = 0, since = null, frame = 0;
+
+  const showProduct = (place) => {
+    tables.slice(0, -1).forEach((table, m) => {
+      const { reads, shift } = equation[m];
+      if (reads === "row") table.mark("cell", 0, place);
+      else if (reads === "column") table.mark("cell", m === alongColumn ? place : 0, shift);
+      else table.mark(reads, 0, shift);
+    });
+    if (alongRow < 0 || alongColumn < 0) return;
+    const factors = (p) => [equation[alongRow].values[0][p], equation[alongColumn].values[p][equation[alongColumn].shift]];
+    const [a, b] = factors(place);
+    const sum = Array.from({ length: place + 1 }, (_, p) => factors(p)).reduce((total, [x, y]) => total + x * y, 0);
+    tell(`${written(a)} × ${written(b)}, ${place + 1} of ${products}: the sum is ${written(sum)} so far`);
+  };
+  const show = () => {
+    let done;
+    if (elapsed < lasts[0]) {
+      done = 0;
+      showProduct(Math.min(Math.floor((elapsed / lasts[0]) * products), products - 1));
+    } else if (elapsed < lasts[0] + lasts[1]) {
+      done = 1 + Math.floor(((elapsed - lasts[0]) / lasts[1]) * (width - 1));
+    } else {
+      done = width + Math.floor(((elapsed - lasts[0] - lasts[1]) / lasts[2]) * (cells.length - width));
+    }
+    cells.forEach((cell, place) => cell.classList.toggle("to-come", elapsed < whole && place >= done));
+    if (elapsed < whole && done > 0) {
+      const last = Math.min(done, cells.length) - 1;
+      outline(Math.floor(last / width), last % width);
+      tell(result.tells(Math.floor(last / width), last % width));
+    }
+    if (elapsed >= whole) rest();
+    play.textContent = since !== null ? "❚❚ Pause" : elapsed >= whole ? "↻ Replay" : elapsed > 0 ? "▶ Go on" : "▶ Watch it being computed";
+    skip.hidden = elapsed <= 0 || elapsed >= whole;
+  };
+  const step = (now) => {
+    elapsed += now - since;
+    since = now;
+    if (elapsed >= whole) { elapsed = whole; since = null; } else frame = requestAnimationFrame(step);
+    show();
+  };
+  const stop = () => { cancelAnimationFrame(frame); since = null; };
+  const end = () => { stop(); elapsed = whole; show(); };
+
+  const controls = element("p", "player");
+  const play = element("button", "", "▶ Watch it being computed");
+  const skip = element("button", "", "Skip");
+  skip.hidden = true;
+  controls.append(play, skip);
+  play.onclick = () => {
+    if (since !== null) { stop(); show(); return; }
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) { end(); return; }
+    if (elapsed >= whole) elapsed = 0;
+    since = performance.now();
+    frame = requestAnimationFrame(step);
+    show();
+  };
+  skip.onclick = end;
+  return { controls, stop };
+}
+
+function drawTrail(names, back) {
+  const trail = element("nav", "trail");
+  trail.setAttribute("aria-label", "The numbers that were taken apart");
+  names.forEach((name, place) => {
+    if (place) trail.append(element("span", "", " ← "));
+    const crumb = element("button", "link", name);
+    if (place === names.length - 1) crumb.setAttribute("aria-current", "true");
+    crumb.onclick = () => back(place);
+    trail.append(crumb);
+  });
+  return trail;
+}
+
+function drawBreakdowns(breakdowns, unfold) {
   const box = element("div", "breakdowns");
-  box.append(...breakdowns.map(drawBreakdown));
+  box.append(...breakdowns.map((terms, b) => drawBreakdown(terms, (line, cell) => unfold([b, line, cell]))));
   return box;
 }
 
-function drawBreakdown(terms) {
+function drawBreakdown(terms, unfold) {
   const box = element("section", "terms");
   box.append(element("h4", "", terms.title));
   const scroller = element("div", "scroller long");
   const table = element("table");
   const body = element("tbody");
-  terms.lines.forEach(([name, sum, value]) => {
+  terms.lines.forEach(([names, sum, value], l) => {
     const line = element("tr");
-    line.append(element("td", "name", name), element("td", "sum", sum), element("td", "value", value));
+    const name = element("td", "name");
+    names.forEach((each, c) => {
+      if (c) name.append(terms.between);
+      const cell = element("button", "link", each);
+      cell.onclick = () => unfold(l, c);
+      name.append(cell);
+    });
+    line.append(name, element("td", "sum", sum), element("td", "value", value));
     body.append(line);
   });
   const total = element("tr", "total");
@@ -273,8 +373,8 @@ function plain(symbol) {
   return symbol.replace(/[\^_{}]/g, "");
 }
 
-function written(value, scale) {
-  if (value === null) return "-inf";
+function written(value, scale = "signed", gap = "") {
+  if (value === null) return gap;
   if (scale === "flag") return value ? "1" : "0";
   const size = Math.abs(value);
   if (size >= 1e4) return value.toExponential(1).replace("-", "−").replace("+", "");

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz import palette
 from attnviz.pictures import Matrix
-from attnviz.terms import Terms, digits
+from attnviz.terms import Cell, Line, Terms, digits
 from attnviz.trace import Trace
 from attnviz.vocabulary import VOCABULARY
 
@@ -20,10 +20,58 @@ _component = st.components.v2.component(
     js=(_HERE / "matrix.js").read_text("utf-8"),
 )
 
+_EMPTY = {"equations": [], "trail": [], "breakdowns": []}
 
-def breakdowns(trace: Trace, cells: Sequence[tuple[str, Terms]], key: str) -> None:
-    """List, beside each other, how some cells were made: for each a title and its terms, which add up."""
-    _component(key=key, data={"equations": [], "breakdowns": [_breakdown(trace, *each) for each in cells]})
+
+def breakdowns(
+    trace: Trace,
+    cells: Sequence[tuple[str, Terms]],
+    on_unfold: Callable[[int, Cell], None],
+    key: str,
+) -> None:
+    """List, beside each other, how some cells were made: for each a title and its terms, which add up.
+
+    `on_unfold(number, cell)` is called when a cell is clicked that the one of that number was made from.
+    """
+    shown = [_breakdown(trace, title, terms, terms.lines(), digits) for title, terms in cells]
+
+    def unfolded() -> None:
+        number, line, place = st.session_state[key].unfold
+        on_unfold(number, cells[number][1].lines()[line].cells[place])
+
+    _component(key=key, data=_EMPTY | {"breakdowns": shown}, on_unfold_change=unfolded)
+
+
+def trail(
+    trace: Trace,
+    cells: Sequence[Cell],
+    lines: Sequence[Line],
+    on_back: Callable[[int], None],
+    on_unfold: Callable[[Cell], None],
+    key: str,
+) -> None:
+    """Draw the cells that were unfolded one after the other, and `lines`, the terms of the last, at full precision.
+
+    `on_back(place)` is called when an earlier cell is clicked, and
+    `on_unfold(cell)` when one is that the last was made from.
+    """
+    last = cells[-1]
+    terms = trace.terms(last.stage, last.index)
+    shown = _breakdown(trace, f"{trace.name_of(last)} = {last.value!r}", terms, lines, repr)
+
+    def went_back() -> None:
+        on_back(st.session_state[key].back)
+
+    def unfolded() -> None:
+        _, line, place = st.session_state[key].unfold
+        on_unfold(lines[line].cells[place])
+
+    _component(
+        key=key,
+        data=_EMPTY | {"trail": [trace.name_of(cell) for cell in cells], "breakdowns": [shown]},
+        on_back_change=went_back,
+        on_unfold_change=unfolded,
+    )
 
 
 def picture(
@@ -33,8 +81,9 @@ def picture(
     key: str,
     *,
     small: bool = False,
+    flowing: bool = False,
 ) -> None:
-    """Draw equations; `small` ones in dots, without labels and digits.
+    """Draw equations: `small` ones in dots, without labels and digits; `flowing` ones several to a line.
 
     `on_pick(matrix, row, column)` is called when a cell is clicked, or chosen with Enter.
     """
@@ -45,9 +94,11 @@ def picture(
 
     _component(
         key=key,
-        data={
+        data=_EMPTY
+        | {
             "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
             "small": small,
+            "flowing": flowing,
             "breakdowns": [],
             "colours": {
                 "negative": palette.NEGATIVE,
@@ -60,7 +111,6 @@ def picture(
 
 
 def _matrix(trace: Trace, matrix: Matrix) -> dict:
-    entry = VOCABULARY[matrix.stage]
     return {
         "stage": matrix.stage,
         "head": "" if matrix.head is None else trace.label("head", matrix.head),
@@ -70,9 +120,11 @@ def _matrix(trace: Trace, matrix: Matrix) -> dict:
         "rows": matrix.row_labels,
         "columns": matrix.column_labels,
         "values": _jsonable(matrix.values),
-        "scale": entry.scale if matrix.values.dtype == bool or entry.scale != "flag" else "signed",
+        "scale": matrix.scale,
+        "gap": matrix.gap,
+        "moved": None if matrix.moved is None else matrix.moved.tolist(),
         "limit": matrix.limit,
-        "role": entry.role,
+        "role": VOCABULARY[matrix.stage].role,
         "selected": matrix.selected,
         "sign": matrix.sign,
         "after": matrix.after,
@@ -91,13 +143,11 @@ def _jsonable(values: np.ndarray) -> list:
     return np.where(np.isfinite(values), values, None).tolist()
 
 
-def _breakdown(trace: Trace, title: str, terms: Terms) -> dict:
+def _breakdown(trace: Trace, title: str, terms: Terms, lines: Sequence[Line], written: Callable[[float], str]) -> dict:
     return {
         "title": title,
-        "lines": [
-            [terms.between.join(trace.name_of(cell) for cell in line.cells), line.sum, digits(line.value)]
-            for line in terms.lines()
-        ],
+        "between": terms.between,
+        "lines": [[[trace.name_of(cell) for cell in line.cells], line.sum, written(line.value)] for line in lines],
         "conclusion": terms.conclusion(),
-        "total": digits(terms.total()),
+        "total": written(terms.total()),
     }

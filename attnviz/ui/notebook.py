@@ -25,8 +25,8 @@ def show(example: Example) -> None:
             ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
             st.markdown(f"**{variant.title}.** {variant.description}{ours}")
             _door(example, variant, "Open in the walkthrough", f"open_{example.id}_{variant.id}")
-    _published(example)
     _mistakes(example)
+    _published(example)
 
 
 def _door(example: Example, variant: Variant, label: str, key: str, step: str | None = None) -> None:
@@ -39,8 +39,7 @@ def _door(example: Example, variant: Variant, label: str, key: str, step: str | 
 def _published(example: Example) -> None:
     n_agree = sum(number.agrees for number in example.numbers)
     st.markdown(f"##### Published and computed: {n_agree} of {len(example.numbers)} agree")
-    rows = "\n".join(_row(print_out) for print_out in example.print_outs)
-    st.markdown(f"| | print-out | where in the notebook | numbers | |\n|---|---|---|---|---|\n{rows}")
+    st.markdown("\n".join(_line(print_out) for print_out in example.print_outs))
     st.markdown("Every number, as it was published and as it is computed here:")
     table = pd.DataFrame(
         [
@@ -53,14 +52,15 @@ def _published(example: Example) -> None:
     st.dataframe(table, hide_index=True, height=320, key="numbers")
 
 
-def _row(print_out: PrintOut) -> str:
+def _line(print_out: PrintOut) -> str:
+    """One print-out as an entry of a list, with its first number, or the first that does not agree."""
     n_agree = sum(number.agrees for number in print_out.numbers)
-    counted = f"{n_agree} of {len(print_out.numbers)}"
     first = next((n for n in print_out.numbers if not n.agrees), print_out.numbers[0])
-    beside = f"{first.published} published, {first.shown} computed"
-    notes = " ".join(filter(None, (print_out.note, print_out.why)))
-    tick = "✓" if print_out.agrees else "✗"
-    return f"| {tick} | {print_out.name} | {print_out.where} | {counted} | {beside}. {notes} |"
+    tick = ":green[✓]" if print_out.agrees else ":red[✗]"
+    return (
+        f"- {tick} **{print_out.name}** ({print_out.where}), {n_agree} of {len(print_out.numbers)}: "
+        f"{first.published} published, {first.shown} computed. {print_out.note} {print_out.why}"
+    )
 
 
 def _mistakes(example: Example) -> None:

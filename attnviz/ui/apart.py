@@ -1,0 +1,132 @@
+"""Taking a number apart: its terms, one inside the other, and what would move it."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attnviz import gradients, pictures
+from attnviz import terms as kinds
+from attnviz.focus import Focus
+from attnviz.operations import Given
+from attnviz.terms import Cell
+from attnviz.trace import Trace
+from attnviz.trail import format_trail, parse_trail
+from attnviz.ui import address, lesson, matrix
+from attnviz.ui.text import markdown
+
+ORDERS = ("large ones first", "in order")
+
+
+def trail(trace: Trace) -> tuple[Cell, ...]:
+    """The trail of the address; without one, the cell in focus of the last stage."""
+    text = st.query_params.get("trail")
+    if text is not None:
+        cells, notice = parse_trail(trace, text)
+        if notice:
+            st.warning(markdown(notice), icon=":material/info:")
+        if cells:
+            return cells
+    stage = trace.stages[-1]
+    return (stage.cell(address.focus(trace).index(stage, pictures.d_v(trace))),)
+
+
+def follow(cells: tuple[Cell, ...]) -> None:
+    """Write a trail into the address."""
+    st.query_params["trail"] = format_trail(cells)
+
+
+def choose(trace: Trace, cells: tuple[Cell, ...]) -> None:
+    """Boxes that start another trail: at another stage, or at another cell of this one."""
+    start = cells[0]
+    stage = trace[start.stage]
+    with st.container(horizontal=True):
+        made = [each.name for each in trace.stages if not isinstance(each.operation, Given)]
+        names = [*made, *(each.name for each in trace.stages if each.name not in made)]
+        st.session_state["start_stage"] = start.stage
+        st.selectbox("Number of", names, key="start_stage", on_change=_start_at_stage, args=(trace, start), width=180)
+        for place, (axis, length) in enumerate(zip(stage.axes, stage.shape, strict=True)):
+            key = f"start_{place}"
+            st.session_state[key] = start.index[place]
+            st.selectbox(
+                axis if axis.startswith(("d_", "heads *")) else axis.capitalize(),
+                range(length),
+                format_func=lambda i, axis=axis: trace.label(axis, i),
+                key=key,
+                on_change=_start_at_place,
+                args=(trace, start, place),
+                width=150,
+            )
+
+
+def terms(trace: Trace, cells: tuple[Cell, ...]) -> None:
+    """The trail, and what its last number was made from."""
+    last = cells[-1]
+    made_from = trace.terms(last.stage, last.index)
+    order = st.segmented_control(
+        "Terms",
+        ORDERS,
+        default=ORDERS[0],
+        required=True,
+        key="order",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    lines = made_from.lines(repr)
+    if order == ORDERS[0]:
+        lines = sorted(lines, key=lambda line: -abs(line.value))
+    matrix.trail(
+        trace,
+        cells,
+        lines,
+        on_back=lambda place: follow(cells[: place + 1]),
+        on_unfold=lambda cell: follow((*cells, cell)),
+        key="trail",
+    )
+    if isinstance(made_from, kinds.Given):
+        st.markdown("This is where the trail ends: the number comes from nothing else in the pass.")
+    else:
+        total = made_from.total()
+        st.markdown(
+            f"The terms add up to `{total!r}` in plain Python; the pass holds `{last.value!r}`. "
+            f"The difference is `{0.0 if total == last.value else abs(total - last.value):.1g}`."
+        )
+    lesson.picture(trace, [pictures.equation(trace, last.stage, _focus_on(trace, last))], _picking(trace, cells))
+
+
+def slopes(trace: Trace, cell: Cell) -> None:
+    """What moves a number: its gradient with respect to every earlier stage."""
+    found = gradients.gradients(trace, cell.stage, cell.index)
+    st.markdown(markdown(gradients.caption(trace, cell.stage, cell.index, found)))
+    st.markdown(
+        "Each number below is a **slope**: how fast the chosen number moves when that one does. Red moves it up, blue "
+        "down; where it is pale, nothing you do matters much. Hidden keys have a slope of exactly 0."
+    )
+    sloped, focus = trace.holding(found), _focus_on(trace, cell)
+    drawn = [replace(pictures.matrix(sloped, name, focus), scale="signed") for name in found if name != cell.stage]
+    lesson.gallery(trace, drawn, address.picking(trace, focus), key="slopes")
+
+
+def _start_at_stage(trace: Trace, start: Cell) -> None:
+    focus = _focus_on(trace, start)
+    stage = trace[st.session_state["start_stage"]]
+    follow((stage.cell(focus.within(trace).index(stage, pictures.d_v(trace))),))
+
+
+def _start_at_place(trace: Trace, start: Cell, place: int) -> None:
+    index = (*start.index[:place], st.session_state[f"start_{place}"], *start.index[place + 1 :])
+    follow((trace[start.stage].cell(index),))
+
+
+def _focus_on(trace: Trace, cell: Cell) -> Focus:
+    return address.focus(trace).moved(trace[cell.stage], cell.index, pictures.d_v(trace))
+
+
+def _picking(trace: Trace, cells: tuple[Cell, ...]):
+    """A picked cell goes on the trail if the last was made from it; else it starts another."""
+
+    def pick(drawn: pictures.Matrix, row: int, column: int) -> None:
+        cell = trace[drawn.stage].cell(drawn.index(row, column))
+        read = trace.terms(cells[-1].stage, cells[-1].index).cells
+        follow((*cells, cell) if cell in read else (cell,))
+
+    return pick

@@ -1,0 +1,152 @@
+"""Changing numbers: what is set by hand, what follows from it, and what moved."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz import pictures, whatif
+from attnviz.changes import Change, format_changes
+from attnviz.errors import ArrayError, ChangeError
+from attnviz.focus import Focus
+from attnviz.pictures import Matrix
+from attnviz.settings import MAX_CHANGES
+from attnviz.trace import Trace
+from attnviz.ui import address, lesson
+from attnviz.ui.text import markdown
+from attnviz.vocabulary import VOCABULARY
+
+Changes = tuple[Change, ...]
+DEFAULT_STAGE = "attention"
+
+
+def changes(trace: Trace) -> tuple[Changes, Trace]:
+    """The changes of the address that fit the trace, and the trace with them; says what did not fit."""
+    fitting, notices = whatif.fitting(trace, st.query_params.get("changes", ""))
+    try:
+        changed = trace.changed_by(*fitting)
+    except ArrayError as error:
+        notices.append(f"{error} No change was made.")
+        fitting, changed = (), trace
+    for notice in notices:
+        st.warning(markdown(notice), icon=":material/info:")
+    return fitting, changed
+
+
+def target(trace: Trace) -> str:
+    """The box that says which stage a number is set in."""
+    names = [stage.name for stage in trace.stages]
+    if st.session_state.get("stage", DEFAULT_STAGE) not in names:
+        st.session_state["stage"] = DEFAULT_STAGE
+    return st.selectbox(
+        "Change a number of", names, names.index(DEFAULT_STAGE), key="stage", bind="query-params", width=220
+    )
+
+
+def setter(trace: Trace, changed: Trace, made: Changes, name: str, focus: Focus) -> None:
+    """The number in focus, and a box to put another in its place."""
+    cell = changed[name].cell(focus.index(changed[name], pictures.d_v(changed)))
+    full = len(made) >= MAX_CHANGES
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if changed[name].value.dtype == bool:
+            st.button(
+                f"{'Hide' if cell.value else 'Show'} {trace.label('key', cell.index[-1])}",
+                key="toggle",
+                type="primary",
+                disabled=full,
+                on_click=_add,
+                args=(made, whatif.toggled(changed, cell.index)),
+            )
+        else:
+            finite = cell.value if np.isfinite(cell.value) else 0.0
+            value = st.number_input(
+                f"{changed.name_of(cell)} becomes".replace("_", r"\_"),
+                value=finite,
+                step=0.1,
+                format="%.6g",
+                key=f"value {cell.stage} {cell.index} {finite!r}",
+                width=320,
+            )
+            st.button("Set it", key="set", type="primary", disabled=full, on_click=_set, args=(made, cell, value))
+        for head in range(changed["heads"].shape[0]) if changed["heads"].shape[0] <= pictures.MANY_HEADS else ():
+            mute = whatif.muted(head)
+            st.button(
+                f"Head {head + 1} is muted" if mute in made else f"Mute head {head + 1}",
+                key=f"mute_{head}",
+                disabled=full or mute in made,
+                on_click=_add,
+                args=(made, mute),
+            )
+    if full:
+        st.markdown(f"There may be at most {MAX_CHANGES} changes at once: take one back to make another.")
+
+
+def made_so_far(trace: Trace, made: Changes) -> None:
+    """The changes, one under the other, each to be taken back; undo and reset."""
+    if not made:
+        st.markdown("Nothing is changed yet: pick a cell below, or with the boxes, and give it another number.")
+        return
+    for place, change in enumerate(made):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(markdown(f"{_named(trace, change)} = {change.value:.6g}"))
+            rest = made[:place] + made[place + 1 :]
+            st.button(
+                "", icon=":material/close:", key=f"drop_{place}", help="Take it back", on_click=_keep, args=(rest,)
+            )
+    with st.container(horizontal=True):
+        st.button("Undo the last", icon=":material/undo:", key="undo", on_click=_keep, args=(made[:-1],))
+        st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_keep, args=((),))
+
+
+def pictures_of(trace: Trace, changed: Trace, name: str, focus: Focus) -> None:
+    """The stage that numbers are set in, with what it is made from; cells that are not what they were have a corner."""
+    before, after = (pictures.equation(each, name, focus) for each in (trace, changed))
+    marked = [replace(new, moved=new.values != old.values) for old, new in zip(before, after, strict=True)]
+
+    def pick(matrix: Matrix, row: int, column: int) -> None:
+        st.session_state["stage"] = matrix.stage
+        address.picking(changed, focus)(matrix, row, column)
+
+    lesson.picture(changed, [marked], pick)
+
+
+def moved(trace: Trace, changed: Trace, focus: Focus) -> None:
+    """What moved: a line for each later stage, and their differences as pictures."""
+    stages = [stage.name for stage in trace.stages if changed[stage.name] is not stage]
+    for name in stages:
+        st.markdown("- " + markdown(whatif.caption(trace, changed, name)))
+    differences = changed.holding({name: whatif.difference(trace, changed, name) for name in stages})
+    drawn = [
+        replace(pictures.matrix(differences, name, focus), scale="signed", gap="±∞", moved=None) for name in stages
+    ]
+    st.markdown(
+        "##### By how much\n\nAfter less before: red went up, blue went down, pale did not move; "
+        "±∞ where a key came into sight or went out of it."
+    )
+    lesson.gallery(changed, drawn, address.picking(changed, focus), key="differences")
+
+
+def _named(trace: Trace, change: Change) -> str:
+    stage = trace[change.stage]
+    if len(change.index) < len(stage.shape):
+        words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
+        return f"{VOCABULARY[change.stage].title} of {words}, all of them"
+    return trace.name_of(stage.cell(change.index))
+
+
+def _set(made: Changes, cell, value: float) -> None:
+    try:
+        _add(made, Change(cell.stage, cell.index, value))
+    except ChangeError as error:
+        st.toast(markdown(str(error)))
+
+
+def _add(made: Changes, change: Change) -> None:
+    _keep(whatif.replaced(made, change))
+
+
+def _keep(made: Changes) -> None:
+    if made:
+        st.query_params["changes"] = format_changes(made)
+    else:
+        st.query_params.pop("changes", None)
