@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 
 from attnviz.errors import SettingsError
 from attnviz.trace import Stage, Trace
 
+_PLACE = re.compile("[1-9][0-9]{0,3}")
 _COORDINATES = {
     "head": "head",
     "query": "query",
@@ -84,9 +86,9 @@ class Focus:
             If the text is not five whole numbers from 1 on.
         """
         parts = text.split(".", 5)
-        if len(parts) != 5 or not all(part.isascii() and part.isdigit() and 0 < len(part) < 5 for part in parts):
+        if len(parts) != 5 or not all(_PLACE.fullmatch(part) for part in parts):
             raise SettingsError(
                 "cell is five whole numbers from 1 on, head.query.key.feature.dimension, such as 1.2.3.1.1; "
                 f"got {text[:40]!r}."
             )
-        return cls(*(max(int(part), 1) - 1 for part in parts))
+        return cls(*(int(part) - 1 for part in parts))

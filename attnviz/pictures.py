@@ -218,9 +218,9 @@ def rows_of(trace: Trace, focus: Focus) -> list[tuple[Matrix, ...]]:
         ("context_embeddings", "context_positions", "context"),
         ("w_q", "w_k", "w_v"),
         ("q", "k", "v"),
-        ("scores", "scaled", "masked", "attention"),
+        ("scores", "scaled", "mask", "masked", "attention"),
         ("heads", "concat"),
-        ("w_o", "output"),
+        ("w_o", "contributions", "output"),
     )
     drawn = [tuple(matrix(trace, name, focus) for name in row if name in trace) for row in rows]
     return [row for row in drawn if row]

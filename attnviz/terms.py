@@ -66,7 +66,7 @@ class Sum:
         )
 
     def conclusion(self) -> str:
-        return f"the sum of {len(self.products)}"
+        return f"the sum of {len(self.products)}, added up unrounded"
 
     def latex(self) -> str:
         return _elided([r" \cdot ".join(_bracketed_tex(cell.value) for cell in product) for product in self.products])
@@ -78,7 +78,7 @@ class Scaled:
 
     cell: Cell
     divisor: float = 1.0
-    factor: float = 1.0
+    factor: float | None = None
 
     between = ", "
 
@@ -87,20 +87,20 @@ class Scaled:
         return (self.cell,)
 
     def total(self) -> float:
-        return self.cell.value * self.factor / self.divisor
+        return self.cell.value / self.divisor if self.factor is None else self.cell.value * self.factor
 
     def magnitude(self) -> float:
         return abs(self.total())
 
     def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        by = f"÷ {written(self.divisor)}" if self.factor == 1 else f"× {written(self.factor)}"
+        by = f"÷ {written(self.divisor)}" if self.factor is None else f"× {written(self.factor)}"
         return (Line(self.cells, f"{written(self.cell.value)} {by}", self.total()),)
 
     def conclusion(self) -> str:
         return ""
 
     def latex(self) -> str:
-        if self.factor == 1:
+        if self.factor is None:
             return rf"\frac{{{tex(self.cell.value)}}}{{{tex(self.divisor)}}}"
         return rf"{_bracketed_tex(self.cell.value)} \cdot {_bracketed_tex(self.factor)}"
 
@@ -146,7 +146,7 @@ class Share:
 
     def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return tuple(
-            Line((cell,), f"exp({written(cell.value)} − {_bracketed(self.shift, written)})", exponential)
+            Line((cell,), f"exp({written(cell.value)} − {bracketed(self.shift, written)})", exponential)
             for cell, exponential in zip(self.row, self.exponentials, strict=True)
         )
 
@@ -203,7 +203,7 @@ class Proportion:
     def conclusion(self) -> str:
         if not self.divisor:
             return "no key is visible, so the share is 0"
-        return f"{digits(self.counted[self.place])} ÷ {_bracketed(self.divisor)}, the sum of {len(self.row)}"
+        return f"{digits(self.counted[self.place])} ÷ {bracketed(self.divisor)}, the sum of {len(self.row)}"
 
     def latex(self) -> str:
         if not self.divisor:
@@ -312,7 +312,8 @@ def _product(cells: tuple[Cell, ...]) -> float:
     return math.prod(cell.value for cell in cells)
 
 
-def _bracketed(value: float, written: Callable[[float], str] = digits) -> str:
+def bracketed(value: float, written: Callable[[float], str] = digits) -> str:
+    """A number to stand behind an operator: in brackets, if it has a minus of its own."""
     return f"({written(value)})" if value < 0 else written(value)
 
 

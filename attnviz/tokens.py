@@ -54,6 +54,8 @@ def labels(tokens: Sequence[str]) -> tuple[str, ...]:
     told_apart = []
     for token in tokens:
         shown = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
+        if any(unicodedata.bidirectional(character) in ("R", "AL") for character in shown):
+            shown = f"\u2068{shown}\u2069"  # else it would turn round what stands beside it, as in q[head 1, …, 3]
         seen[shown] += 1
         told_apart.append(shown if seen[shown] == 1 else f"{shown} ({seen[shown]})")
     return tuple(told_apart)

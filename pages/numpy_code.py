@@ -16,4 +16,4 @@ with st.container(horizontal=True):
         "Script (attnviz_pass.py)", lambda: export.script(trace), "attnviz_pass.py", on_click="ignore", type="primary"
     )
     st.download_button("Arrays (attnviz.npz)", lambda: export.arrays(trace), "attnviz.npz", on_click="ignore")
-st.code(export.script(trace), language="python")
+st.code(export.script(trace), language="python", wrap_lines=True)

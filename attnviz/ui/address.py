@@ -15,23 +15,34 @@ _CELL = "last_cell"
 
 
 def focus(trace: Trace) -> Focus:
-    """The focus of the address, inside the trace; says so where the address means nothing or lies outside."""
+    """The focus of the address, inside the trace; on a first visit says so where the address lies outside."""
+    first = _CELL not in st.session_state
     text = st.query_params.get("cell")
-    if text is None:
-        if _CELL not in st.session_state:
-            return Focus().within(trace)
+    if text is None and not first:
         text = st.query_params["cell"] = st.session_state[_CELL]  # back from another page, whose address has no cell
+    st.session_state[_CELL] = text or str(Focus())
+    if text is None:
+        return Focus().within(trace)
     try:
         wanted = Focus.parse(text)
     except SettingsError as error:
         st.warning(markdown(str(error)), icon=":material/info:")
         return Focus().within(trace)
-    return wanted.within(trace)
+    inside = wanted.within(trace)
+    if first and inside != wanted:
+        st.warning(markdown(f"cell={wanted} lies outside this pass; showing {inside}."), icon=":material/info:")
+    return inside
 
 
 def move(to: Focus) -> None:
     """Write a focus into the address."""
     st.query_params["cell"] = st.session_state[_CELL] = str(to)
+
+
+def picked(shown: Sequence[str]) -> str | None:
+    """The stage whose cell was picked last, if it is among those that are shown."""
+    name = st.query_params.get("picked")
+    return name if name in shown else None
 
 
 def picking(trace: Trace, at: Focus) -> Callable[[Matrix, int, int], None]:
@@ -42,6 +53,7 @@ def picking(trace: Trace, at: Focus) -> Callable[[Matrix, int, int], None]:
         index = matrix.index(row, column)
         if len(index) == len(stage.shape) and all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             move(at.moved(stage, index, d_v(trace)))
+            st.query_params["picked"] = stage.name
 
     return pick
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.audit import Audit, audit
+from attnviz.audit import Audit, StageAudit, audit
 from attnviz.trace import Trace
 from attnviz.ui.text import markdown
 
@@ -42,12 +42,18 @@ def verdict(trace: Trace, found: Audit) -> None:
     say = st.error if found.first else st.success
     say(markdown(found.sentence(trace)) + ".", icon=":material/warning:" if found.first else ":material/check:")
     rows = [
-        f"| `{each.stage}` | {each.n_given or ''} | {each.n_made or ''} | {each.n_agree if each.n_made else ''} | "
+        f"| `{each.stage}` | {_counted(each)} | "
         f"{f'{each.largest_difference:.0e}' if each.largest_difference else '0' if each.n_made else ''} |"
         for each in found.stages
     ]
     st.markdown(
         "\n".join(
-            ("| stage | given | recomputed | agree | largest difference |", "|---|--:|--:|--:|--:|", *rows),
+            ("| stage | numbers | largest difference |", "|---|---|--:|", *rows),
         )
     )
+
+
+def _counted(each: StageAudit) -> str:
+    given = f"{each.n_given} given" if each.n_given else ""
+    made = f"{each.n_agree} of {each.n_made} agree" if each.n_made else ""
+    return ", ".join(filter(None, (made, given)))

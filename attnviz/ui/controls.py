@@ -201,7 +201,7 @@ def _mend_address() -> list[str]:
     written = {setting: st.query_params[key] for key, setting in _KEYS.items() if key in st.query_params}
     allowed, notices = nearest(written)
     for key, setting in _KEYS.items():
-        if setting in allowed:
+        if setting in allowed and str(allowed[setting]).lower() != written[setting]:
             st.session_state[key] = allowed[setting]
     for key in ("sentence", "context"):
         length = len(st.query_params.get(key, ""))

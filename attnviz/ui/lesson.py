@@ -6,9 +6,9 @@ import streamlit as st
 
 from attnviz import figures, insights, pictures
 from attnviz.focus import Focus
-from attnviz.lessons import Step
+from attnviz.lessons import Step, masks
 from attnviz.pictures import Matrix
-from attnviz.terms import Cell, Copy, Given, Share, digits, tex
+from attnviz.terms import Cell, Copy, Given, Share, bracketed, digits, tex
 from attnviz.trace import Trace
 from attnviz.trail import format_trail
 from attnviz.ui import address, matrix
@@ -25,16 +25,21 @@ def show(trace: Trace, step: Step, focus: Focus) -> None:
     if not made:
         _whole_pass(trace, focus)
         return
+    if step.title == "Softmax" and not masks(trace):
+        st.markdown("No mask is set, so the masked scores are the scaled ones: $Z^M = Z$.")
     _formulas(trace, made, focus)
-    pick = address.picking(trace, focus)
-    picture(trace, [pictures.equation(trace, name, focus) for name in made], pick)
+    equations = [pictures.equation(trace, name, focus) for name in made]
+    picture(trace, equations, address.picking(trace, focus), scene=step.title)
     for name in made:
         st.markdown(markdown(insights.caption(trace, name, focus)))
-    _selected(trace, made, focus)
+    shown = [each.stage for equation in equations for each in equation]
+    picked = address.picked([*shown, "contributions"] if step.title == "Output" else shown)
+    _selected(trace, made if picked in (None, *made) else [picked], focus)
     if step.title == "Softmax":
         _softmax(trace, focus)
     if step.title == "Output":
         _contributions(trace, focus)
+        made.append("contributions")
     lines = [line for line in map(trace.line, made) if line]
     if lines:
         st.markdown("##### In NumPy")
@@ -55,7 +60,11 @@ def _symbols(trace: Trace, name: str, focus: Focus) -> list[str]:
 
 
 def picture(
-    trace: Trace, equations: Sequence[Sequence[Matrix]], pick: Callable[[Matrix, int, int], None], key: str = "picture"
+    trace: Trace,
+    equations: Sequence[Sequence[Matrix]],
+    pick: Callable[[Matrix, int, int], None],
+    key: str = "picture",
+    scene: str = "",
 ) -> None:
     """Draw equations as tables; those that are too large for written numbers as heatmaps."""
     for number, equation in enumerate(equations):
@@ -63,7 +72,7 @@ def picture(
             st.plotly_chart(figures.equation(equation), key=f"large_{key}_{number}", config=BARE)
     written = [equation for equation in equations if _legible(equation)]
     if written:
-        matrix.picture(trace, written, pick, key=key)
+        matrix.picture(trace, written, pick, key=key, scene=scene)
 
 
 def gallery(trace: Trace, drawn: Sequence[Matrix], pick: Callable[[Matrix, int, int], None], key: str) -> None:
@@ -110,7 +119,7 @@ def _softmax(trace: Trace, focus: Focus) -> None:
         st.markdown("##### One row of the softmax, number by number")
         score, exponential = terms.row[terms.place].value, terms.exponentials[terms.place]
         st.markdown(
-            f"1. **Shift** by the row's largest score: {digits(score)} − {digits(terms.shift)}"
+            f"1. **Shift** by the row's largest score: {digits(score)} − {bracketed(terms.shift)}"
             f" = {digits(score - terms.shift)}\n"
             f"2. **Exponentiate**: exp({digits(score - terms.shift)}) = {digits(exponential)}\n"
             f"3. **Sum** the exponentials of the row: {digits(terms.divisor)}\n"
@@ -123,6 +132,7 @@ def _softmax(trace: Trace, focus: Focus) -> None:
 
 def _contributions(trace: Trace, focus: Focus) -> None:
     st.markdown("##### One row of the output, as the sum of what each head adds")
+    _formulas(trace, ["contributions"], focus)
     equation = pictures.contributions(trace, focus)
     if _legible(equation):
         matrix.picture(trace, [equation], address.picking(trace, focus), key="contributions")
@@ -137,11 +147,11 @@ def _whole_pass(trace: Trace, focus: Focus) -> None:
         matrix.picture(trace, rows, address.picking(trace, focus), key="picture", small=True)
     else:
         st.plotly_chart(figures.overview([each for row in rows for each in row]), key="overview", config=BARE)
-    _selected(trace, [last], focus)
+    _selected(trace, [address.picked([stage.name for stage in trace.stages]) or last], focus)
     st.markdown("##### Every stage and its shape")
     rows = [
-        f"| `{stage.name}` | ${symbol(stage.name)}$ | {VOCABULARY[stage.name].meaning} | "
-        f"{' × '.join(map(str, stage.shape))} | {', '.join(stage.axes).replace('*', '·')} |"
+        f"| `{stage.name}` ${symbol(stage.name)}$: {VOCABULARY[stage.name].meaning} | "
+        f"{' × '.join(map(str, stage.shape))}: {', '.join(stage.axes).replace('*', '·')} |"
         for stage in trace.stages
     ]
-    st.markdown("\n".join(("| stage | symbol | what it is | shape | axes |", "|---|---|---|---|---|", *rows)))
+    st.markdown("\n".join(("| stage | shape |", "|---|---|", *rows)))

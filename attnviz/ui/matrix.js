@@ -3,6 +3,7 @@
 // data = {
 //   equations: [[{stage, head, symbol, title, counts, rows, columns, values, scale, limit, gap, moved, role, selected,
 //                 sign, after, reads, shift, band, focusBand, hidden}]], the last of each being the result,
+//   scene: when it is another than before, the page goes back to its top,
 //   small: whether cells are dots without labels and digits; flowing: whether equations stand beside each other,
 //   trail: [name], the cells that were unfolded one after the other,
 //   breakdowns: [{title, between, lines: [[[name], sum, value]], conclusion, total}],
@@ -22,6 +23,8 @@ export default function (component) {
   const state = states.get(root) ?? {};
   states.set(root, state);
   state.send = setTriggerValue;
+  if (data.scene && state.scene && state.scene !== data.scene) turnPage();
+  state.scene = data.scene;
   // Where only the selection is new, the tables stay: laying them out again is what takes time.
   const signature = JSON.stringify([data.equations.map((equation) => equation.map((m) => ({ ...m, selected: 0 }))), page]);
   if (data.equations.length && state.signature === signature) {
@@ -58,20 +61,35 @@ function draw(root, state, data, colours, parentElement) {
   }
 }
 
+// A new step is read from its top. And a step that was clicked in the row of steps must not keep the keyboard, or the
+// arrow keys would move inside the row; one that was reached by keyboard keeps it.
+function turnPage() {
+  document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0 });
+  const held = document.activeElement;
+  if (held?.closest(".st-key-step") && !held.matches(":focus-visible")) held.blur();
+}
+
 // Tells CSS how much of a line is not cells (labels, signs, gaps), for the whole equation and for its widest matrix,
-// so that cells can share what is left.
+// so that cells can share what is left. Measured twice: captions overhang small cells, and labels grow with large ones.
 function fit({ box, tables }) {
-  const cells = tables.map((table) => table.cells[0].reduce((sum, cell) => sum + cell.getBoundingClientRect().width, 0));
-  const operands = [...box.children].map((child) => { // as wide as it would be if nothing had to be scrolled
-    const scroller = child.querySelector(".scroller");
-    return child.getBoundingClientRect().width - scroller.clientWidth + scroller.scrollWidth;
-  });
-  const gaps = (operands.length - 1) * parseFloat(getComputedStyle(box).columnGap || 0);
   const total = (numbers) => numbers.reduce((sum, number) => sum + number, 0);
-  box.style.setProperty("--columns", total(tables.map((table) => table.cells[0].length)));
-  box.style.setProperty("--rest", `${Math.ceil(total(operands) + gaps - total(cells)) + 2}px`);
-  box.style.setProperty("--widest", Math.max(...tables.map((table) => table.cells[0].length)));
-  box.style.setProperty("--rest-of-one", `${Math.ceil(Math.max(...operands.map((width, m) => width - cells[m]))) + 2}px`);
+  const columns = tables.map((table) => table.cells[0].length);
+  box.style.setProperty("--columns", total(columns));
+  box.style.setProperty("--widest", Math.max(...columns));
+  let rest = 0, restOfOne = 0;
+  ["equation smallest", "equation"].forEach((className) => {
+    box.className = className;
+    const cells = tables.map((table) => total(table.cells[0].map((cell) => cell.getBoundingClientRect().width)));
+    const operands = [...box.children].map((child) => { // as wide as it would be if nothing had to be scrolled
+      const scroller = child.querySelector(".scroller");
+      return child.getBoundingClientRect().width - scroller.clientWidth + scroller.scrollWidth;
+    });
+    const gaps = (operands.length - 1) * parseFloat(getComputedStyle(box).columnGap || 0);
+    rest = Math.max(rest, total(operands) + gaps - total(cells));
+    restOfOne = Math.max(restOfOne, ...operands.map((width, m) => width - cells[m]));
+    box.style.setProperty("--rest", `${Math.ceil(rest) + 2}px`);
+    box.style.setProperty("--rest-of-one", `${Math.ceil(restOfOne) + 2}px`);
+  });
 }
 
 function drawEquation(equation, colours, small, tools) {

@@ -82,8 +82,11 @@ def picture(
     *,
     small: bool = False,
     flowing: bool = False,
+    scene: str = "",
 ) -> None:
     """Draw equations: `small` ones in dots, without labels and digits; `flowing` ones several to a line.
+
+    When another `scene` is drawn than before, the page goes back to its top.
 
     `on_pick(matrix, row, column)` is called when a cell is clicked, or chosen with Enter.
     """
@@ -99,6 +102,7 @@ def picture(
             "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
             "small": small,
             "flowing": flowing,
+            "scene": scene,
             "breakdowns": [],
             "colours": {
                 "negative": palette.NEGATIVE,

@@ -24,10 +24,11 @@ def turn(steps: Sequence[Step], at: Step, key: str, shortcuts: tuple[str, str]) 
     place = titles.index(at.title)
     with st.container(horizontal=True, vertical_alignment="center", key=f"turn_{key}"):
         st.subheader(f"{place + 1}. {at.heading}" if key == "top" else "", anchor=False)
-        for name, to, shortcut, icon in (
-            ("Previous", place - 1, shortcuts[0], ":material/arrow_back:"),
-            ("Next", place + 1, shortcuts[1], ":material/arrow_forward:"),
+        for name, by, shortcut, icon in (
+            ("Previous", -1, shortcuts[0], ":material/arrow_back:"),
+            ("Next", 1, shortcuts[1], ":material/arrow_forward:"),
         ):
+            to = place + by
             exists = 0 <= to < len(titles)
             st.button(
                 f"{name}: {titles[to]}" if exists else name,
@@ -38,12 +39,14 @@ def turn(steps: Sequence[Step], at: Step, key: str, shortcuts: tuple[str, str]) 
                 shortcut=shortcut,
                 disabled=not exists,
                 on_click=_go,
-                args=(titles[to] if exists else at.title,),
+                args=(titles, by),
             )
 
 
-def _go(title: str) -> None:
-    st.session_state["step"] = title
+def _go(titles: Sequence[str], by: int) -> None:
+    """Turn from where the steps are by now: quick presses come before the page has answered the first."""
+    to = titles.index(st.session_state["step"]) + by
+    st.session_state["step"] = titles[min(max(to, 0), len(titles) - 1)]
 
 
 def _mend(titles: Sequence[str]) -> None:
@@ -58,7 +61,10 @@ def _mend(titles: Sequence[str]) -> None:
     st.session_state["step"] = _nearest(written, titles)
     if st.session_state["step"].casefold() != written.casefold():
         st.warning(
-            markdown(f"step is one of {', '.join(titles)}; got {written[:40]!r}, using {st.session_state['step']}."),
+            markdown(
+                f"step is one of {', '.join(map(repr, titles))}; "
+                f"got {written[:40]!r}, using {st.session_state['step']}."
+            ),
             icon=":material/info:",
         )
 
