@@ -25,6 +25,7 @@ CASES = {
     "another cell: Q, K and V, three 8 x 8": ("cell", "?step=Q%2C+K%2C+V"),
     "another cell: softmax with two charts": ("cell", "?step=Softmax"),
     "another cell: output with a chart": ("cell", "?step=Output"),
+    "unfold a term, and go back": ("term", "take_apart"),
     "another seed: scores, 6 x 6": ("seed", "?step=Scores"),
     "another seed: whole pass": ("seed", "?step=Whole+pass"),
     "another seed: scores of 20 words, heatmaps": ("seed", "?step=Scores" + TWENTY_WORDS),
@@ -75,7 +76,10 @@ def one_line(page: Page) -> Callable[[int], str]:
     return click
 
 
-BREAKDOWN = "[...document.querySelectorAll('.st-key-breakdowns *')].map(e => e.shadowRoot?.textContent).join('')"
+BREAKDOWN = (
+    "[...document.querySelectorAll('.st-key-breakdowns *, .st-key-trail *')]"
+    ".map(e => e.shadowRoot?.textContent).join('')"
+)
 
 
 def another(what: str, page: Page) -> Callable[[int], str]:
@@ -88,6 +92,8 @@ def another(what: str, page: Page) -> Callable[[int], str]:
             page.locator('.st-key-picture [role="grid"]').last.locator(
                 f'[data-row="{row}"][data-column="{column}"]'
             ).click()
+        elif what == "term":
+            page.locator(".st-key-trail .trail .link" if number % 2 else ".st-key-trail .terms .link").first.click()
         else:
             page.locator(".st-key-another_seed button").first.click()
         return f"() => {BREAKDOWN} !== {json.dumps(before)}"

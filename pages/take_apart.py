@@ -8,10 +8,11 @@ trace = controls.trace()
 st.subheader("How was this number made?", anchor=False)
 st.markdown(
     "Click any cell that is underlined to take it apart in its turn, until nothing is left but the words, the seed and "
-    "the parameters. The trail stays above, and in the address."
+    "the parameters; the trail stays on the page, and in the address. Or ask what would **move** it."
 )
 trail = apart.trail(trace)
 apart.choose(trace, trail)
-apart.terms(trace, trail)
-st.subheader("What would move it?", anchor=False)
-apart.slopes(trace, trail[-1])
+if apart.asks_what_made_it():
+    apart.terms(trace, trail)
+else:
+    apart.slopes(trace, trail[-1])

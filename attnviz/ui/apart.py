@@ -14,6 +14,7 @@ from attnviz.trail import format_trail, parse_trail
 from attnviz.ui import address, lesson, matrix
 from attnviz.ui.text import markdown
 
+QUESTIONS = ("what made it", "what would move it")
 ORDERS = ("large ones first", "in order")
 
 
@@ -56,6 +57,20 @@ def choose(trace: Trace, cells: tuple[Cell, ...]) -> None:
                 args=(trace, start, place),
                 width=150,
             )
+
+
+def asks_what_made_it() -> bool:
+    """The switch between what a number was made from and what would move it."""
+    asked = st.segmented_control(
+        "Ask",
+        QUESTIONS,
+        default=QUESTIONS[0],
+        required=True,
+        key="ask",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+    return asked == QUESTIONS[0]
 
 
 def terms(trace: Trace, cells: tuple[Cell, ...]) -> None:

@@ -126,11 +126,15 @@ function drawEquation(equation, colours, small, tools) {
       point(Number(row), Number(column));
     });
     table.grid.addEventListener("focusout", rest);
+    const pick = (row, column) => {
+      equation[m].selected = [row, column]; // at once; its terms come when the server has answered
+      tools.pick(m, row, column);
+    };
     table.grid.onclick = (event) => {
       const cell = event.target.closest("[data-row]");
-      if (cell) tools.pick(m, Number(cell.dataset.row), Number(cell.dataset.column));
+      if (cell) pick(Number(cell.dataset.row), Number(cell.dataset.column));
     };
-    table.grid.onkeydown = (event) => moveOrPick(event, table, (row, column) => tools.pick(m, row, column));
+    table.grid.onkeydown = (event) => moveOrPick(event, table, pick);
     const { sign, after } = equation[m];
     const operand = element("div", "operand"); // a sign goes to the next line with its matrix
     if (sign) operand.append(element("span", "sign", sign));
