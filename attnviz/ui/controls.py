@@ -57,6 +57,7 @@ def trace() -> Trace:
     there is nothing to show, and keeps what was typed.
     """
     arrival.by_the_router()
+    arrival.back_with_what_was_kept()
     first = "source" not in st.session_state
     notices = _mend_address() if first else []
     source = st.sidebar.selectbox(
@@ -70,7 +71,9 @@ def trace() -> Trace:
         with st.sidebar:
             arrival.settle()
     if source == OWN:
-        return _own(notices)
+        made = _own(notices)
+        arrival.keep(("source", "sentence", "context", "step", *_KEYS, "seed"))
+        return made
     _say(notices)
     example, variant = _SOURCES[source]
     with st.container(horizontal=True, vertical_alignment="center"):
