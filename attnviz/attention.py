@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.embeddings import POSITIONS, embed
 from attnviz.errors import ArrayError
 from attnviz.initialisers import INITIALISERS
-from attnviz.masks import MASKS
+from attnviz.masks import MASKS, REASONS
 from attnviz.operations import (
     Addition,
     AddMask,
@@ -65,7 +65,12 @@ def trace_of(settings: Settings) -> Trace:
     drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {settings.seed}"
     return (
         trace.beginning_with([*x.values(), *context.values()])
-        .told({**dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), drawn), "mask": f"the mask “{settings.mask}”"})
+        .told(
+            {
+                **dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), drawn),
+                "mask": f"the mask “{settings.mask}”: {REASONS[settings.mask].format(size=settings.mask_size)}",
+            }
+        )
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
     )
 

@@ -34,5 +34,13 @@ MASKS: dict[str, Callable[[int, int, int], np.ndarray]] = {
 }
 """Masks by name: `(n_queries, n_keys, size)` to booleans (queries, keys)."""
 
+REASONS = {
+    "none": "nothing is hidden",
+    "causal": "no query sees a later key",
+    "padding": "the last {size} keys are fillers",
+    "window": "a query sees no key more than {size} places away",
+}
+"""Why each mask hides a key."""
+
 SIZED = ("padding", "window")
 """The masks that look at `size`."""
