@@ -1,51 +1,82 @@
-"""Insights: captions computed from the numbers they stand under. Each is plain text, and so is also read aloud."""
+"""Insights: captions computed from the numbers they stand under. Each is plain text, and so is also read aloud.
 
-from collections.abc import Callable
+Numbers are told to two decimals. Words whose numbers differ by rounding errors only are tied, and all named.
+"""
+
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from attnviz.focus import Focus
 from attnviz.trace import Trace
+from attnviz.wording import alike, counted, each, length, listed, number, numbered, quoted, same, tied
 
 
 def caption(trace: Trace, name: str, focus: Focus) -> str:
-    """What is worth seeing in the stage `name`, in one or two sentences about the cell in focus."""
+    """What is worth seeing in the stage `name`, in one to three sentences about the cell in focus."""
     return _CAPTIONS[name](trace, focus)
+
+
+def summary(trace: Trace) -> str:
+    """The whole pass in one sentence."""
+    parameters = sum(stage.value.size for stage in trace.stages if stage.name[:2] in ("w_", "b_"))
+    everything = sum(stage.value.size for stage in trace.stages)
+    n_queries, n_keys = trace["scores"].shape[1:]
+    n_rows, width = trace.stages[-1].shape
+    return (
+        f"{counted(n_queries, 'query', 'queries')} and {counted(n_keys, 'key')} go in; "
+        f"{counted(n_rows, 'row')} of {counted(width, 'number')} {'comes' if n_rows == 1 else 'come'} out. "
+        f"{everything:,} numbers in all, {parameters:,} of them in the parameters."
+    )
 
 
 def _embeddings(trace: Trace, focus: Focus) -> str:
     rows = trace["embeddings"].value
-    word = _quoted(trace.label("token", focus.query))
-    row = rows[focus.query]
-    twins = [i for i in range(len(rows)) if i != focus.query and (rows[i] == row).all()]
+    twins = [i for i in range(len(rows)) if i != focus.query and (rows[i] == rows[focus.query]).all()]
     same = (
-        f" It is the same vector as that of {_listed(_quoted(trace.label('token', i)) for i in twins)}: "
+        f" It is the same vector as that of {_words(trace, 'token', twins)}: "
         "a word's embedding depends on the word and the seed alone."
         if twins
         else ""
     )
-    return f"{word} enters as {len(row)} numbers between {_number(row.min())} and {_number(row.max())}.{same}"
+    return f"{_enters(trace, 'embeddings', focus.query)}{same}"
+
+
+def _context_embeddings(trace: Trace, focus: Focus) -> str:
+    return f"{_enters(trace, 'context_embeddings', focus.key)}{_OTHER_SENTENCE}"
 
 
 def _input(trace: Trace, focus: Focus) -> str:
-    word = _quoted(trace.label("token", focus.query))
     if "embeddings" not in trace:
-        row = trace["x"].value[focus.query]
-        return f"{word} enters as {_counted(len(row), 'number')} between {_number(row.min())} and {_number(row.max())}."
-    if "positions" not in trace:
-        return f"Nothing is added to the embeddings, so {word} would enter alike at any place in the sentence."
-    moved = np.linalg.norm(trace["positions"].value[focus.query])
-    size = np.linalg.norm(trace["embeddings"].value[focus.query])
-    return (
-        f"Place {focus.query + 1} moves {word} by {_number(moved)}, where its embedding is {_number(size)} long: "
-        "the same word elsewhere now enters as another vector."
-    )
+        return _enters(trace, "x", focus.query)
+    return _placed(trace, "", _word(trace, "token", focus.query), focus.query)
 
 
 def _context(trace: Trace, focus: Focus) -> str:
-    n_keys = trace["context"].shape[0]
-    n_queries = trace["x"].shape[0]
-    return f"{_counted(n_queries, 'query', 'queries')} will look at {_counted(n_keys, 'key')} of another sentence."
+    if "context_embeddings" not in trace:
+        return f"{_enters(trace, 'context', focus.key)}{_OTHER_SENTENCE}"
+    return _placed(trace, "context_", _word(trace, "context token", focus.key), focus.key)
+
+
+_OTHER_SENTENCE = " It is a word of another sentence than the queries: keys and values come from there."
+
+
+def _enters(trace: Trace, name: str, place: int) -> str:
+    stage = trace[name]
+    row = stage.value[place]
+    numbers = counted(len(row), "number")
+    span = f": {each(row)}" if alike(row) else f" between {number(row.min())} and {number(row.max())}"
+    return f"{_word(trace, stage.axes[0], place)} enters as {numbers}{span}."
+
+
+def _placed(trace: Trace, prefix: str, word: str, place: int) -> str:
+    if f"{prefix}positions" not in trace:
+        return f"Nothing is added to the embeddings, so {word} would enter alike at any place in the sentence."
+    moved, size = (length(trace[f"{prefix}{name}"].value[place]) for name in ("positions", "embeddings"))
+    return (
+        f"Place {place + 1} moves {word} by {number(moved)}, where its embedding is {number(size)} long: "
+        "the same word elsewhere enters as another vector."
+    )
 
 
 def _projection(name: str, does: str) -> Callable[[Trace, Focus], str]:
@@ -54,126 +85,165 @@ def _projection(name: str, does: str) -> Callable[[Trace, Focus], str]:
         axis = stage.axes[1]
         place = focus.query if axis == "query" else focus.key
         row = stage.value[focus.head, place]
-        largest = int(np.abs(row).argmax())
-        made = (
-            f"{trace.inputs(name)[0].shape[-1]} numbers become {len(row)}" if len(trace[name].inputs) > 1 else "As is"
+        made = f"made from its {trace.inputs(name)[0].shape[-1]}" if len(stage.inputs) > 1 else "as they are given"
+        largest = np.abs(row).max()
+        most = (
+            f": {each(row)}"
+            if alike(row)
+            else f"; the largest is {number(largest)} in size, at {numbered('place', tied(np.abs(row), largest))}"
         )
-        return (
-            f"{made}: head {focus.head + 1} {does} {_quoted(trace.label(axis, place))} by {len(row)} numbers, "
-            f"the largest in size {_number(row[largest])} at place {largest + 1}."
-        )
+        numbers = counted(len(row), "number")
+        return f"In head {focus.head + 1} {_word(trace, axis, place)} {does} {numbers} ({made}){most}."
 
     return say
 
 
 def _scores(trace: Trace, focus: Focus) -> str:
     row = trace["scores"].value[focus.head, focus.query]
-    word = _quoted(trace.label("query", focus.query))
+    who = f"In head {focus.head + 1} {_word(trace, 'query', focus.query)}"
     if len(row) == 1:
-        return f"{word} has one key to look at, and scores {row[0]:.2f} with it."
-    best, worst = _quoted(trace.label("key", int(row.argmax()))), _quoted(trace.label("key", int(row.argmin())))
-    return (
-        f"In head {focus.head + 1} {word} scores highest with {best} ({_number(row.max())}) "
-        f"and lowest with {worst} ({_number(row.min())})."
-    )
+        return f"{who} has one key to look at, {_word(trace, 'key', 0)}, and scores {number(row[0])} with it."
+    if alike(row):
+        return f"{who} scores alike with all {len(row)} keys: {each(row)}."
+    best, worst = (_words(trace, "key", tied(row, value)) for value in (row.max(), row.min()))
+    return f"{who} scores highest with {best} ({number(row.max())}) and lowest with {worst} ({number(row.min())})."
 
 
 def _scaled(trace: Trace, focus: Focus) -> str:
     before, after = trace["scores"].value[focus.head], trace["scaled"].value[focus.head]
-    factor = trace["scaled"].operation.factor
-    if factor == 1:
-        return f"Scaling is off: head {focus.head + 1}'s scores keep their spread of {_number(before.std())}."
-    d_k = trace["scaled"].operation.d_k
-    by = f"Dividing by √{d_k} = {d_k**0.5:.2f}" if factor is None else f"Multiplying by {factor:g}"
-    return (
-        f"{by} brings the spread (standard deviation) of head {focus.head + 1}'s scores "
-        f"from {_number(before.std())} to {_number(after.std())}; their order stays."
-    )
+    operation = trace["scaled"].operation
+    factor = operation.factor
+    by = f"Dividing by √{operation.d_k} = {number(operation.d_k**0.5)}"
+    if factor is not None:
+        by = "Scaling is off, which" if factor == 1 else f"Multiplying by {factor:g}".replace("-", "−")
+    if same(before):
+        what = f"head {focus.head + 1}'s {'only score' if before.size == 1 else 'scores, all alike,'}"
+        ends = number(before[0, 0]), number(after[0, 0])
+        order = ""
+    else:
+        what = f"the spread (standard deviation) of head {focus.head + 1}'s scores"
+        ends = number(before.std()), number(after.std())
+        order = "; their order stays" if factor is None or factor > 0 else ""
+    if factor == 1 or (factor is None and operation.d_k == 1):
+        return f"{by} leaves {what} at {ends[0]}."
+    rounded = ", to two decimals" * (ends[0] == ends[1])
+    return f"{by} brings {what} from {ends[0]} to {ends[1]}{rounded}{order}."
 
 
 def _masked(trace: Trace, focus: Focus) -> str:
     visible = np.isfinite(trace["masked"].value[focus.head])
     hidden = visible.size - np.count_nonzero(visible)
+    added = _added(trace, focus.head, visible)
     if not hidden:
-        return "Nothing is hidden: every query sees every key."
-    word = _quoted(trace.label("query", focus.query))
-    sees = [_quoted(trace.label("key", int(key))) for key in np.flatnonzero(visible[focus.query])]
+        return f"Nothing is hidden in head {focus.head + 1}: every query sees every key.{added}"
+    keys = np.flatnonzero(visible[focus.query])
+    sees = _words(trace, "key", keys) if len(keys) else "no key"
     return (
-        f"{hidden} of {visible.size} pairs are hidden in head {focus.head + 1}; "
-        f"{word} sees {_listed(sees) if sees else 'no key'}.{_blind(trace)}"
+        f"{hidden} of {counted(visible.size, 'pair')} {'is' if hidden == 1 else 'are'} hidden in head {focus.head + 1};"
+        f" {_word(trace, 'query', focus.query)} sees {sees}.{_blind(trace, focus)}{added}"
     )
+
+
+def _added(trace: Trace, head: int, visible: np.ndarray) -> str:
+    """What a mask of numbers does to the scores that it leaves visible."""
+    mask = trace["mask"].value
+    numbers = np.broadcast_to(mask, trace["masked"].shape)[head][visible]
+    if mask.dtype == bool or not numbers.any():
+        return ""
+    return f" To the scores that stay it adds from {number(numbers.min())} to {number(numbers.max())}."
 
 
 def _attention(trace: Trace, focus: Focus) -> str:
     row = trace["attention"].value[focus.head, focus.query]
-    seen = np.count_nonzero(np.isfinite(trace["masked"].value[focus.head, focus.query]))
-    word = _quoted(trace.label("query", focus.query))
-    if not seen:
-        return f"{word} sees no key in head {focus.head + 1}, so its row is zeros.{_blind(trace)}"
-    best = int(row.argmax())
-    share = _number(row[best])
-    if seen == 1:
-        return (
-            f"{word} sees {_quoted(trace.label('key', best))} alone, and gives it everything: {share}.{_blind(trace)}"
-        )
+    seen = np.flatnonzero(np.isfinite(trace["masked"].value[focus.head, focus.query]))
+    who = f"In head {focus.head + 1} {_word(trace, 'query', focus.query)}"
+    others = f"{_negative(trace, row)}{_blind(trace, focus)}"
+    if not len(seen):
+        return f"{who} sees no key, so its row is zeros.{others}"
+    if len(seen) == 1:
+        return f"{who} sees {_words(trace, 'key', seen)} alone: its share is {number(row[seen[0]])}.{others}"
+    if alike(row[seen] * len(seen)):
+        evenly, about = ("evenly", "") if same(row[seen]) else ("almost evenly", "about ")
+        share = f"{about}{number(row[seen].mean())} each"
+        return f"{who} shares itself out {evenly} among the {len(seen)} keys that it sees: {share}.{others}"
+    best = tied(row, row.max())
     return (
-        f"In head {focus.head + 1} {word} looks most at {_quoted(trace.label('key', best))}: {share}, "
-        f"{row[best] * seen:.1f} times an even share (1/{seen}).{_blind(trace)}"
+        f"{who} looks most at {_words(trace, 'key', best)}: {number(row.max())}{' each' * (len(best) > 1)}, "
+        f"{number(row.max() * len(seen))} times an even share (1/{len(seen)}).{others}"
     )
 
 
 def _heads(trace: Trace, focus: Focus) -> str:
     row = trace["attention"].value[focus.head, focus.query]
-    word = _quoted(trace.label("query", focus.query))
+    word = _word(trace, "query", focus.query)
     if not row.any():
         return f"{word} sees no key in head {focus.head + 1}, so nothing is mixed and its row is zeros."
-    order = np.argsort(-row, kind="stable")[:2]
-    parts = [f"{row[key]:.0%} {_quoted(trace.label('key', int(key)))}" for key in order]
-    return f"What head {focus.head + 1} makes of {word} is {_listed(parts)}{' and less of the rest' * (len(row) > 2)}."
+    return f"What head {focus.head + 1} makes of {word} is {_mixture(trace, row)}.{_negative(trace, row)}"
+
+
+def _mixture(trace: Trace, row: np.ndarray) -> str:
+    """The one or two largest shares in percent, each with all keys that have it."""
+    given = np.flatnonzero(row)
+    groups: dict[str, list[int]] = {}
+    for key in given[np.argsort(-row[given], kind="stable")]:
+        groups.setdefault(f"{row[key]:.0%}", []).append(int(key))
+    shown = [(percent, keys) for percent, keys in groups.items() if percent.strip("-") != "0%" and row[keys[0]] > 0]
+    if not shown:
+        return f"a little of each of {counted(len(given), 'key')}"
+    shown = shown[: 1 if len(shown[0][1]) > 1 else 2]
+    named = sum(len(keys) for _, keys in shown)
+    if shown[0][0] == "100%" and len(shown) == named == 1 and (row >= 0).all():
+        return f"{'all' if len(given) == 1 else 'almost all'} {_words(trace, 'key', shown[0][1])}"
+    parts = [f"{percent}{' each of' * (len(keys) > 1)} {_words(trace, 'key', sorted(keys))}" for percent, keys in shown]
+    return f"{listed(parts)}{', and less of the rest' * (named < len(given))}"
 
 
 def _concat(trace: Trace, focus: Focus) -> str:
-    n_heads, n_queries, width = trace["heads"].shape
+    n_heads, _, width = trace["heads"].shape
     return (
-        f"{_counted(n_heads, 'head')} of {width} numbers make one row of {n_heads * width} for each of "
-        f"{_counted(n_queries, 'query', 'queries')}. No number changes."
+        f"{counted(n_heads, 'head')} with {counted(width, 'number')}{' each' * (n_heads > 1)} "
+        f"{'makes' if n_heads == 1 else 'make'} one row of {counted(n_heads * width, 'number')} for each query. "
+        "No number changes."
+    )
+
+
+def _contributions(trace: Trace, focus: Focus) -> str:
+    part = trace["contributions"].value[focus.head, focus.query]
+    word = _word(trace, "query", focus.query)
+    if not part.any():
+        return f"Head {focus.head + 1} adds nothing to the output of {word}: its part is zeros."
+    output = trace["output"].value[focus.query]
+    return (
+        f"Head {focus.head + 1} adds a vector of length {number(length(part))} to the output of {word}, "
+        f"which is {number(length(output))} long."
     )
 
 
 def _output(trace: Trace, focus: Focus) -> str:
     parts = trace["contributions"].value[:, focus.query]
-    word = _quoted(trace.label("query", focus.query))
-    length = np.linalg.norm(trace["output"].value[focus.query])
+    output = trace["output"].value[focus.query]
+    leaves = f"{_word(trace, 'query', focus.query)} leaves as a vector of length {number(length(output))}."
+    lengths = np.array([length(part) for part in parts])
+    if not parts.any():
+        return f"{leaves} No head adds anything to it."
     if len(parts) == 1:
-        return f"{word} leaves as a vector of length {_number(length)}, made by the only head."
-    lengths = np.linalg.norm(parts, axis=-1)
-    largest = int(lengths.argmax())
+        return f"{leaves} The only head adds a part of length {number(lengths[0])}."
+    if alike(lengths):
+        return f"{leaves} The parts that the {len(parts)} heads add are equally long: {each(lengths)}."
+    longest, shortest = (numbered("head", tied(lengths, value)) for value in (lengths.max(), lengths.min()))
     return (
-        f"{word} leaves as a vector of length {_number(length)}. The longest part of it comes from head {largest + 1}, "
-        f"{_number(lengths[largest])}; the shortest from head {int(lengths.argmin()) + 1}, {_number(lengths.min())}."
-    )
-
-
-def summary(trace: Trace) -> str:
-    """The whole pass in one sentence."""
-    parameters = sum(stage.value.size for stage in trace.stages if stage.name[:2] in ("w_", "b_"))
-    everything = sum(stage.value.size for stage in trace.stages)
-    n_queries, n_keys = trace["scores"].shape[1:]
-    last = trace.stages[-1]
-    return (
-        f"{_counted(n_queries, 'query', 'queries')} and {_counted(n_keys, 'key')} go in; "
-        f"{last.shape[0]} rows of {last.shape[1]} numbers come out. "
-        f"{everything:,} numbers in all, {parameters:,} of them parameters."
+        f"{leaves} Of the parts that the heads add, the longest is {number(lengths.max())} long, from {longest}, "
+        f"and the shortest {number(lengths.min())}, from {shortest}."
     )
 
 
 _CAPTIONS: dict[str, Callable[[Trace, Focus], str]] = {
     "embeddings": _embeddings,
-    "context_embeddings": _context,
+    "context_embeddings": _context_embeddings,
     "x": _input,
     "context": _context,
-    "q": _projection("q", "asks for"),
-    "k": _projection("k", "announces"),
+    "q": _projection("q", "asks with"),
+    "k": _projection("k", "answers to"),
     "v": _projection("v", "hands over"),
     "scores": _scores,
     "scaled": _scaled,
@@ -181,33 +251,30 @@ _CAPTIONS: dict[str, Callable[[Trace, Focus], str]] = {
     "attention": _attention,
     "heads": _heads,
     "concat": _concat,
+    "contributions": _contributions,
     "output": _output,
 }
 
 
-def _blind(trace: Trace) -> str:
-    rows = sorted({query for _, query in trace.blind})
+def _blind(trace: Trace, focus: Focus) -> str:
+    """The other words that see no key in the head in focus."""
+    rows = [query for head, query in trace.blind if head == focus.head and query != focus.query]
     if not rows:
         return ""
-    words = _listed(_quoted(trace.label("query", query)) for query in rows[:4])
-    more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
-    return f" {words}{more} {'sees' if len(rows) == 1 else 'see'} no key at all: attention there is zeros."
+    return f" {_words(trace, 'query', rows)} {'sees' if len(rows) == 1 else 'see'} no key there: attention is zeros."
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+def _negative(trace: Trace, shares: np.ndarray) -> str:
+    """The keys whose shares are below 0, as those of no softmax are."""
+    keys = np.flatnonzero(shares < 0)
+    if not len(keys):
+        return ""
+    return f" {_words(trace, 'key', keys)} {'has a share' if len(keys) == 1 else 'have shares'} below 0."
 
 
-def _quoted(word: str) -> str:
-    return f"“{word}”"
+def _word(trace: Trace, axis: str, place: int) -> str:
+    return quoted(trace.label(axis, place))
 
 
-def _listed(parts) -> str:
-    *first, last = parts
-    if len(first) > 5:
-        return f"{', '.join(first[:5])} and {len(first) - 4} more"
-    return f"{', '.join(first)} and {last}" if first else last
-
-
-def _counted(n: int, one: str, many: str = "") -> str:
-    return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"
+def _words(trace: Trace, axis: str, places: Iterable[int]) -> str:
+    return listed(_word(trace, axis, int(place)) for place in places)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,7 +45,7 @@ STEPS = (
         "Places become vectors too",
         ("x", "context"),
         "Nothing in attention knows the order of the words, so a vector for the **place** is added to each row. "
-        "These are sines and cosines of many wavelengths: neighbours get similar vectors, and each place its own. "
+        "It is made of sines and cosines, the later ones of longer waves, so that each place gets a vector of its own. "
         "What goes on is the sum, $X = E + P$.",
     ),
     Step(
@@ -68,39 +68,39 @@ STEPS = (
         "Scaling",
         "Keep the scores from growing with d_k",
         ("scaled",),
-        "A dot product of `d_k` numbers spreads like $\\sqrt{d_k}$, and the softmax of widely spread scores is nearly "
-        "one-hot: almost all attention on one key, and almost no gradient to learn from. Dividing by $\\sqrt{d_k}$ "
-        "keeps the spread near 1, however large the heads.",
+        "The spread of dot products grows like $\\sqrt{d_k}$ with the `d_k` numbers that each adds up, and the softmax "
+        "of widely spread scores is nearly one-hot: almost all attention on one key, and almost no gradient to learn "
+        "from. Dividing by $\\sqrt{d_k}$ keeps the spread from growing with `d_k`.",
     ),
     Step(
         "Mask",
         "Hide what may not be seen",
         ("masked",),
-        "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0. A **causal** "
-        "mask hides the future, as a model that writes the next word must not read it; a **padding** mask hides "
-        "fillers at the end; a **window** hides what is far away.",
+        "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0; in the picture "
+        "of the mask 0 is hidden and 1 is visible. A **causal** mask hides the future, as a model that writes the next "
+        "word must not read it; a **padding** mask hides fillers at the end; a **window** hides what is far away.",
     ),
     Step(
         "Softmax",
         "Scores become shares",
         ("attention",),
         "Each row goes through the **softmax**: subtract the row's largest score (which changes no share, and keeps "
-        "$\\exp$ from overflowing), exponentiate, and divide by the row's sum. Each row of the **attention** is then "
-        "positive and sums to 1: how a query shares itself out among the keys.",
+        "$\\exp$ from overflowing), exponentiate, and divide by the row's sum. In the **attention** that this makes no "
+        "share is negative, and the row of a query that sees any key sums to 1: so a query shares itself out.",
     ),
     Step(
         "Weighted sum",
         "Collect the values, in those shares",
         ("heads",),
-        "Each query's result is a mixture of the :green[values] of all tokens, each by its share of the attention. "
-        "This is the only step in which tokens mix: a row of $H$ holds something of all that its query looked at.",
+        "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. "
+        "This is the only step in which tokens mix: a row of $H_i$ holds something of all that its query looked at.",
     ),
     Step(
         "Concatenation",
         "Put the heads side by side",
         ("concat",),
         "Each head has worked on its own, with its own queries, keys and values. Their results are written **side by "
-        "side**, head 1 first, so that a row is as long as `d_model` again. Nothing is added or mixed yet.",
+        "side**, head 1 first, so that a row is as long as those of all heads together. Nothing is added or mixed yet.",
     ),
     Step(
         "Output",
@@ -114,11 +114,19 @@ STEPS = (
         "Whole pass",
         "Everything at once",
         (),
-        "From the words to the output, for the head in focus: every stage that you stepped through, in order, "
-        "with its shape. Pick any cell to see how it was made.",
+        "From what enters to what leaves, for the head in focus: every stage in order, but for the mask, the biases "
+        "and what each head contributes. A table below lists all of them with their shapes. "
+        "Pick any cell to see how it was made.",
     ),
 )
 
+_BY_TITLE = {step.title: step for step in STEPS}
+
+WITHOUT_POSITIONS = replace(
+    _BY_TITLE["Tokens"],
+    stages=("embeddings", "context_embeddings", "x", "context"),
+    text=f"{_BY_TITLE['Tokens'].text} Without positions this is also the input $X$ that goes on.",
+)
 GIVEN_INPUT = Step(
     "Tokens",
     "What enters",
@@ -126,19 +134,42 @@ GIVEN_INPUT = Step(
     "Each token enters as a row of numbers. Here they are **given**, as someone chose them for an example; in a model "
     "they would be the words' embeddings.",
 )
+TWO_SENTENCES = replace(
+    _BY_TITLE["Q, K, V"],
+    text="Matrices of parameters turn each row of $X$ into a :blue[**query**] (what this token looks for), and each "
+    "row of the other sentence, $C$, into an :orange[**key**] (what it can be found by) and a :green[**value**] (what "
+    "it hands over when found). Each head has matrices of its own, and they are **bands of columns of one big "
+    "matrix**: the band of the head you look at is lit.",
+)
 NO_PROJECTION = Step(
     "Q, K, V",
     "Queries, keys and values, as they are given",
     ("q", "k", "v"),
-    "This example has **no matrices of parameters**: what enters is used as it is, as :blue[**query**] (what a token "
+    "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a token "
     "looks for), :orange[**key**] (what it can be found by) and :green[**value**] (what it hands over when found).",
+)
+UNSCALED = Step(
+    "Scaling",
+    "Scores as they are: scaling is switched off",
+    ("scaled",),
+    "Here the scores go on as they are. The spread of dot products grows like $\\sqrt{d_k}$ with the `d_k` numbers "
+    "that each adds up, and the softmax of widely spread scores is nearly one-hot: almost all attention on one key. "
+    "Dividing by $\\sqrt{d_k}$ would keep the spread from growing with `d_k`.",
+)
+ADDED_MASK = Step(
+    "Mask",
+    _BY_TITLE["Mask"].heading,
+    ("masked",),
+    "This mask is **added** to the scores: 0 leaves a score as it is, and $-\\infty$ hides the key, so that its share "
+    "of the attention will be exactly 0. A **causal** mask hides the future, as a model that writes the next word must "
+    "not read it.",
 )
 SUM_NORMALISED = Step(
     "Softmax",
     "Scores over their sum, which is not softmax",
     ("attention",),
-    "This example divides each row by its **sum**. The rows do add up to 1, as those of a softmax do; but a negative "
-    "score gets a negative share, and adding the same number to all scores changes the shares.",
+    "This example divides each row by its **sum**. The rows do add up to 1, as those of a softmax do; but a share "
+    "can be negative, and adding the same number to all scores changes the shares.",
 )
 
 
@@ -150,12 +181,21 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
         "Mask": not masks(trace),
         "Output": "output" not in trace,
     }
-    others = {
-        "Tokens": GIVEN_INPUT if "embeddings" not in trace else None,
-        "Q, K, V": NO_PROJECTION if "w_q" not in trace else None,
-        "Softmax": SUM_NORMALISED if isinstance(trace["attention"].operation, SumNormalise) else None,
-    }
-    return tuple(others.get(step.title) or step for step in STEPS if not left_out.get(step.title, False))
+    return tuple({**_BY_TITLE, **_others(trace)}[step.title] for step in STEPS if not left_out.get(step.title, False))
+
+
+def _others(trace: Trace) -> dict[str, Step]:
+    """The steps that say something else of this trace than they usually do, by their titles."""
+    others = (
+        (WITHOUT_POSITIONS, "embeddings" in trace and "positions" not in trace),
+        (GIVEN_INPUT, "embeddings" not in trace),
+        (TWO_SENTENCES, "w_q" in trace and "context" in trace),
+        (NO_PROJECTION, "w_q" not in trace),
+        (UNSCALED, trace["scaled"].operation.factor == 1),
+        (ADDED_MASK, trace["mask"].value.dtype != bool),
+        (SUM_NORMALISED, isinstance(trace["attention"].operation, SumNormalise)),
+    )
+    return {step.title: step for step, holds in others if holds}
 
 
 def masks(trace: Trace) -> bool:

@@ -133,6 +133,7 @@ def _softmax(trace: Trace, focus: Focus) -> None:
 def _contributions(trace: Trace, focus: Focus) -> None:
     st.markdown("##### One row of the output, as the sum of what each head adds")
     _formulas(trace, ["contributions"], focus)
+    st.markdown(markdown(insights.caption(trace, "contributions", focus)))
     equation = pictures.contributions(trace, focus)
     if _legible(equation):
         matrix.picture(trace, [equation], address.picking(trace, focus), key="contributions")
