@@ -1,250 +1,273 @@
-"""Figures: Plotly charts of a trace. A word reaches them only as escaped tick text, on numeric axes."""
+"""Figures: Plotly charts of a trace, for what is too large for tables of written numbers, or is no table."""
 
-import html
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from attnviz import palette
 from attnviz.focus import Focus
-from attnviz.pictures import Matrix
+from attnviz.panels import LETTER, PAGE, Axis, Panel, escaped, figure, heat, outline
+from attnviz.pictures import MANY_HEADS, Matrix
 from attnviz.terms import Share
 from attnviz.trace import Trace
-from attnviz.vocabulary import AXES
+from attnviz.vocabulary import AXES, VOCABULARY
 
-MANY_BARS = 16
-LONG_WORD = 14
+MANY_BARS = 10
+LONG_LINE = 18  # letters of a title
 
 
 def heads(trace: Trace, focus: Focus) -> go.Figure:
-    """The attention of all heads side by side on one scale from 0 to 1; the selected cell is outlined."""
+    """The attention of all heads side by side, of more than 8 those around the one in focus; its cell is outlined."""
     attention = trace["attention"].value
-    n_heads, n_queries, n_keys = attention.shape
-    columns = min(n_heads, 4)
-    rows = -(-n_heads // columns)
-    titles = [f"head {head + 1}" for head in range(n_heads)]
-    figure = make_subplots(
-        rows,
+    hidden = np.isneginf(trace["masked"].value) & (attention == 0)
+    n_heads = len(attention)
+    shown = min(n_heads, MANY_HEADS)
+    first = min(max(focus.head - shown // 2, 0), n_heads - shown)
+    columns = shown if shown <= 4 else -(-shown // 2)
+    scale = {"coloraxis": "coloraxis"}
+    panels = []
+    for number, head in enumerate(range(first, first + shown)):
+        leftmost, lowest = number % columns == 0, number + columns >= shown
+        queries = _axis_of(trace, "query", attention.shape[1], 32 if leftmost else 0)
+        keys = _axis_of(trace, "key", attention.shape[2], 64 // columns if lowest else 0)
+        panels.append(
+            Panel(
+                f"head {head + 1}{f' of {n_heads}' if shown < n_heads else ''}",
+                heat(attention[head], queries, keys, scale, hidden[head], "0: hidden"),
+                keys.layout(),
+                queries.layout(descending=True),
+                [_cell(focus.query, focus.key)] if head == focus.head else [],
+            )
+        )
+    bar = {"title": {"text": "attention"}, "thickness": 12}
+    return figure(
+        panels,
         columns,
-        subplot_titles=titles,
-        shared_yaxes=True,
-        horizontal_spacing=0.03,
-        vertical_spacing=0.5 / rows**1.5,
+        row_height=min(max(24 * attention.shape[1], 130), 420),
+        below=keys.room + 20,
+        coloraxis={"colorscale": palette.SHARE_SCALE, "cmin": 0, "cmax": 1, "colorbar": bar},
     )
-    for head in range(n_heads):
-        row, column = divmod(head, columns)
-        at = {"row": row + 1, "col": column + 1}
-        figure.add_trace(_heat(attention[head], "coloraxis", "query", "key"), **at)
-        figure.update_xaxes(
-            _ticks(trace.labels.get("key"), n_keys, 64 // columns), title_text="key" if row == rows - 1 else None, **at
-        )
-        figure.update_yaxes(
-            _ticks(trace.labels.get("query"), n_queries, 32),
-            autorange="reversed",
-            title_text=None if column else "query",
-            **at,
-        )
-    row, column = divmod(focus.head, columns)
-    figure.add_shape(_outline(focus.query, focus.key), row=row + 1, col=column + 1)
-    figure.update_layout(
-        coloraxis={
-            "colorscale": palette.SHARE_SCALE,
-            "cmin": 0,
-            "cmax": 1,
-            "colorbar": {"title": "attention", "thickness": 12},
-        },
-        height=110 + rows * (70 + min(max(24 * n_queries, 130), 420)),
-        margin={"l": 10, "r": 10, "t": 40, "b": 10},
-    )
-    return figure
 
 
 def shares(trace: Trace, terms: Share) -> go.Figure:
     """Softmax for one query, as three rows of bars over the keys: scores, exponentials, shares."""
-    keys = np.arange(len(terms.row))
     scores = np.array([cell.value for cell in terms.row])
     exponentials = np.array(terms.exponentials)
-    divisor = terms.divisor or 1.0
-    panels = (
-        ("score", np.where(np.isfinite(scores), scores, np.nan)),
+    keys = _axis_of(trace, "key", len(scores), 24)
+    colours = [palette.shade(palette.SHARE, 0.45)] * len(scores)
+    colours[terms.place] = palette.shade(palette.SHARE, 0.95)
+    panels = []
+    for title, values in (
+        ("score", scores),
         ("exp(score − max)", exponentials),
-        ("share", exponentials / divisor),
-    )
-    figure = make_subplots(1, 3, subplot_titles=[title for title, _ in panels], horizontal_spacing=0.07)
-    for column, (title, values) in enumerate(panels, start=1):
-        figure.add_trace(
-            go.Bar(
-                x=keys,
-                y=values,
-                marker={"color": [_strong(palette.SHARE, key == terms.place) for key in keys]},
-                text=None
-                if len(keys) > MANY_BARS
-                else ["−∞" if np.isnan(value) else f"{value:.2f}".replace("-", "−") for value in values],
-                textposition="outside",
-                cliponaxis=False,
-                hovertemplate=f"%{{x}}<br>{title} %{{y:.6f}}<extra></extra>",
-            ),
-            row=1,
-            col=column,
-        )
-        figure.update_xaxes(_ticks(trace.labels.get("key"), len(keys), 24), title_text="key", row=1, col=column)
-        low, high = np.nanmin([0.0, *values]), np.nanmax([0.0, *values])
-        room = 0.18 * ((high - low) or 1.0)
-        figure.update_yaxes(
-            range=[low - room * (low < 0), high + room], showticklabels=False, showgrid=False, row=1, col=column
-        )
-    figure.update_layout(showlegend=False, height=300, margin={"l": 10, "r": 10, "t": 40, "b": 10})
-    return figure
+        ("share", exponentials / (terms.divisor or 1.0)),
+    ):
+        seen = np.isfinite(values)
+        heights = np.where(seen, values, 0.0)
+        room = 0.18 * (np.ptp([0.0, *heights]) or 1.0)
+        bars = {
+            "type": "bar",
+            "x": np.arange(1, len(values) + 1),
+            "y": heights,
+            "marker": {"color": colours, "line": {"width": 1, "color": palette.shade(palette.SHARE, 0.95)}},
+            "text": [_written(value, 2) if len(values) <= MANY_BARS or np.isinf(value) else "" for value in values],
+            "textposition": "outside",
+            "constraintext": "none",
+            "textangle": 0,
+            "cliponaxis": False,
+            "customdata": [[escaped(word), _written(value, 6)] for word, value in zip(keys.names, values, strict=True)],
+            "hovertemplate": f"%{{customdata[0]}}<br>{title} %{{customdata[1]}}<extra></extra>",
+        }
+        low, high = min(0.0, heights.min()), max(0.0, heights.max())
+        ends = [low - room * bool(low < 0), high + room]
+        y = {"range": ends, "showticklabels": False, "showgrid": False, "zeroline": True, "ticks": ""}
+        panels.append(Panel(title, [bars], keys.layout(), y))
+    return figure(panels, 3, row_height=200, rooms=(0, 50, 50), below=keys.room + 20, hovermode="x")
 
 
 def contributions(trace: Trace, focus: Focus) -> go.Figure:
-    """One row of the output: on each place of d_model, bars of what each head adds, and a mark at their sum."""
-    parts = trace["contributions"].value[:, focus.query]
+    """One row of the output: on each place of d_model, bars of what each head adds, and a mark at their sum.
+
+    Of more than 8 heads, the 7 that add most and the sum of the others.
+    """
     output = trace["output"].value[focus.query]
-    places = np.arange(len(output))
-    figure = go.Figure()
-    for head, part in enumerate(parts):
-        strength = 0.9 - 0.65 * head / max(len(parts) - 1, 1)
-        figure.add_bar(
-            x=places,
-            y=part,
-            name=f"head {head + 1}",
-            marker={"color": palette.shade(_rgb(palette.ROLES["output"]), strength)},
-            hovertemplate=f"head {head + 1} adds %{{y:.6f}}<extra></extra>",
-        )
-    figure.add_scatter(
-        x=places,
-        y=output,
-        mode="markers",
-        name="output",
-        marker={"symbol": "line-ew", "size": 22, "line": {"width": 3, "color": palette.ROLES[""]}},
-        hovertemplate="output %{y:.6f}<extra></extra>",
-    )
-    figure.update_xaxes(_ticks(None, len(places), 32), title_text="place on d_model")
-    figure.update_yaxes(title_text="what is added", zeroline=True)
-    figure.update_layout(
+    places = np.arange(1, len(output) + 1)
+    bars = [
+        {
+            "type": "bar",
+            "x": places,
+            "y": part,
+            "name": name,
+            "marker": {"color": colour, "line": {"width": 1 if len(places) <= 64 else 0, "color": palette.ROLES[""]}},
+            "hovertemplate": f"place %{{x}}: {name} adds %{{y:.6f}}<extra></extra>",
+        }
+        for name, part, colour in _parts(trace, focus.query)
+    ]
+    marks = {
+        "type": "scatter",
+        "x": places,
+        "y": output,
+        "mode": "markers",
+        "name": "output",
+        "marker": {
+            "symbol": "diamond",
+            "size": min(11, max(5, 400 / len(places))),
+            "color": palette.MARK,
+            "line": {"width": 1, "color": palette.MARK_EDGE},
+        },
+        "hovertemplate": "place %{x}: output %{y:.6f}<extra></extra>",
+    }
+    chosen = outline((0, 1), (focus.dimension, focus.dimension + 1)) | {"y0": 0, "y1": 1, "yref": "y domain"}
+    axis = Axis("place", [str(place) for place in places], "place on d_model", at_most=32)
+    y = {"title": {"text": "what is added"}, "zeroline": True, "automargin": True}
+    return figure(
+        [Panel("", [*bars, marks], axis.layout(), y, [chosen])],
+        1,
+        row_height=240,
+        showlegend=True,
         barmode="relative",
-        height=300,
-        margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        legend={"orientation": "h", "y": 1.12},
+        bargap=0.2,
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     )
-    return figure
 
 
 def equation(matrices: Sequence[Matrix]) -> go.Figure:
-    """A picture too large for written numbers: the same matrices in the same colours, one heatmap each."""
+    """The matrices that a stage was made from, and the last, that stage: one heatmap each.
+
+    What the cell in focus of the result is made from is outlined, and so is the band of its head.
+    """
     widest = max(matrix.values.shape[1] for matrix in matrices)
-    figure = make_subplots(
-        1,
-        len(matrices),
-        column_widths=[max(matrix.values.shape[1], widest / 3) for matrix in matrices],
-        horizontal_spacing=min(0.13, 0.4 / len(matrices)),
-        subplot_titles=[_titled(matrix) for matrix in matrices],
-    )
-    for column, matrix in enumerate(matrices, start=1):
-        at = {"row": 1, "col": column}
-        figure.add_trace(_heat(matrix.values, f"coloraxis{column}", matrix.row_axis, matrix.column_axis), **at)
-        figure.update_layout({f"coloraxis{column}": _scale(matrix) | {"showscale": column == len(matrices)}})
-        figure.update_xaxes(
-            _ticks(matrix.column_labels, matrix.values.shape[1], 16), title_text=AXES[matrix.column_axis], **at
-        )
-        figure.update_yaxes(
-            _ticks(matrix.row_labels, matrix.values.shape[0], 32),
-            autorange="reversed",
-            title_text=AXES.get(matrix.row_axis, ""),
-            **at,
-        )
-        figure.add_shape(_outline(*matrix.selected), **at)
+    widths = [max(matrix.values.shape[1], widest / 3) for matrix in matrices]
+    rows = [
+        _rows(matrix, 0 if before and _same_rows(before, matrix) else 32)
+        for before, matrix in zip((None, *matrices), matrices, strict=False)
+    ]
+    letters = (PAGE - sum(axis.room + 14 for axis in rows[1:])) / sum(widths) / LETTER
+    columns = [
+        _columns(matrix, max(int(letters * width / 3), 2)) for matrix, width in zip(matrices, widths, strict=True)
+    ]
+    panels = [
+        _panel(matrix, _titled(matrix, letters * width), *axes, _read(matrix, matrices[-1]))
+        for matrix, width, *axes in zip(matrices, widths, rows, columns, strict=True)
+    ]
     tallest = max(matrix.values.shape[0] for matrix in matrices)
-    figure.update_layout(height=150 + min(max(12 * tallest, 160), 420), margin={"l": 10, "r": 10, "t": 40, "b": 10})
-    return figure
+    return figure(
+        panels,
+        len(panels),
+        row_height=min(max(12 * tallest, 160), 420),
+        widths=widths,
+        rooms=[0, *(axis.room + 14 for axis in rows[1:])],
+        below=max(axis.room for axis in columns) + 20,
+    )
 
 
 def overview(matrices: Sequence[Matrix]) -> go.Figure:
     """Every matrix of a pass in one figure, small."""
-    columns = 4
-    rows = -(-len(matrices) // columns)
-    figure = make_subplots(
-        rows,
-        columns,
-        subplot_titles=[f"{_titled(matrix)}, {' × '.join(map(str, matrix.values.shape))}" for matrix in matrices],
-        vertical_spacing=0.06,
-        horizontal_spacing=0.03,
+    panels = [
+        _panel(
+            matrix,
+            _titled(matrix, LONG_LINE),
+            _rows(matrix, 0),
+            _columns(matrix, 0),
+            [_cell(*matrix.selected)] if matrix.selected else [],
+        )
+        for matrix in matrices
+    ]
+    return figure(panels, 4, row_height=120, below=10)
+
+
+def _panel(matrix: Matrix, title: str, rows: Axis, columns: Axis, shapes: Sequence[dict]) -> Panel:
+    """A matrix as a heatmap, in a frame of its role's colour."""
+    frame = {
+        "showline": True,
+        "mirror": True,
+        "linecolor": palette.ROLES[VOCABULARY[matrix.stage].role],
+        "linewidth": 2,
+    }
+    return Panel(
+        title,
+        heat(matrix.values, rows, columns, _scale(matrix), ~np.isfinite(matrix.values), matrix.gap),
+        columns.layout() | frame,
+        rows.layout(descending=True) | frame,
+        shapes,
     )
-    for number, matrix in enumerate(matrices):
-        row, column = divmod(number, columns)
-        at = {"row": row + 1, "col": column + 1}
-        axis = f"coloraxis{number + 1}"
-        figure.add_trace(_heat(matrix.values, axis, matrix.row_axis, matrix.column_axis), **at)
-        figure.update_layout({axis: _scale(matrix) | {"showscale": False}})
-        figure.update_xaxes(
-            _ticks(matrix.column_labels, matrix.values.shape[1], 16), showticklabels=False, showgrid=False, **at
-        )
-        figure.update_yaxes(
-            _ticks(matrix.row_labels, matrix.values.shape[0], 16), showticklabels=False, autorange="reversed", **at
-        )
-        figure.add_shape(_outline(*matrix.selected), **at)
-    figure.update_layout(height=170 * rows, margin={"l": 10, "r": 10, "t": 40, "b": 10})
-    return figure
 
 
-def _titled(matrix: Matrix) -> str:
-    sign = "" if matrix.sign in ("", "=") else matrix.sign
-    return f"{sign} {matrix.title} {matrix.after}".strip()
+def _read(matrix: Matrix, result: Matrix) -> list[dict]:
+    """Outlines of what one cell of the result is made from, and of the band that its column is in."""
+    if result.selected is None or matrix is result:
+        return [_cell(*matrix.selected)] if matrix.selected else []
+    n_rows, n_columns = matrix.values.shape
+    row, column = result.selected[0], result.selected[1] + matrix.shift
+    if matrix.reads == "row":
+        return [outline((row, row + 1), (0, n_columns))]
+    if matrix.reads == "cell":
+        return [_cell(row, column)] if row < n_rows and 0 <= column < n_columns else []
+    if matrix.reads != "column":
+        return []
+    band = [outline((0, n_rows), (matrix.shift, matrix.shift + matrix.band), 2, "dot")] if matrix.band else []
+    return [*band, outline((0, n_rows), (column, column + 1))]
+
+
+def _parts(trace: Trace, query: int) -> list[tuple[str, np.ndarray, str]]:
+    """What a row of the output is the sum of: a name, the numbers and a colour for each."""
+    parts = trace["contributions"].value[:, query]
+    largest = np.argsort(-np.linalg.norm(parts, axis=-1), kind="stable")
+    shown = np.sort(largest[: len(parts) if len(parts) <= MANY_HEADS else MANY_HEADS - 1])
+    summands = [
+        (f"head {head + 1}", parts[head], colour) for head, colour in zip(shown.tolist(), palette.HEADS, strict=False)
+    ]
+    others = np.delete(parts, shown, axis=0)
+    if len(others):
+        summands.append((f"the other {len(others)} heads", others.sum(axis=0), palette.shade(palette.HIDDEN, 0.5)))
+    if "b_o" in trace:
+        summands.append(("bias", trace["b_o"].value, palette.shade(palette.HIDDEN, 0.9)))
+    return summands
+
+
+def _titled(matrix: Matrix, letters: float) -> str:
+    """A matrix's name, its shape and, as each has a scale of its own, how far its colours reach; in short lines."""
+    transposed = ", transposed" if matrix.symbol.endswith("^⊤") else ""
+    head = "" if matrix.head is None else f", head\u00a0{matrix.head + 1}"
+    name = f"{matrix.sign} {matrix.title}{head}{transposed} {matrix.after}".strip()
+    reach = f"±{matrix.limit:.3g}" if matrix.scale == "signed" else "0 to 1"
+    lines = (name, " × ".join(map(str, matrix.values.shape)), f"colours: {reach}")
+    return "<br>".join(part for line in lines for part in textwrap.wrap(line, min(max(int(letters), 8), LONG_LINE)))
 
 
 def _scale(matrix: Matrix) -> dict:
     """The colours of a matrix's numbers, as in the browser's tables."""
-    if matrix.scale != "signed":
-        return {"colorscale": palette.SHARE_SCALE, "cmin": 0, "cmax": 1, "colorbar": {"thickness": 12}}
-    return {
-        "colorscale": palette.SIGNED_SCALE,
-        "cmin": -matrix.limit,
-        "cmax": matrix.limit,
-        "colorbar": {"thickness": 12},
-    }
+    if matrix.scale == "signed":
+        ends = {"colorscale": palette.SIGNED_SCALE, "zmin": -matrix.limit, "zmax": matrix.limit}
+    else:
+        ends = {"colorscale": palette.SHARE_SCALE, "zmin": 0, "zmax": 1}
+    return {**ends, "showscale": False}
 
 
-def _heat(values: np.ndarray, coloraxis: str, row_axis: str, column_axis: str) -> go.Heatmap:
-    return go.Heatmap(
-        z=np.where(np.isfinite(values), values, np.nan).astype(np.float64),
-        coloraxis=coloraxis,
-        xgap=1 if max(values.shape) <= 32 else 0,
-        ygap=1 if max(values.shape) <= 32 else 0,
-        hovertemplate=f"{row_axis} %{{y}}, {column_axis} %{{x}}<br>%{{z:.6f}}<extra></extra>",
-        hoverongaps=True,
-    )
+def _axis_of(trace: Trace, axis: str, length: int, at_most: int) -> Axis:
+    return Axis(axis, [trace.label(axis, place) for place in range(length)], axis if at_most else "", at_most)
 
 
-def _ticks(labels: Sequence[str] | None, length: int, at_most: int) -> dict:
-    """Numeric positions with the words as text: equal words stay apart, "1" stays a word, and no markup is read."""
-    step = -(-length // at_most)
-    places = list(range(0, length, step))
-    words = [labels[place] if labels else str(place + 1) for place in places]
-    return {"tickvals": places, "ticktext": [_escaped(word) for word in words], "showgrid": False, "zeroline": False}
+def _rows(matrix: Matrix, at_most: int) -> Axis:
+    return Axis(matrix.row_axis, matrix.row_labels, AXES.get(matrix.row_axis, "") if at_most else "", at_most)
 
 
-def _escaped(word: str) -> str:
-    shortened = word if len(word) <= LONG_WORD else word[: LONG_WORD - 1] + "…"
-    return html.escape(shortened, quote=False)
+def _columns(matrix: Matrix, at_most: int) -> Axis:
+    names = matrix.column_labels
+    if "band" in matrix.place:  # its labels begin anew in each band
+        names = [str(place + 1) for place in range(len(names))]
+    return Axis(matrix.column_axis, names, AXES[matrix.column_axis] if at_most else "", at_most)
 
 
-def _outline(row: int, column: int) -> dict:
-    return {
-        "type": "rect",
-        "x0": column - 0.5,
-        "x1": column + 0.5,
-        "y0": row - 0.5,
-        "y1": row + 0.5,
-        "line": {"width": 2.5, "color": palette.ROLES[""]},
-    }
+def _same_rows(one: Matrix, other: Matrix) -> bool:
+    return (one.row_axis, one.row_labels) == (other.row_axis, other.row_labels)
 
 
-def _strong(colour: palette.Colour, chosen: bool) -> str:
-    return palette.shade(colour, 0.95 if chosen else 0.45)
+def _cell(row: int, column: int) -> dict:
+    return outline((row, row + 1), (column, column + 1))
 
 
-def _rgb(colour: str) -> palette.Colour:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+def _written(value: float, decimals: int) -> str:
+    return "−∞" if np.isneginf(value) else f"{value:.{decimals}f}".replace("-", "−")

@@ -12,6 +12,11 @@ HIDDEN = (128, 134, 145)
 ROLES = {"q": "#2a86c7", "k": "#d07a1c", "v": "#139a78", "output": "#bd5795", "": "#7f8794"}
 """Colours of Q, K, V and the output in charts; texts take the theme's blue, orange, green and violet."""
 
+HEADS = ("#cc6677", "#4f46b8", "#d8c560", "#1e8a45", "#7cc4ea", "#9a3363", "#3fa596", "#8a8a2a")
+"""Eight heads beside each other, on light and dark, for colour-blind eyes too (after Paul Tol's "muted")."""
+
+MARK, MARK_EDGE = "#ffffff", "#30343b"  # a mark that stands out on bars of any colour
+
 Colour = tuple[int, int, int]
 
 
@@ -22,3 +27,4 @@ def shade(colour: Colour, strength: float) -> str:
 
 SIGNED_SCALE = [[0, shade(NEGATIVE, 0.9)], [0.5, shade((128, 128, 128), 0)], [1, shade(POSITIVE, 0.9)]]
 SHARE_SCALE = [[0, shade(SHARE, 0)], [1, shade(SHARE, 0.95)]]
+HIDDEN_SCALE = [[0, shade(HIDDEN, 0.35)], [1, shade(HIDDEN, 0.35)]]

@@ -188,9 +188,9 @@ def test_every_step_is_quiet_and_fits_the_screen(visit, theme, width):
 
 def test_large_pictures_are_drawn_with_the_very_numbers(visit):
     page = visit().open(at(step="Scores", d_model=32, sentence=" ".join(f"w{i}" for i in range(20))))
-    expect(page.locator(".st-key-large_0 .heatmaplayer").last).to_be_visible()
+    expect(page.locator(".st-key-large_picture_0 .heatmaplayer").last).to_be_visible()
     drawn = page.evaluate(
-        "document.querySelector('.st-key-large_0 .js-plotly-plot')._fullData.at(-1).z.map(r => [...r])"
+        "document.querySelector('.st-key-large_picture_0 .js-plotly-plot')._fullData.at(-1).z.map(r => [...r])"
     )
     trace = trace_of(Settings(" ".join(f"w{i}" for i in range(20)), d_model=32))
     assert np.array_equal(drawn, trace["scores"].value[0])

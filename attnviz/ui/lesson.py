@@ -126,7 +126,7 @@ def _softmax(trace: Trace, focus: Focus) -> None:
             f"4. **Divide**: {digits(exponential)} ÷ {digits(terms.divisor)} = {digits(terms.total())}"
         )
         st.plotly_chart(figures.shares(trace, terms), key="shares", config=BARE)
-    st.markdown("##### All heads side by side")
+    st.markdown("##### The heads side by side")
     st.plotly_chart(figures.heads(trace, focus), key="heads_figure", config=BARE)
 
 
