@@ -167,7 +167,8 @@ def test_a_step_that_was_clicked_does_not_keep_the_arrow_keys(visit):
 
 def test_any_cell_of_the_whole_pass_can_be_taken_apart(visit):
     page = visit().open(at(step="Whole pass"))
-    for title, name in (("Keys", "k[head 1, mat, 4]"), ("Output parameters", "w_o[8, 8]"), ("Masked", "masked[head 2, ")):
+    cells = {"Keys": "k[head 1, mat, 4]", "Output parameters": "w_o[8, 8]", "Masked scores": "masked[head 2, mat, "}
+    for title, name in cells.items():
         grid(page, title).locator("[data-row]").last.click()
         expect(page.get_by_role("heading", name=name)).to_be_visible()
 
