@@ -11,7 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = {"tokens", "streams", "torchstream", "errors", "parameters", "embeddings", "initialisers", "masks", "settings"}
-CORE |= {"terms", "operations", "changes", "trace", "attention", "audit", "gradients", "whatif", "vocabulary"}
+CORE |= {"terms", "operand", "linear", "scoring", "operations", "changes", "trace", "attention"}
+CORE |= {"audit", "gradients", "whatif", "vocabulary"}
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
 

@@ -295,7 +295,7 @@ function makePlayer(equation, tables, { tell, outline, rest }) {
     skip.hidden = elapsed <= 0 || elapsed >= whole;
   };
   const step = (now) => {
-    elapsed += now - since;
+    elapsed += Math.max(0, now - since); // a frame may have begun before the click
     since = now;
     if (elapsed >= whole) { elapsed = whole; since = null; } else frame = requestAnimationFrame(step);
     show();
