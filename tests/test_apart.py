@@ -91,11 +91,16 @@ def test_every_stage_is_taken_apart_and_its_terms_add_up(address):
         at.run()
         assert quiet(at), stage.name
         shown = sent(at, "trail")
-        assert shown["trail"] == [trace.name_of(cell)]
+        assert walked(at) == [trace.name_of(cell)]
         (breakdown,) = shown["breakdowns"]
         assert breakdown["title"] == f"{trace.name_of(cell)} = {cell.value!r}"
         adds_up(trace.terms(stage.name, cell.index), breakdown, cell)
         assert drawn(at, "picture")[stage.name]["selected"][-1] == cell.index[-1]
+
+
+def walked(at):
+    """The names on the trail."""
+    return [name for name, _ in sent(at, "trail")["trail"]]
 
 
 def adds_up(made_from, breakdown, cell):
@@ -119,26 +124,37 @@ def test_clicks_lead_from_the_output_to_an_embedding(order):
     trace = trace_of(EXAMPLE)
     at = opened(APART, cell="2.4.3.2.5", order=order, **SHOWN)
     names = [trace.name_of(trace["output"].cell((3, 4)))]
-    assert sent(at, "trail")["trail"] == names
+    assert walked(at) == names
     for stage in ("concat", "heads", "attention", "masked", "scaled", "scores", "q", "x", "embeddings"):
         lines = sent(at, "trail")["breakdowns"][0]["lines"]
         line, place = next(
             (n, c)
             for n, (cells, *_) in enumerate(lines)
-            for c, name in enumerate(cells)
+            for c, (name, _) in enumerate(cells)
             if name.startswith(f"{stage}[")
         )
-        names.append(lines[line][0][place])
-        did(at, "trail", "unfold", [0, line, place])
+        name, address = lines[line][0][place]
+        names.append(name)
+        did(at, "trail", "follow", f"{'<'.join(address for _, address in sent(at, 'trail')['trail'])}<{address}")
         assert quiet(at)
-        assert sent(at, "trail")["trail"] == names
+        assert walked(at) == names
         cells, notice = parse_trail(trace, at.query_params["trail"])
         assert [trace.name_of(cell) for cell in cells] == names
         assert not notice
     assert any(text.startswith("This is where the trail ends") for text in texts(at))
-    did(at, "trail", "back", 2)
-    assert sent(at, "trail")["trail"] == names[:3]
+    did(at, "trail", "follow", "<".join(address for _, address in sent(at, "trail")["trail"][:3]))
+    assert walked(at) == names[:3]
     assert len(parse_trail(trace, at.query_params["trail"])[0]) == 3
+
+
+def test_what_a_click_would_show_is_sent_along():
+    at = opened(APART, trail="output[1,2]<concat[1,5]", order="in order", **SHOWN)
+    data = sent(at, "trail")
+    assert [each["cell"] for each in data["behind"]] == data["trail"]
+    for (cells, *_), ahead in zip(data["breakdowns"][0]["lines"], data["ahead"], strict=True):
+        for cell, breakdown in zip(cells, ahead, strict=True):
+            after = opened(APART, trail=f"output[1,2]<concat[1,5]<{cell[1]}", order="in order", **SHOWN)
+            assert sent(after, "trail")["breakdowns"] == [breakdown]
 
 
 def test_the_difference_is_said_at_full_precision():
@@ -188,7 +204,7 @@ def test_a_bad_trail_is_shown_as_far_as_it_goes_and_says_so(trail, shown, says):
     at = opened(APART, trail=trail, **SHOWN)
     assert not at.exception
     assert any(says in text for text in warnings(at)), warnings(at)
-    assert sent(at, "trail")["trail"] == shown
+    assert walked(at) == shown
     assert "](http" not in at.warning[0].value
 
 
@@ -196,11 +212,11 @@ def test_the_boxes_start_another_trail():
     trace = trace_of(EXAMPLE)
     at = opened(APART, trail="output[1,2]<concat[1,5]", **SHOWN)
     at.selectbox(key="start_stage").set_value("attention").run()
-    assert sent(at, "trail")["trail"] == ["attention[head 1, cat, sat]"]
+    assert walked(at) == ["attention[head 1, cat, sat]"]
     at.selectbox(key="start_0").set_value(1).run()
     at.selectbox(key="start_2").set_value(0).run()
     assert at.query_params["trail"] == "attention[1,1,0]"
-    assert sent(at, "trail")["trail"] == [trace.name_of(trace["attention"].cell((1, 1, 0)))]
+    assert walked(at) == [trace.name_of(trace["attention"].cell((1, 1, 0)))]
     assert quiet(at)
 
 
@@ -223,7 +239,7 @@ def test_a_trail_outlives_a_change_of_words_as_far_as_it_can():
     at.text_input(key="sentence").set_value("snow falls").run()
     assert not at.exception
     assert any("got 'output[5,2]'" in text for text in warnings(at))
-    assert sent(at, "trail")["trail"] == ["output[falls, 1]"]
+    assert walked(at) == ["output[falls, 1]"]
 
 
 @pytest.mark.parametrize(
@@ -271,7 +287,7 @@ def test_large_passes_are_taken_apart_too(d_model):
     words = " ".join(f"w{i}" for i in range(d_model // 2))
     at = opened(APART, sentence=words, d_model=str(d_model), heads="1", trail="output[0,1]<concat[0,1]")
     assert quiet(at)
-    assert len(sent(at, "trail")["trail"]) == 2
+    assert len(walked(at)) == 2
     at.segmented_control(key="ask").set_value(MOVES).run()
     assert quiet(at)
 

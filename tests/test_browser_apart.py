@@ -67,7 +67,8 @@ def test_from_a_term_in_the_walkthrough_down_to_an_embedding(visit):
     for name in ("heads[head 2, on, 2]", "v[head 2, the (2), 2]", "x[the (2), 3]", "embeddings[the (2), 3]"):
         term(page, name).click()
         names.append(name)
-        expect(crumbs(page)).to_have_text(names)
+        expect(crumbs(page)).to_have_text(names)  # at once; the address follows when the server has answered
+        page.wait_for_url(lambda _: len(trail_of(page)[0]) == len(names))
         value = trail_of(page)[0][-1].value
         expect(heading(page, f"{name} = {value!r}")).to_be_visible()
     expect(page.get_by_text("This is where the trail ends")).to_be_visible()
@@ -82,7 +83,7 @@ def test_from_a_term_in_the_walkthrough_down_to_an_embedding(visit):
     crumbs(page).nth(2).click()
     expect(crumbs(page)).to_have_text(names[:3])
     expect(heading(page, f"{names[2]} = {cells[2].value!r}")).to_be_visible()
-    assert trail_of(page) == (cells[:3], "")
+    page.wait_for_url(lambda _: trail_of(page) == (cells[:3], ""))
 
 
 def test_a_number_that_is_set_moves_what_comes_after_and_is_undone(visit):

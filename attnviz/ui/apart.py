@@ -1,5 +1,6 @@
 """Taking a number apart: its terms, one inside the other, and what would move it."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -8,7 +9,7 @@ from attnviz import gradients, pictures
 from attnviz import terms as kinds
 from attnviz.focus import Focus
 from attnviz.operations import Given
-from attnviz.terms import Cell
+from attnviz.terms import Cell, Line, Terms
 from attnviz.trace import Trace
 from attnviz.trail import format_trail, parse_trail
 from attnviz.ui import address, lesson, matrix
@@ -33,7 +34,11 @@ def trail(trace: Trace) -> tuple[Cell, ...]:
 
 def follow(cells: tuple[Cell, ...]) -> None:
     """Write a trail into the address."""
-    st.query_params["trail"] = format_trail(cells)
+    _write(format_trail(cells))
+
+
+def _write(text: str) -> None:
+    st.query_params["trail"] = text
 
 
 def choose(trace: Trace, cells: tuple[Cell, ...]) -> None:
@@ -86,15 +91,16 @@ def terms(trace: Trace, cells: tuple[Cell, ...]) -> None:
         bind="query-params",
         label_visibility="collapsed",
     )
-    lines = made_from.lines(repr)
-    if order == ORDERS[0]:
-        lines = sorted(lines, key=lambda line: -abs(line.value))
+
+    def ordered(of: Terms) -> Sequence[Line]:
+        lines = of.lines(repr)
+        return sorted(lines, key=lambda line: -abs(line.value)) if order == ORDERS[0] else lines
+
     matrix.trail(
         trace,
         cells,
-        lines,
-        on_back=lambda place: follow(cells[: place + 1]),
-        on_unfold=lambda cell: follow((*cells, cell)),
+        ordered,
+        on_follow=_write,
         key="trail",
     )
     if isinstance(made_from, kinds.Given):
@@ -136,7 +142,7 @@ def _focus_on(trace: Trace, cell: Cell) -> Focus:
     return address.focus(trace).moved(trace[cell.stage], cell.index, pictures.d_v(trace))
 
 
-def _picking(trace: Trace, cells: tuple[Cell, ...]):
+def _picking(trace: Trace, cells: tuple[Cell, ...]) -> Callable[[pictures.Matrix, int, int], None]:
     """A picked cell goes on the trail if the last was made from it; else it starts another."""
 
     def pick(drawn: pictures.Matrix, row: int, column: int) -> None:

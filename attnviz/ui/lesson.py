@@ -8,7 +8,7 @@ from attnviz import figures, insights, pictures
 from attnviz.focus import Focus
 from attnviz.lessons import Step, masks
 from attnviz.pictures import Matrix
-from attnviz.terms import Cell, Copy, Given, Share, bracketed, digits, tex
+from attnviz.terms import Copy, Given, Share, bracketed, digits, tex
 from attnviz.trace import Trace
 from attnviz.trail import format_trail
 from attnviz.ui import address, matrix
@@ -87,26 +87,23 @@ def gallery(trace: Trace, drawn: Sequence[Matrix], pick: Callable[[Matrix, int, 
 def _selected(trace: Trace, names: Sequence[str], focus: Focus) -> None:
     """The cells in focus: boxes to choose them by, their formulas in their own numbers, and their terms."""
     address.pickers(trace, names, focus)
-    cells, breakdowns = [], []
+    cells = []
     for name in names:
         stage = trace[name]
         cell = stage.cell(focus.index(stage, pictures.d_v(trace)))
         terms = trace.terms(name, cell.index)
         cells.append(cell)
-        breakdowns.append((f"{trace.name_of(cell)} = {digits(cell.value)}", terms))
         if not isinstance(terms, Copy | Given):
             place = ", ".join(str(i + 1) for i in cell.index[stage.axes[0] == "head" :])
             st.latex(rf"({_symbols(trace, name, focus)[0]})_{{{place}}} = {terms.latex()} = {tex(cell.value)}")
-    matrix.breakdowns(
-        trace, breakdowns, on_unfold=lambda number, read: _take_apart(cells[number], read), key="breakdowns"
-    )
+    matrix.breakdowns(trace, cells, on_follow=_take_apart, key="breakdowns")
     if st.button("Take it apart, down to the words", icon=":material/account_tree:", key="take_apart"):
-        _take_apart(cells[-1])
+        _take_apart(format_trail(cells[-1:]))
 
 
-def _take_apart(*cells: Cell) -> None:
-    """Go to the page on which numbers are taken apart, on the trail of these cells."""
-    st.switch_page("pages/take_apart.py", query_params={"trail": format_trail(cells)})
+def _take_apart(trail: str) -> None:
+    """Go to the page on which numbers are taken apart, on a trail."""
+    st.switch_page("pages/take_apart.py", query_params={"trail": trail})
 
 
 def _legible(equation: Sequence[Matrix]) -> bool:

@@ -5,8 +5,9 @@
 //                 sign, after, reads, shift, band, focusBand, hidden}]], the last of each being the result,
 //   scene: when it is another than before, the page goes back to its top,
 //   small: whether cells are dots without labels and digits; flowing: whether equations stand beside each other,
-//   trail: [name], the cells that were unfolded one after the other,
-//   breakdowns: [{title, between, lines: [[[name], sum, value]], conclusion, total}],
+//   trail: [cell], those that were unfolded one after the other; a cell is [name, address],
+//   breakdowns: [{cell, title, between, lines: [[[cell], sum, value]], conclusion, total}],
+//   ahead: [[breakdown]], by line and cell, and behind: [breakdown], by place on the trail: what a click would show,
 //   colours: {negative, positive, share}, needed by equations,
 // }
 // A null among the values is -inf: JSON has no such number.
@@ -51,8 +52,7 @@ function draw(root, state, data, colours, parentElement) {
   root.replaceChildren(
     ...state.drawn.map((each) => each.element),
     ...(state.drawn.length ? [status] : []),
-    ...(data.trail.length ? [drawTrail(data.trail, (place) => state.send("back", place))] : []),
-    drawBreakdowns(data.breakdowns, (place) => state.send("unfold", place)),
+    ...unfoldable(data, state),
   );
   state.drawn.forEach(fit);
   if (hadFocus) {
@@ -320,23 +320,39 @@ function makePlayer(equation, tables, { tell, outline, rest }) {
   return { controls, stop };
 }
 
-function drawTrail(names, back) {
+// The trail and the breakdowns. What was sent along of the next or an earlier cell is shown at once; the server's answer,
+// with what can be seen from there, replaces it. The server is told the whole trail, as another click may come before.
+function unfoldable(data, state) {
+  const shown = [];
+  const follow = (trail, breakdown) => {
+    state.send("follow", trail.map(([, address]) => address).join("<"));
+    if (!breakdown) return;
+    const next = unfoldable({ trail, breakdowns: [breakdown] }, state);
+    shown.forEach((each, i) => each.replaceWith(next[i]));
+  };
+  if (data.trail.length) {
+    shown.push(drawTrail(data.trail, (place) => follow(data.trail.slice(0, place + 1), data.behind?.[place])));
+  }
+  const box = element("div", "breakdowns");
+  box.append(...data.breakdowns.map((terms) => drawBreakdown(terms, (line, place) => {
+    const before = data.trail.length ? data.trail : [terms.cell];
+    follow([...before, terms.lines[line][0][place]], data.ahead?.[line]?.[place]);
+  })));
+  shown.push(box);
+  return shown;
+}
+
+function drawTrail(cells, back) {
   const trail = element("nav", "trail");
   trail.setAttribute("aria-label", "The numbers that were taken apart");
-  names.forEach((name, place) => {
+  cells.forEach(([name], place) => {
     if (place) trail.append(element("span", "", " ← "));
     const crumb = element("button", "link", name);
-    if (place === names.length - 1) crumb.setAttribute("aria-current", "true");
+    if (place === cells.length - 1) crumb.setAttribute("aria-current", "true");
     crumb.onclick = () => back(place);
     trail.append(crumb);
   });
   return trail;
-}
-
-function drawBreakdowns(breakdowns, unfold) {
-  const box = element("div", "breakdowns");
-  box.append(...breakdowns.map((terms, b) => drawBreakdown(terms, (line, cell) => unfold([b, line, cell]))));
-  return box;
 }
 
 function drawBreakdown(terms, unfold) {
@@ -348,7 +364,7 @@ function drawBreakdown(terms, unfold) {
   terms.lines.forEach(([names, sum, value], l) => {
     const line = element("tr");
     const name = element("td", "name");
-    names.forEach((each, c) => {
+    names.forEach(([each], c) => {
       if (c) name.append(terms.between);
       const cell = element("button", "link", each);
       cell.onclick = () => unfold(l, c);

@@ -10,6 +10,7 @@ from attnviz import palette
 from attnviz.pictures import Matrix
 from attnviz.terms import Cell, Line, Terms, digits
 from attnviz.trace import Trace
+from attnviz.trail import format_trail
 from attnviz.vocabulary import VOCABULARY
 
 _HERE = Path(__file__).parent
@@ -20,57 +21,56 @@ _component = st.components.v2.component(
     js=(_HERE / "matrix.js").read_text("utf-8"),
 )
 
+MOST_AHEAD = 2_000  # terms that are sent before anyone has asked for them
 _EMPTY = {"equations": [], "trail": [], "breakdowns": []}
 
 
-def breakdowns(
-    trace: Trace,
-    cells: Sequence[tuple[str, Terms]],
-    on_unfold: Callable[[int, Cell], None],
-    key: str,
-) -> None:
-    """List, beside each other, how some cells were made: for each a title and its terms, which add up.
+def breakdowns(trace: Trace, cells: Sequence[Cell], on_follow: Callable[[str], None], key: str) -> None:
+    """List, beside each other, how some cells were made: for each its terms, which add up.
 
-    `on_unfold(number, cell)` is called when a cell is clicked that the one of that number was made from.
+    `on_follow(trail)` is called when a cell is clicked that one of them was made
+    from, with the trail from that one to it, as an address has it.
     """
-    shown = [_breakdown(trace, title, terms, terms.lines(), digits) for title, terms in cells]
 
-    def unfolded() -> None:
-        number, line, place = st.session_state[key].unfold
-        on_unfold(number, cells[number][1].lines()[line].cells[place])
+    def followed() -> None:
+        on_follow(st.session_state[key].follow)
 
-    _component(key=key, data=_EMPTY | {"breakdowns": shown}, on_unfold_change=unfolded)
+    shown = [_breakdown(trace, cell, lambda terms: terms.lines(), digits) for cell in cells]
+    _component(key=key, data=_EMPTY | {"breakdowns": shown}, on_follow_change=followed)
 
 
 def trail(
     trace: Trace,
     cells: Sequence[Cell],
-    lines: Sequence[Line],
-    on_back: Callable[[int], None],
-    on_unfold: Callable[[Cell], None],
+    ordered: Callable[[Terms], Sequence[Line]],
+    on_follow: Callable[[str], None],
     key: str,
 ) -> None:
-    """Draw the cells that were unfolded one after the other, and `lines`, the terms of the last, at full precision.
+    """Draw the cells that were unfolded one after the other, and the terms of the last, at full precision.
 
-    `on_back(place)` is called when an earlier cell is clicked, and
-    `on_unfold(cell)` when one is that the last was made from.
+    `ordered` gives terms their lines. What a click would show is sent along, if
+    it is not too much, so that the browser shows it before the server answers;
+    so `on_follow` gets the whole trail that a click led to, as an address has it.
     """
-    last = cells[-1]
-    terms = trace.terms(last.stage, last.index)
-    shown = _breakdown(trace, f"{trace.name_of(last)} = {last.value!r}", terms, lines, repr)
 
-    def went_back() -> None:
-        on_back(st.session_state[key].back)
+    def followed() -> None:
+        on_follow(st.session_state[key].follow)
 
-    def unfolded() -> None:
-        _, line, place = st.session_state[key].unfold
-        on_unfold(lines[line].cells[place])
+    def shown(cell: Cell) -> dict:
+        return _breakdown(trace, cell, ordered, repr)
 
+    lines = ordered(trace.terms(cells[-1].stage, cells[-1].index))
+    n_ahead = sum(len(trace.terms(cell.stage, cell.index).cells) for line in lines for cell in line.cells)
     _component(
         key=key,
-        data=_EMPTY | {"trail": [trace.name_of(cell) for cell in cells], "breakdowns": [shown]},
-        on_back_change=went_back,
-        on_unfold_change=unfolded,
+        data=_EMPTY
+        | {
+            "trail": [_named(trace, cell) for cell in cells],
+            "breakdowns": [shown(cells[-1])],
+            "ahead": [[shown(cell) for cell in line.cells] for line in lines] if n_ahead <= MOST_AHEAD else [],
+            "behind": [shown(cell) for cell in cells],
+        },
+        on_follow_change=followed,
     )
 
 
@@ -147,11 +147,22 @@ def _jsonable(values: np.ndarray) -> list:
     return np.where(np.isfinite(values), values, None).tolist()
 
 
-def _breakdown(trace: Trace, title: str, terms: Terms, lines: Sequence[Line], written: Callable[[float], str]) -> dict:
+def _breakdown(
+    trace: Trace, cell: Cell, ordered: Callable[[Terms], Sequence[Line]], written: Callable[[float], str]
+) -> dict:
+    terms = trace.terms(cell.stage, cell.index)
     return {
-        "title": title,
+        "cell": _named(trace, cell),
+        "title": f"{trace.name_of(cell)} = {written(cell.value)}",
         "between": terms.between,
-        "lines": [[[trace.name_of(cell) for cell in line.cells], line.sum, written(line.value)] for line in lines],
+        "lines": [
+            [[_named(trace, each) for each in line.cells], line.sum, written(line.value)] for line in ordered(terms)
+        ],
         "conclusion": terms.conclusion(),
         "total": written(terms.total()),
     }
+
+
+def _named(trace: Trace, cell: Cell) -> tuple[str, str]:
+    """A cell as a person says it, and as an address has it."""
+    return trace.name_of(cell), format_trail([cell])
