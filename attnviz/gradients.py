@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.attention import PARAMETER_AXES
-from attnviz.terms import Cell, digits
+from attnviz.numerals import digits
+from attnviz.terms import Cell
 from attnviz.trace import Trace
 
 

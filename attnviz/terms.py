@@ -9,17 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-SHOWN_AT_MOST = 4  # summands in a formula; the list of lines always has them all
-
-
-def digits(value: float) -> str:
-    """A number as an inspector shows it: 4 decimals, or 3 significant ones where it is too small or large for that."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    if value != 0 and not 1e-3 <= abs(value) < 1e6:
-        mantissa, exponent = f"{value:.2e}".split("e")
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:.4f}".replace("-", "−")
+from attnviz.numerals import bracketed, bracketed_tex, digits, elided, tex
 
 
 @dataclass(frozen=True)
@@ -69,7 +59,7 @@ class Sum:
         return f"the sum of {len(self.products)}, added up unrounded"
 
     def latex(self) -> str:
-        return _elided([r" \cdot ".join(_bracketed_tex(cell.value) for cell in product) for product in self.products])
+        return elided([r" \cdot ".join(bracketed_tex(cell.value) for cell in product) for product in self.products])
 
 
 @dataclass(frozen=True)
@@ -102,7 +92,7 @@ class Scaled:
     def latex(self) -> str:
         if self.factor is None:
             return rf"\frac{{{tex(self.cell.value)}}}{{{tex(self.divisor)}}}"
-        return rf"{_bracketed_tex(self.cell.value)} \cdot {_bracketed_tex(self.factor)}"
+        return rf"{bracketed_tex(self.cell.value)} \cdot {bracketed_tex(self.factor)}"
 
 
 @dataclass(frozen=True)
@@ -158,8 +148,8 @@ class Share:
     def latex(self) -> str:
         if not self.divisor:
             return r"0 \quad\text{(no key is visible)}"
-        numerator = rf"e^{{{tex(self.row[self.place].value)} - {_bracketed_tex(self.shift)}}}"
-        return rf"\frac{{{numerator}}}{{{_elided([tex(value) for value in self.exponentials])}}}"
+        numerator = rf"e^{{{tex(self.row[self.place].value)} - {bracketed_tex(self.shift)}}}"
+        return rf"\frac{{{numerator}}}{{{elided([tex(value) for value in self.exponentials])}}}"
 
 
 @dataclass(frozen=True)
@@ -208,8 +198,8 @@ class Proportion:
     def latex(self) -> str:
         if not self.divisor:
             return r"0 \quad\text{(no key is visible)}"
-        parts = [_bracketed_tex(value) for value in self.counted]
-        return rf"\frac{{{parts[self.place]}}}{{{_elided(parts)}}}"
+        parts = [bracketed_tex(value) for value in self.counted]
+        return rf"\frac{{{parts[self.place]}}}{{{elided(parts)}}}"
 
 
 @dataclass(frozen=True)
@@ -302,26 +292,5 @@ class Given:
 Terms = Sum | Scaled | Share | Proportion | Selection | Copy | Given
 
 
-def tex(value: float) -> str:
-    """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
-    mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")
-    return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
-
-
 def _product(cells: tuple[Cell, ...]) -> float:
     return math.prod(cell.value for cell in cells)
-
-
-def bracketed(value: float, written: Callable[[float], str] = digits) -> str:
-    """A number to stand behind an operator: in brackets, if it has a minus of its own."""
-    return f"({written(value)})" if value < 0 else written(value)
-
-
-def _bracketed_tex(value: float) -> str:
-    return f"({tex(value)})" if value < 0 else tex(value)
-
-
-def _elided(parts: list[str]) -> str:
-    if len(parts) > SHOWN_AT_MOST:
-        parts = [*parts[: SHOWN_AT_MOST - 1], r"\dots", parts[-1]]
-    return " + ".join(parts)

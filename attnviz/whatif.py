@@ -4,7 +4,7 @@ import numpy as np
 
 from attnviz.changes import Change, parse_change, split_changes
 from attnviz.errors import ChangeError
-from attnviz.terms import digits
+from attnviz.numerals import digits
 from attnviz.trace import Trace
 from attnviz.vocabulary import VOCABULARY
 

@@ -10,7 +10,7 @@ from conftest import ROOT, served
 
 from attnviz import Settings, trace_of
 from attnviz.lessons import STEPS, steps_of
-from attnviz.terms import digits
+from attnviz.numerals import digits
 from attnviz.worked import EXAMPLES
 
 try:

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 CORE = {"tokens", "streams", "torchstream", "errors", "parameters", "embeddings", "initialisers", "masks", "settings"}
-CORE |= {"terms", "operand", "linear", "scoring", "operations", "changes", "trace", "attention"}
+CORE |= {"numerals", "terms", "operand", "linear", "scoring", "operations", "changes", "trace", "attention"}
 CORE |= {"audit", "gradients", "whatif", "vocabulary"}
 INTERFACE = {"streamlit", "plotly", "pandas"}
 

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.numerals import digits
 from attnviz.operations import Given
-from attnviz.terms import Cell, Copy, Scaled, Selection, Share, Sum, digits
+from attnviz.terms import Cell, Copy, Scaled, Selection, Share, Sum
 from attnviz.trace import Trace
 
 Q, K, H = 3, 5, 2  # queries, keys, heads

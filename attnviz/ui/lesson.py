@@ -7,8 +7,9 @@ import streamlit as st
 from attnviz import figures, insights, pictures
 from attnviz.focus import Focus
 from attnviz.lessons import Step, masks
+from attnviz.numerals import bracketed, digits, tex
 from attnviz.pictures import Matrix
-from attnviz.terms import Copy, Given, Share, bracketed, digits, tex
+from attnviz.terms import Copy, Given, Share
 from attnviz.trace import Trace
 from attnviz.trail import format_trail
 from attnviz.ui import address, matrix

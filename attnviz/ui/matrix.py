@@ -7,8 +7,9 @@ import numpy as np
 import streamlit as st
 
 from attnviz import palette
+from attnviz.numerals import digits
 from attnviz.pictures import Matrix
-from attnviz.terms import Cell, Line, Terms, digits
+from attnviz.terms import Cell, Line, Terms
 from attnviz.trace import Trace
 from attnviz.trail import format_trail
 from attnviz.vocabulary import VOCABULARY

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.lessons import STEPS, steps_of
-from attnviz.terms import digits
+from attnviz.numerals import digits
 from attnviz.ui.controls import source_of
 from attnviz.vocabulary import VOCABULARY
 from attnviz.worked.example import Example
