@@ -113,7 +113,7 @@ def test_hovering_outlines_what_a_number_was_made_from(visit):
 def test_a_band_of_the_big_matrix_is_the_head_s_own(visit):
     page = visit().open(at(step="Q, K, V"))
     grid(page, "Query parameters").locator('[data-row="3"][data-column="6"]').click()  # column 3 of head 2
-    expect(page.get_by_role("heading", name="q[head 2, cat, 3]")).to_be_visible()
+    expect(page.get_by_role("heading", name="w_q[head 2, 4, 3]")).to_be_visible()
     assert read(page, "Query parameters") == [(row, 6) for row in range(8)]
 
 

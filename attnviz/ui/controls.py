@@ -196,7 +196,8 @@ def _leave_example() -> None:
 
 
 def _another_seed() -> None:
-    st.session_state["seed"] = str(random.randrange(1000))
+    others = (str(seed) for seed in range(1000) if str(seed) != st.session_state["seed"])
+    st.session_state["seed"] = random.choice(list(others))
 
 
 def _mend_address() -> list[str]:

@@ -29,7 +29,8 @@ def show(trace: Trace, step: Step, focus: Focus) -> None:
     if step.title == "Softmax" and not masks(trace):
         st.markdown("No mask is set, so the masked scores are the scaled ones: $Z^M = Z$.")
     _formulas(trace, made, focus)
-    equations = [pictures.equation(trace, name, focus) for name in made]
+    operands = {each for name in made for each in trace[name].inputs}  # drawn beside what is made from them
+    equations = [pictures.equation(trace, name, focus) for name in made if name not in operands]
     picture(trace, equations, address.picking(trace, focus), scene=step.title)
     for name in made:
         st.markdown(markdown(insights.caption(trace, name, focus)))
