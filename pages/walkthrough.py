@@ -6,9 +6,7 @@ from attnviz.lessons import steps_of
 from attnviz.ui import address, controls, lesson, steps
 
 trace = controls.trace()
-st.markdown(
-    "**Try:** hover a number to see what made it, click it to take it apart, press **→** to go on."
-)
+st.markdown("**Try:** hover a number to see what made it, click it to take it apart, press **→** to go on.")
 lessons = steps_of(trace)
 step = steps.chosen(lessons)
 steps.turn(lessons, step, "top", ("Left", "Right"))
