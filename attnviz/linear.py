@@ -179,7 +179,8 @@ class Contributions:
         return terms.Sum(tuple((heads.cell((head, query, i)), w_o.cell((head * d_v + i, column))) for i in range(d_v)))
 
     def latex(self, result: str, heads: str, w_o: str) -> str:
-        return rf"{result} = {heads}\,{w_o}_i"
+        _, _, head = heads.rpartition("_")  # the band of W_O is the one of the same head
+        return rf"{result} = {heads}\,{w_o}_{head}"
 
     def numpy(self, result: str, heads: str, w_o: str) -> str:
         return f"{result} = {heads} @ {w_o}.reshape(*{heads}.shape[::2], -1)"

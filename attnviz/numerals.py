@@ -35,5 +35,5 @@ def bracketed_tex(value: float) -> str:
 def elided(parts: Sequence[str]) -> str:
     """A sum of parts, its middle left out where they are many."""
     if len(parts) > SHOWN_AT_MOST:
-        parts = [*parts[: SHOWN_AT_MOST - 1], r"\dots", parts[-1]]
+        parts = [*parts[:2], r"\dots", parts[-1]]
     return " + ".join(parts)

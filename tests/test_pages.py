@@ -97,7 +97,8 @@ def test_previous_and_next_walk_through_every_step_and_back():
         ({"step": "nonsense"}, "got 'nonsense', using Tokens", "step", "Tokens"),
         ({"source": "009 none"}, "got '009 none'", "source", "your own sentence"),
         ({"cell": "1.2.x"}, "got '1.2.x'", "step", "Tokens"),
-        # longer than 524,288 characters, Streamlit ignores the address; and the server answers 400 from 64 KiB on
+        # longer than 524,288 characters, Streamlit ignores the address; and before that the server itself
+        # answers 400: seen at 200,000 characters, not yet at 100,000
         ({"sentence": "a" * 500_000}, "the address has 500,000", "d_model", 8),
     ],
 )

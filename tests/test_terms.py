@@ -195,7 +195,7 @@ def test_terms_are_written_in_digits(terms, latex, sums):
 def test_a_long_sum_is_cut_in_the_formula_and_whole_in_the_lines():
     terms = Sum(tuple((cell(float(i)),) for i in range(1, 10)))
     assert terms.conclusion() == "the sum of 9, added up unrounded"
-    assert terms.latex() == r"1.0000 + 2.0000 + 3.0000 + \dots + 9.0000"
+    assert terms.latex() == r"1.0000 + 2.0000 + \dots + 9.0000"
     assert [line.value for line in terms.lines()] == list(range(1, 10))
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.operations import Contributions
 
 PLAIN = attend(np.ones((2, 2)), parameters=Parameters())
 
@@ -51,3 +52,8 @@ def test_cells_have_the_names_of_their_words():
     assert trace.name_of(trace["context"].cell((1, 7))) == "context[sat (2), 8]"
     assert trace.name_of(trace["output"].cell((1, 0))) == "output[cat, 1]"
     assert PLAIN.name_of(PLAIN["scores"].cell((0, 1, 0))) == "scores[head 1, 2, 1]"
+
+
+@pytest.mark.parametrize("head", ["i", "2", "{10}"])
+def test_the_formula_of_a_head_s_contribution_names_its_own_band(head):
+    assert Contributions().latex(f"O_{head}", f"H_{head}", "W^O") == rf"O_{head} = H_{head}\,W^O_{head}"
