@@ -49,7 +49,8 @@ def read(page, title, number=0):
 
 
 def test_type_a_sentence_and_step_to_the_output_with_the_keyboard(visit):
-    page = visit().open()
+    tab = visit()
+    page = tab.open()
     page.get_by_label("Type a sentence").fill("owls see mice at night")
     expect(grid(page, "Embeddings").get_by_role("rowheader", name="owls")).to_be_visible()
     page.get_by_label("Type a sentence").blur()
@@ -58,6 +59,7 @@ def test_type_a_sentence_and_step_to_the_output_with_the_keyboard(visit):
         expect(heading(page, f"{place + 1}. {step.heading}")).to_be_visible()
         if step.title == "Output":
             break
+        tab.settled()  # a press before the page has answered the last one may not count
         page.keyboard.press("ArrowRight" if place % 2 else "PageDown")
     output = trace["output"].value
     for row, column in np.ndindex(output.shape):
@@ -65,6 +67,7 @@ def test_type_a_sentence_and_step_to_the_output_with_the_keyboard(visit):
         expect(grid(page, "Output O").first.locator(f'[data-row="{row}"][data-column="{column}"]')).to_have_text(
             expected
         )
+    tab.settled()
     page.keyboard.press("PageUp")
     expect(heading(page, STEPS[8].heading)).to_be_visible()
 
@@ -158,9 +161,11 @@ def test_back_from_another_page_brings_the_sentence_back(visit):
 
 
 def test_a_step_that_was_clicked_does_not_keep_the_arrow_keys(visit):
-    page = visit().open()
+    tab = visit()
+    page = tab.open()
     page.get_by_role("radio", name="Scores").click()
     expect(heading(page, "3. How well")).to_be_visible()
+    tab.settled()
     page.keyboard.press("ArrowRight")
     expect(heading(page, "4. Keep the scores")).to_be_visible()
 
@@ -228,11 +233,13 @@ def test_a_bad_address_opens_the_page_and_says_so(visit):
 @pytest.mark.parametrize("source", SOURCES)
 def test_a_worked_example_opens_in_the_walkthrough_and_steps_to_its_end(visit, source):
     example, variant = source.split()
-    page = visit().open(at(source=source))
+    tab = visit()
+    page = tab.open(at(source=source))
     steps = steps_of(EXAMPLES[example].variant(variant).trace)
     for place, step in enumerate(steps):
         expect(heading(page, f"{place + 1}. {step.heading}")).to_be_visible()
         if step is not steps[-1]:
+            tab.settled()
             page.locator(".st-key-Next_top button").first.click()
     expect(heading(page, "Every stage and its shape")).to_be_visible()
 
