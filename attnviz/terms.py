@@ -20,6 +20,10 @@ class Cell:
     index: tuple[int, ...]
     value: float
 
+    def __str__(self) -> str:
+        """The cell as it stands in an address, counted from 0 as in NumPy: scores[0,1,2]."""
+        return f"{self.stage}[{','.join(map(str, self.index))}]"
+
 
 @dataclass(frozen=True)
 class Line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -83,14 +84,17 @@ class Trace:
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
 
+    @cached_property
+    def _by_name(self) -> dict[str, Stage]:
+        return {stage.name: stage for stage in self.stages}
+
     def __getitem__(self, name: str) -> Stage:
-        for stage in self.stages:
-            if stage.name == name:
-                return stage
-        raise KeyError(f"no stage {name!r}; this trace has {', '.join(stage.name for stage in self.stages)}")
+        if name not in self._by_name:
+            raise KeyError(f"no stage {name!r}; this trace has {', '.join(self._by_name)}")
+        return self._by_name[name]
 
     def __contains__(self, name: str) -> bool:
-        return any(stage.name == name for stage in self.stages)
+        return name in self._by_name
 
     def terms(self, name: str, index: Sequence[int]) -> Terms:
         """How the cell at `index` of the stage `name` was made.

@@ -15,7 +15,7 @@ LONGEST = 24
 
 def format_trail(cells: Sequence[Cell]) -> str:
     """The trail as it stands in an address."""
-    return "<".join(f"{cell.stage}[{','.join(map(str, cell.index))}]" for cell in cells)
+    return "<".join(map(str, cells))
 
 
 def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
@@ -39,7 +39,7 @@ def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
         if cells and cell not in trace.terms(cells[-1].stage, cells[-1].index).cells:
             return tuple(cells), (
                 f"Each cell of a trail was made from the next; {part} is not among those that "
-                f"{format_trail(cells[-1:])} was made from, and the trail ends before it."
+                f"{cells[-1]} was made from, and the trail ends before it."
             )
         cells.append(cell)
     return tuple(cells), ""

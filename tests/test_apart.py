@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
-from test_pages import ROOT, SOURCES, matrices, opened, warnings
+from test_pages import ROOT, SOURCES, matrices, opened, stage_of, warnings
 
 from attnviz import Settings, operations, trace_of
 from attnviz.audit import Audit, audit
@@ -43,6 +43,19 @@ def sent(at, key):
     return json.loads(component(at, key).json)
 
 
+def named(data, cell):
+    """A cell's name, as the browser makes it of the address."""
+    stage, index = cell.removesuffix("]").split("[")
+    axes = zip(data["axes"][stage], map(int, index.split(",")), strict=True)
+    return f"{stage}[{', '.join(data['labels'][axis][place] for axis, place in axes)}]"
+
+
+def told(at, key="trail"):
+    """The breakdowns that a component shows, by cell."""
+    data = sent(at, key)
+    return {cell: data["breakdowns"][cell] for cell in data["answer"]["cells"]}
+
+
 def did(at, key, event, value):
     """What the component's script says to the server when a person clicks; at.session_state calls nothing back."""
     states = at._tree.get_widget_states()
@@ -63,7 +76,7 @@ def quiet(at):
 
 def drawn(at, key):
     """The numbers of a component's matrices, by stage; hidden ones are None."""
-    return {matrix["stage"]: matrix for equation in sent(at, key)["equations"] for matrix in equation}
+    return {stage_of(matrix): matrix for equation in sent(at, key)["equations"] for matrix in equation}
 
 
 def as_drawn(trace, name, values, head):
@@ -90,17 +103,18 @@ def test_every_stage_is_taken_apart_and_its_terms_add_up(address):
         at.query_params["trail"] = format_trail([cell])
         at.run()
         assert quiet(at), stage.name
-        shown = sent(at, "trail")
         assert walked(at) == [trace.name_of(cell)]
-        (breakdown,) = shown["breakdowns"]
-        assert breakdown["title"] == f"{trace.name_of(cell)} = {cell.value!r}"
+        ((address_of_it, breakdown),) = told(at).items()
+        assert address_of_it == format_trail([cell])
+        assert breakdown["value"] == repr(cell.value)
         adds_up(trace.terms(stage.name, cell.index), breakdown, cell)
         assert drawn(at, "picture")[stage.name]["selected"][-1] == cell.index[-1]
 
 
 def walked(at):
     """The names on the trail."""
-    return [name for name, _ in sent(at, "trail")["trail"]]
+    data = sent(at, "trail")
+    return [named(data, cell) for cell in data["answer"]["trail"]]
 
 
 def adds_up(made_from, breakdown, cell):
@@ -126,23 +140,17 @@ def test_clicks_lead_from_the_output_to_an_embedding(order):
     names = [trace.name_of(trace["output"].cell((3, 4)))]
     assert walked(at) == names
     for stage in ("concat", "heads", "attention", "masked", "scaled", "scores", "q", "x", "embeddings"):
-        lines = sent(at, "trail")["breakdowns"][0]["lines"]
-        line, place = next(
-            (n, c)
-            for n, (cells, *_) in enumerate(lines)
-            for c, (name, _) in enumerate(cells)
-            if name.startswith(f"{stage}[")
-        )
-        name, address = lines[line][0][place]
-        names.append(name)
-        did(at, "trail", "follow", f"{'<'.join(address for _, address in sent(at, 'trail')['trail'])}<{address}")
+        (breakdown,) = told(at).values()
+        cell = next(cell for cells, *_ in breakdown["lines"] for cell in cells if cell.startswith(f"{stage}["))
+        names.append(named(sent(at, "trail"), cell))
+        did(at, "trail", "follow", "<".join([*sent(at, "trail")["answer"]["trail"], cell]))
         assert quiet(at)
         assert walked(at) == names
         cells, notice = parse_trail(trace, at.query_params["trail"])
         assert [trace.name_of(cell) for cell in cells] == names
         assert not notice
     assert any(text.startswith("This is where the trail ends") for text in texts(at))
-    did(at, "trail", "follow", "<".join(address for _, address in sent(at, "trail")["trail"][:3]))
+    did(at, "trail", "follow", "<".join(sent(at, "trail")["answer"]["trail"][:3]))
     assert walked(at) == names[:3]
     assert len(parse_trail(trace, at.query_params["trail"])[0]) == 3
 
@@ -150,11 +158,12 @@ def test_clicks_lead_from_the_output_to_an_embedding(order):
 def test_what_a_click_would_show_is_sent_along():
     at = opened(APART, trail="output[1,2]<concat[1,5]", order="in order", **SHOWN)
     data = sent(at, "trail")
-    assert [each["cell"] for each in data["behind"]] == data["trail"]
-    for (cells, *_), ahead in zip(data["breakdowns"][0]["lines"], data["ahead"], strict=True):
-        for cell, breakdown in zip(cells, ahead, strict=True):
-            after = opened(APART, trail=f"output[1,2]<concat[1,5]<{cell[1]}", order="in order", **SHOWN)
-            assert sent(after, "trail")["breakdowns"] == [breakdown]
+    trail = data["answer"]["trail"]
+    following = [cell for cells, *_ in data["breakdowns"][trail[-1]]["lines"] for cell in cells]
+    assert data["breakdowns"].keys() == {*trail, *following}
+    for clicked in [*(trail[: n + 1] for n in range(len(trail))), *([*trail, cell] for cell in following)]:
+        after = opened(APART, trail="<".join(clicked), order="in order", **SHOWN)
+        assert told(after) == {clicked[-1]: data["breakdowns"][clicked[-1]]}
 
 
 def test_the_difference_is_said_at_full_precision():
@@ -170,19 +179,18 @@ def test_the_difference_is_said_at_full_precision():
 @pytest.mark.parametrize("trail", ["output[1,2]", "attention[1,3,2]", "scores[0,2,5]", "masked[0,1,4]"])
 def test_both_orders_show_the_same_lines(trail):
     at = opened(APART, trail=trail, **SHOWN)
-    by_size = sent(at, "trail")["breakdowns"][0]
+    (by_size,) = told(at).values()
     sizes = [abs(float(value)) for _, _, value in by_size["lines"]]
     assert sizes == sorted(sizes, reverse=True)
     at.segmented_control(key="order").set_value("in order").run()
-    in_order = sent(at, "trail")["breakdowns"][0]
+    (in_order,) = told(at).values()
     assert sorted(in_order.pop("lines")) == sorted(by_size.pop("lines"))
     assert in_order == by_size
     trace = trace_of(EXAMPLE)
     (cell,), _ = parse_trail(trace, trail)
     lines = trace.terms(cell.stage, cell.index).lines(repr)
-    assert [float(value) for _, _, value in sent(at, "trail")["breakdowns"][0]["lines"]] == [
-        line.value for line in lines
-    ]
+    (breakdown,) = told(at).values()
+    assert [float(value) for _, _, value in breakdown["lines"]] == [line.value for line in lines]
 
 
 @pytest.mark.parametrize(
@@ -222,15 +230,15 @@ def test_the_boxes_start_another_trail():
 
 def test_a_cell_of_the_picture_goes_on_the_trail_or_starts_another():
     at = opened(APART, trail="scores[1,4,3]", **SHOWN)
-    pictured = [matrix["stage"] for matrix in sent(at, "picture")["equations"][0]]
+    pictured = [stage_of(matrix) for matrix in sent(at, "picture")["equations"][0]]
     assert pictured == ["q", "k", "scores"]
-    did(at, "picture", "pick", [0, 0, 4, 2])
+    did(at, "picture", "pick", sent(at, "picture")["equations"][0][0]["cells"][4][2])
     assert at.query_params["trail"] == "scores[1,4,3]<q[1,4,2]"
     at = opened(APART, trail="scores[1,4,3]", **SHOWN)
-    did(at, "picture", "pick", [0, 1, 2, 3])  # the keys are drawn transposed
+    did(at, "picture", "pick", sent(at, "picture")["equations"][0][1]["cells"][2][3])  # the keys are drawn transposed
     assert at.query_params["trail"] == "scores[1,4,3]<k[1,3,2]"
     at = opened(APART, trail="scores[1,4,3]", **SHOWN)
-    did(at, "picture", "pick", [0, 2, 0, 1])
+    did(at, "picture", "pick", sent(at, "picture")["equations"][0][2]["cells"][0][1])
     assert at.query_params["trail"] == "scores[1,0,1]"
 
 
@@ -318,10 +326,10 @@ def test_changes_of_the_address_are_made_and_marked(stage, changes):
     shown = plain_numbers(matrix["values"], -np.inf)
     assert np.array_equal(shown, as_drawn(after, stage, after[stage].value, 0))
     for each in sent(at, "picture")["equations"][0]:
-        if each["stage"] in ("w_q", "w_k", "w_v") and each["band"]:  # all heads side by side
-            old, new = (np.concatenate(trace[each["stage"]].value, axis=-1) for trace in (before, after))
+        if stage_of(each) in ("w_q", "w_k", "w_v") and each["band"]:  # all heads side by side
+            old, new = (np.concatenate(trace[stage_of(each)].value, axis=-1) for trace in (before, after))
         else:
-            old, new = (as_drawn(trace, each["stage"], trace[each["stage"]].value, 0) for trace in (before, after))
+            old, new = (as_drawn(trace, stage_of(each), trace[stage_of(each)].value, 0) for trace in (before, after))
         expected = old != new
         assert np.array_equal(each["moved"], expected.T if "⊤" in each["symbol"] else expected)
     assert np.any(matrix["moved"]) == (stage != "attention" or "[0" in changes)  # head 1 is in sight
@@ -478,7 +486,7 @@ def test_every_stage_can_be_changed(address):
 
 def test_a_picked_cell_is_the_one_that_is_set():
     at = opened(WHAT_IF, stage="scores", **SHOWN)
-    did(at, "picture", "pick", [0, 1, 2, 3])  # the keys, transposed
+    did(at, "picture", "pick", sent(at, "picture")["equations"][0][1]["cells"][2][3])  # the keys, transposed
     assert at.selectbox(key="stage").value == "k"
     assert at.number_input[0].label.startswith("k[head 1, on, 3] becomes")
     assert at.number_input[0].value == trace_of(EXAMPLE)["k"].value[0, 3, 2]

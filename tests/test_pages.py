@@ -27,7 +27,11 @@ def opened(path=ROOT / "app.py", **address):
 def matrices(at, key="picture"):
     """What the matrix component was sent, by stage."""
     data = [json.loads(each.proto.json) for each in at.get("bidi_component") if key in each.proto.id]
-    return {matrix["stage"]: matrix for matrix in data[0]["equations"][-1]}
+    return {stage_of(matrix): matrix for matrix in data[0]["equations"][-1]}
+
+
+def stage_of(matrix):
+    return matrix["cells"][0][0].partition("[")[0]
 
 
 def warnings(at):

@@ -7,7 +7,8 @@ import streamlit as st
 
 from attnviz.errors import SettingsError
 from attnviz.focus import Focus, coordinates
-from attnviz.pictures import Matrix, d_v
+from attnviz.pictures import d_v
+from attnviz.terms import Cell
 from attnviz.trace import Trace
 from attnviz.ui.text import markdown
 
@@ -39,21 +40,17 @@ def move(to: Focus) -> None:
     st.query_params["cell"] = st.session_state[_CELL] = str(to)
 
 
-def picked(shown: Sequence[str]) -> str | None:
-    """The stage whose cell was picked last, if it is among those that are shown."""
-    name = st.query_params.get("picked")
-    return name if name in shown else None
+def picked() -> str | None:
+    """The stage whose cell was picked last, as far as the address says."""
+    return st.query_params.get("picked")
 
 
-def picking(trace: Trace, at: Focus) -> Callable[[Matrix, int, int], None]:
-    """What to do when a cell of a picture is picked: move the focus to it."""
+def picking(trace: Trace, at: Focus) -> Callable[[Cell], None]:
+    """What to do when a cell is picked: move the focus to it."""
 
-    def pick(matrix: Matrix, row: int, column: int) -> None:
-        stage = trace[matrix.stage]
-        index = matrix.index(row, column)
-        if len(index) == len(stage.shape) and all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
-            move(at.moved(stage, index, d_v(trace)))
-            st.query_params["picked"] = stage.name
+    def pick(cell: Cell) -> None:
+        move(at.moved(trace[cell.stage], cell.index, d_v(trace)))
+        st.query_params["picked"] = cell.stage
 
     return pick
 

@@ -142,11 +142,10 @@ def _focus_on(trace: Trace, cell: Cell) -> Focus:
     return address.focus(trace).moved(trace[cell.stage], cell.index, pictures.d_v(trace))
 
 
-def _picking(trace: Trace, cells: tuple[Cell, ...]) -> Callable[[pictures.Matrix, int, int], None]:
+def _picking(trace: Trace, cells: tuple[Cell, ...]) -> Callable[[Cell], None]:
     """A picked cell goes on the trail if the last was made from it; else it starts another."""
 
-    def pick(drawn: pictures.Matrix, row: int, column: int) -> None:
-        cell = trace[drawn.stage].cell(drawn.index(row, column))
+    def pick(cell: Cell) -> None:
         read = trace.terms(cells[-1].stage, cells[-1].index).cells
         follow((*cells, cell) if cell in read else (cell,))
 

@@ -9,8 +9,8 @@ from attnviz import pictures, whatif
 from attnviz.changes import Change, format_changes
 from attnviz.errors import ArrayError, ChangeError
 from attnviz.focus import Focus
-from attnviz.pictures import Matrix
 from attnviz.settings import MAX_CHANGES
+from attnviz.terms import Cell
 from attnviz.trace import Trace
 from attnviz.ui import address, lesson
 from attnviz.ui.text import markdown
@@ -103,9 +103,9 @@ def pictures_of(trace: Trace, changed: Trace, name: str, focus: Focus) -> None:
     before, after = (pictures.equation(each, name, focus) for each in (trace, changed))
     marked = [replace(new, moved=new.values != old.values) for old, new in zip(before, after, strict=True)]
 
-    def pick(matrix: Matrix, row: int, column: int) -> None:
-        st.session_state["stage"] = matrix.stage
-        address.picking(changed, focus)(matrix, row, column)
+    def pick(cell: Cell) -> None:
+        st.session_state["stage"] = cell.stage
+        address.picking(changed, focus)(cell)
 
     lesson.picture(changed, [marked], pick)
 
@@ -134,7 +134,7 @@ def _named(trace: Trace, change: Change) -> str:
     return trace.name_of(stage.cell(change.index))
 
 
-def _set(made: Changes, cell, value: float) -> None:
+def _set(made: Changes, cell: Cell, value: float) -> None:
     try:
         _add(made, Change(cell.stage, cell.index, value))
     except ChangeError as error:

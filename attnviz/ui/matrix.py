@@ -1,43 +1,90 @@
-"""The matrix component: equations of matrices as real tables, drawn and explored in the browser."""
+"""The matrix component: equations of matrices as real tables, and what is said of their cells, in the browser."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
 from attnviz import palette
-from attnviz.numerals import digits
+from attnviz.answers import Answer
+from attnviz.focus import coordinates
+from attnviz.numerals import digits, tex
 from attnviz.pictures import Matrix
-from attnviz.terms import Cell, Line, Terms
+from attnviz.terms import Cell, Copy, Given, Line, Terms
 from attnviz.trace import Trace
-from attnviz.trail import format_trail
-from attnviz.vocabulary import VOCABULARY
+from attnviz.trail import parse_trail
+from attnviz.vocabulary import VOCABULARY, symbol
 
-_HERE = Path(__file__).parent
+_BROWSER = Path(__file__).parent / "browser"
 _component = st.components.v2.component(
     "attnviz.matrix",
     html='<div class="picture"></div>',
-    css=(_HERE / "matrix.css").read_text("utf-8"),
-    js=(_HERE / "matrix.js").read_text("utf-8"),
+    css=(_BROWSER / "picture.css").read_text("utf-8"),
+    js="\n".join(path.read_text("utf-8") for path in sorted(_BROWSER.glob("*.js"))),  # an inline script is one text
 )
 
-MOST_AHEAD = 2_000  # terms that are sent before anyone has asked for them
-_EMPTY = {"equations": [], "trail": [], "breakdowns": []}
+MOST_AHEAD = 6_000  # cells among the terms that are sent before anyone has asked for them: some 25 ms
+_COLOURS = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
 
 
-def breakdowns(trace: Trace, cells: Sequence[Cell], on_follow: Callable[[str], None], key: str) -> None:
-    """List, beside each other, how some cells were made: for each its terms, which add up.
+def picture(
+    trace: Trace,
+    equations: Sequence[Sequence[Matrix]],
+    on_pick: Callable[[Cell], None],
+    key: str,
+    *,
+    answer: Answer | None = None,
+    on_follow: Callable[[str], None] | None = None,
+    small: bool = False,
+    flowing: bool = False,
+    scene: str = "",
+) -> None:
+    """Draw equations, and an answer under them: its captions, and how its cells were made.
 
-    `on_follow(trail)` is called when a cell is clicked that one of them was made
-    from, with the trail from that one to it, as an address has it.
+    `small` equations are in dots, without labels and digits; of `flowing` ones
+    several stand on a line. When another `scene` is drawn than before, the page
+    goes back to its top.
+
+    `on_pick(cell)` is called when a cell is clicked, or chosen with Enter. So
+    that its answer is there at once, the browser asks for how all of them were
+    made as soon as a pointer or the keyboard comes to the picture: few pictures
+    are picked from, and sending it always would double the work of each run.
+    `on_follow(trail)` is called when a cell is clicked that one of the answer's
+    was made from, with the trail from that one to it, as an address has it.
     """
+
+    def picked() -> None:
+        for cell in parse_trail(trace, st.session_state[key].pick)[0]:
+            on_pick(cell)
 
     def followed() -> None:
         on_follow(st.session_state[key].follow)
 
-    shown = [_breakdown(trace, cell, lambda terms: terms.lines(), digits) for cell in cells]
-    _component(key=key, data=_EMPTY | {"breakdowns": shown}, on_follow_change=followed)
+    data = {
+        "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
+        "small": small,
+        "flowing": flowing,
+        "scene": scene,
+        "colours": _COLOURS,
+    }
+    if answer:
+        near = bool(getattr(st.session_state.get(key), "near", False))
+        cells = {*answer.cells, *(_pickable(trace, equations) if near else ())}
+        data |= {
+            "answer": _said(answer.cells, captions=answer.captions),
+            "told": answer.to_picks,
+            "focus": vars(answer.focus),
+            "captions": answer.captions_by_row() if near else {},
+            "breakdowns": {str(cell): _breakdown(trace, cell, lambda terms: terms.lines(), digits) for cell in cells},
+        }
+    _component(
+        key=key,
+        data=_naming(trace) | data,
+        on_pick_change=picked,
+        on_follow_change=followed,
+        on_near_change=lambda: None,
+    )
 
 
 def trail(
@@ -57,68 +104,50 @@ def trail(
     def followed() -> None:
         on_follow(st.session_state[key].follow)
 
-    def shown(cell: Cell) -> dict:
-        return _breakdown(trace, cell, ordered, repr)
-
-    lines = ordered(trace.terms(cells[-1].stage, cells[-1].index))
-    n_ahead = sum(len(trace.terms(cell.stage, cell.index).cells) for line in lines for cell in line.cells)
+    before = trace.terms(cells[-1].stage, cells[-1].index).cells
+    shown = {*cells, *(before if _n_terms(trace, before) <= MOST_AHEAD else ())}
     _component(
         key=key,
-        data=_EMPTY
-        | {
-            "trail": [_named(trace, cell) for cell in cells],
-            "breakdowns": [shown(cells[-1])],
-            "ahead": [[shown(cell) for cell in line.cells] for line in lines] if n_ahead <= MOST_AHEAD else [],
-            "behind": [shown(cell) for cell in cells],
+        data={
+            **_naming(trace),
+            "equations": [],
+            "answer": _said(cells[-1:], trail=cells),
+            "breakdowns": {str(cell): _breakdown(trace, cell, ordered, repr) for cell in shown},
         },
         on_follow_change=followed,
     )
 
 
-def picture(
-    trace: Trace,
-    equations: Sequence[Sequence[Matrix]],
-    on_pick: Callable[[Matrix, int, int], None],
-    key: str,
-    *,
-    small: bool = False,
-    flowing: bool = False,
-    scene: str = "",
-) -> None:
-    """Draw equations: `small` ones in dots, without labels and digits; `flowing` ones several to a line.
+def _pickable(trace: Trace, equations: Sequence[Sequence[Matrix]]) -> set[Cell]:
+    """The cells of the equations; none if telling how they were made would be too much."""
+    cells = {
+        trace[matrix.stage].cell(matrix.index(*place))
+        for equation in equations
+        for matrix in equation
+        for place in np.ndindex(matrix.values.shape)
+    }
+    return cells if _n_terms(trace, cells) <= MOST_AHEAD else set()
 
-    When another `scene` is drawn than before, the page goes back to its top.
 
-    `on_pick(matrix, row, column)` is called when a cell is clicked, or chosen with Enter.
-    """
+def _n_terms(trace: Trace, cells: Iterable[Cell]) -> int:
+    return sum(len(trace.terms(cell.stage, cell.index).cells) for cell in cells)
 
-    def picked() -> None:
-        e, m, row, column = st.session_state[key].pick
-        on_pick(equations[e][m], row, column)
 
-    _component(
-        key=key,
-        data=_EMPTY
-        | {
-            "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
-            "small": small,
-            "flowing": flowing,
-            "scene": scene,
-            "breakdowns": [],
-            "colours": {
-                "negative": palette.NEGATIVE,
-                "positive": palette.POSITIVE,
-                "share": palette.SHARE,
-            },
-        },
-        on_pick_change=picked,
-    )
+def _naming(trace: Trace) -> dict:
+    """What the browser needs to name a cell by its address, and to find the cells in focus."""
+    lengths = {axis: n for stage in trace.stages for axis, n in zip(stage.axes, stage.shape, strict=True)}
+    return {
+        "axes": {stage.name: stage.axes for stage in trace.stages},
+        "labels": {axis: [trace.label(axis, place) for place in range(n)] for axis, n in lengths.items()},
+        "coordinates": {axis: coordinates(axis) for axis in lengths},
+    }
 
 
 def _matrix(trace: Trace, matrix: Matrix) -> dict:
+    n_rows, n_columns = matrix.values.shape
+    cell = trace[matrix.stage].cell
     return {
-        "stage": matrix.stage,
-        "head": "" if matrix.head is None else trace.label("head", matrix.head),
+        "cells": [[str(cell(matrix.index(row, column))) for column in range(n_columns)] for row in range(n_rows)],
         "symbol": matrix.symbol,
         "title": matrix.title,
         "counts": matrix.counts,
@@ -148,22 +177,27 @@ def _jsonable(values: np.ndarray) -> list:
     return np.where(np.isfinite(values), values, None).tolist()
 
 
+def _said(cells: Iterable[Cell], *, captions: Sequence[str] = (), trail: Iterable[Cell] = ()) -> dict:
+    return {"captions": captions, "trail": list(map(str, trail)), "cells": list(map(str, cells))}
+
+
 def _breakdown(
     trace: Trace, cell: Cell, ordered: Callable[[Terms], Sequence[Line]], written: Callable[[float], str]
 ) -> dict:
     terms = trace.terms(cell.stage, cell.index)
     return {
-        "cell": _named(trace, cell),
-        "title": f"{trace.name_of(cell)} = {written(cell.value)}",
+        "value": written(cell.value),
+        "formula": "" if isinstance(terms, Copy | Given) else _formula(trace, cell, terms),
         "between": terms.between,
-        "lines": [
-            [[_named(trace, each) for each in line.cells], line.sum, written(line.value)] for line in ordered(terms)
-        ],
+        "lines": [[list(map(str, line.cells)), line.sum, written(line.value)] for line in ordered(terms)],
         "conclusion": terms.conclusion(),
         "total": written(terms.total()),
     }
 
 
-def _named(trace: Trace, cell: Cell) -> tuple[str, str]:
-    """A cell as a person says it, and as an address has it."""
-    return trace.name_of(cell), format_trail([cell])
+def _formula(trace: Trace, cell: Cell, terms: Terms) -> str:
+    """A cell as a formula in its own numbers, its places counted from 1."""
+    in_head = trace[cell.stage].axes[0] == "head"
+    place = ", ".join(str(i + 1) for i in cell.index[in_head:])
+    entry = f"({symbol(cell.stage, cell.index[0] if in_head else None)})_{{{place}}}"
+    return f"{entry} = {terms.latex()} = {tex(cell.value)}"

@@ -1,0 +1,54 @@
+"""Answers: what a page says under a picture of the cells in focus, and what it will say when another is picked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from attnviz import insights
+from attnviz.focus import Focus, coordinates
+from attnviz.pictures import d_v
+from attnviz.terms import Cell
+from attnviz.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """Captions, and cells whose making is told.
+
+    Attributes
+    ----------
+    trace : Trace
+    focus : Focus
+    captioned : sequence of str
+        The stages that have a caption.
+    told : sequence of str
+        The stages whose cell in focus is told.
+    to_picks : mapping of str to sequences of str
+        The stages to be told once a cell is picked, by the stage of that cell.
+    """
+
+    trace: Trace
+    focus: Focus
+    captioned: Sequence[str]
+    told: Sequence[str]
+    to_picks: Mapping[str, Sequence[str]]
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """One for each stage that has one."""
+        return tuple(insights.caption(self.trace, name, self.focus) for name in self.captioned)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """One of each stage that is told."""
+        stages = (self.trace[name] for name in self.told)
+        return tuple(stage.cell(self.focus.index(stage, d_v(self.trace))) for stage in stages)
+
+    def captions_by_row(self) -> dict[str, tuple[str, ...]]:
+        """For each stage its caption with the focus on each of its rows: captions look at nothing finer."""
+        return {name: tuple(self._captions_of(name)) for name in self.captioned}
+
+    def _captions_of(self, name: str):
+        stage = self.trace[name]
+        (coordinate,) = coordinates(stage.axes[-2])
+        for row in range(stage.shape[-2]):
+            yield insights.caption(self.trace, name, replace(self.focus, **{coordinate: row}))
