@@ -24,7 +24,7 @@ _component = st.components.v2.component(
     js="\n".join(path.read_text("utf-8") for path in sorted(_BROWSER.glob("*.js"))),  # an inline script is one text
 )
 
-MOST_AHEAD = 6_000  # cells among the terms that are sent before anyone has asked for them: some 25 ms
+MOST_AHEAD = 12_000  # cells among the terms that are sent before anyone has asked for them: some 60 ms of one run
 _COLOURS = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
 
 
@@ -61,6 +61,9 @@ def picture(
     def followed() -> None:
         on_follow(st.session_state[key].follow)
 
+    def came_near() -> None:
+        st.session_state[f"{key}_near"] = True
+
     data = {
         "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
         "small": small,
@@ -69,7 +72,7 @@ def picture(
         "colours": _COLOURS,
     }
     if answer:
-        near = bool(getattr(st.session_state.get(key), "near", False))
+        near = st.session_state.pop(f"{key}_near", False)  # for this run alone
         cells = {*answer.cells, *(_pickable(trace, equations) if near else ())}
         data |= {
             "answer": _said(answer.cells, captions=answer.captions),
@@ -83,7 +86,7 @@ def picture(
         data=_naming(trace) | data,
         on_pick_change=picked,
         on_follow_change=followed,
-        on_near_change=lambda: None,
+        on_near_change=came_near,
     )
 
 

@@ -62,6 +62,7 @@ function say(state, answer) {
   state.answer.replaceChildren(
     ...answer.captions.map((text) => element("p", "caption", text)),
     ...(answer.trail.length ? [drawTrail(data, answer.trail, follow)] : []),
+    ...answer.cells.map((cell) => state.breakdowns[cell].formula).filter(Boolean).map(drawFormula),
     box,
   );
   if (hadFocus) state.answer.querySelector("[aria-current]")?.focus({ preventScroll: true });
@@ -80,14 +81,15 @@ function drawTrail(data, cells, follow) {
   return trail;
 }
 
-function drawBreakdown(data, cell, { value, formula, between, lines, conclusion, total }, unfold) {
+function drawFormula(latex) {
+  const line = element("p", "formula");
+  line.append(typeset(latex));
+  return line;
+}
+
+function drawBreakdown(data, cell, { value, between, lines, conclusion, total }, unfold) {
   const box = element("section", "terms");
   box.append(element("h4", "", `${named(data, cell)} = ${value}`));
-  if (formula) {
-    const line = element("p", "formula");
-    line.append(typeset(formula));
-    box.append(line);
-  }
   const scroller = element("div", "scroller long");
   const table = element("table");
   const body = element("tbody");
@@ -104,7 +106,9 @@ function drawBreakdown(data, cell, { value, formula, between, lines, conclusion,
     body.append(line);
   });
   const last = element("tr", "total");
-  last.append(element("td", "name", ""), element("td", "sum", conclusion), element("td", "value", total));
+  const sum = element("td", "sum", conclusion);
+  sum.colSpan = 2;
+  last.append(sum, element("td", "value", total));
   const foot = element("tfoot");
   if (conclusion) foot.append(last);
   table.append(body, foot);

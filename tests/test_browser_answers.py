@@ -1,0 +1,143 @@
+"""What a click shows at once, before a server could have answered, and formulas as a browser typesets them."""
+
+import re
+from collections import Counter
+
+import pytest
+from conftest import ROOT
+from test_browser import EXAMPLE, at, expect, grid
+
+from attnviz import Settings, trace_of
+from attnviz.focus import Focus
+from attnviz.insights import caption
+from attnviz.numerals import digits
+from attnviz.vocabulary import VOCABULARY
+from attnviz.worked import EXAMPLES
+
+pytestmark = pytest.mark.browser
+
+TRACE = trace_of(Settings(EXAMPLE, mask="causal"))
+AT_ONCE = """(cell, key) => {
+  cell.click(); // and in the same breath, so that no server can have been asked
+  const answer = cell.getRootNode().querySelector(".answer");
+  return ["h4", ".caption"].map((what) => [...answer.querySelectorAll(what)].map((each) => each.textContent));
+}"""
+
+
+def pick(page, title, row, column):
+    """The headings and captions right after a click on a cell."""
+    cell = grid(page, title).last.locator(f'[data-row="{row}"][data-column="{column}"]')
+    return cell.evaluate(AT_ONCE)
+
+
+def heading_of(name, index):
+    cell = TRACE[name].cell(index)
+    return f"{TRACE.name_of(cell)} = {digits(cell.value)}"
+
+
+def come_near(tab, title):
+    """Point at a picture until it has what it asked for, and a click changes what is told at once."""
+    for place in range(20):
+        cell = grid(tab.page, title).last.locator("[data-row]").nth(place % 2)
+        cell.hover()
+        before = tab.settled().locator(".answer").first.locator("h4").all_text_contents()
+        if cell.evaluate(AT_ONCE)[0] != before:
+            tab.settled()
+            return
+    pytest.fail("nothing was sent beforehand")
+
+
+def test_a_picked_cell_is_told_before_the_server_has_answered(visit):
+    tab = visit()
+    page = tab.open(at(step="Q, K, V", mask="causal", cell="1.1.1.1.1"))
+    come_near(tab, "Queries")
+    query, key = 2, 0
+    for title, name, row, feature in [("Queries", "q", 4, 1), ("Keys", "k", 3, 2), ("Values", "v", 5, 0)]:
+        query, key = (row, key) if name == "q" else (query, row)
+        headings, captions = pick(page, title, row, feature)
+        assert headings == [heading_of("q", (0, query, feature)), *(heading_of(n, (0, key, feature)) for n in "kv")]
+        assert captions == [caption(TRACE, each, Focus(0, query, key, feature, 0)) for each in "qkv"]
+        tab.settled()
+    assert pick(page, "Input", 1, 6)[0] == [heading_of("x", (1, 6))]
+    assert pick(page, "Value parameters", 3, 5)[0] == [heading_of("w_v", (1, 3, 1))]
+
+
+def test_a_cell_of_the_concatenation_is_told_and_its_row_followed(visit):
+    tab = visit()
+    page = tab.open(at(step="Concatenation", mask="causal"))
+    come_near(tab, "Concatenation")
+    headings, _ = pick(page, "Concatenation", 5, 6)
+    assert headings == [heading_of("concat", (5, 6))]
+    page.wait_for_url(lambda url: "cell=2.6." in url)
+    tab.settled()
+    expect(page.locator(".terms h4")).to_have_text(headings)
+    outlined = grid(page, "Concatenation").last.locator(".read")
+    assert outlined.evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])") == [["5", "6"]]
+
+
+def test_the_server_says_the_same_a_little_later(visit):
+    tab = visit()
+    page = tab.open(at(step="Softmax", mask="causal"))
+    come_near(tab, "Attention")
+    for row, column in [(3, 2), (5, 0), (1, 3)]:
+        tab.settled()
+        headings, captions = pick(page, "Attention", row, column)
+        assert headings == [heading_of("attention", (0, row, column))]
+        page.wait_for_url(lambda url, place=(row, column): f"cell=1.{place[0] + 1}.{place[1] + 1}." in url)
+        tab.settled()
+        expect(page.locator(".answer").first.locator("h4")).to_have_text(headings)
+        expect(page.locator(".answer").first.locator(".caption")).to_have_text(captions)
+
+
+SCRIPT = (ROOT / "attnviz" / "ui" / "browser" / "formula.js").read_text("utf-8")
+
+
+def typeset(page, texts):
+    """Formulas as the page's own script typesets them: their elements, each with its text."""
+    elements = "[...typeset(text).querySelectorAll('*')].map((each) => [each.tagName, each.textContent])"
+    return page.evaluate(f"(texts) => {{ {SCRIPT}; return texts.map((text) => {elements}) }}", texts)
+
+
+def formulas():
+    """The formulas of the first and the last cell of every stage, of passes of all kinds."""
+    worked = [variant.trace for example in EXAMPLES.values() for variant in example.variants]
+    own = [trace_of(Settings("alone", mask="padding")), trace_of(Settings(EXAMPLE, positions="sinusoidal")), TRACE]
+    for trace in own + worked:
+        for stage in trace.stages:
+            for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
+                yield trace.terms(stage.name, index).latex()
+
+
+def test_formulas_are_typeset_whole(visit):
+    texts = [*formulas(), *(entry.symbol for entry in VOCABULARY.values())]
+    for latex, elements in zip(texts, typeset(visit().open(), texts), strict=True):
+        counts = Counter(tag for tag, _ in elements)
+        written = [text for tag, text in elements if tag in ("mi", "mn", "mo", "mtext")]
+        assert not set("".join(written)) & set("\\{}_^"), latex
+        assert [text for tag, text in elements if tag == "mn"] == re.findall(r"[\d.]+", latex)
+        assert written.count("−") == latex.count("-")
+        assert counts["mfrac"] == latex.count("\\frac")
+        assert counts["msub"] + counts["msubsup"] == latex.count("_")
+        assert counts["msup"] + counts["msubsup"] == latex.count("^")
+
+
+@pytest.mark.parametrize(
+    ("latex", "mathml"),
+    [
+        ("W^Q_{10}", "<msubsup><mi>W</mi><mrow><mn>10</mn></mrow><mi>Q</mi></msubsup>"),
+        (
+            r"\frac{e^{-1.50}}{2} + \dots",
+            '<mfrac><mrow><msup><mi>e</mi><mrow><mo form="prefix">−</mo><mn>1.50</mn></mrow></msup></mrow>'
+            "<mrow><mn>2</mn></mrow></mfrac><mo>+</mo><mo>…</mo>",
+        ),
+        (r"0 \quad\text{(no key is visible)}", "<mn>0</mn><mo>\u2003</mo><mtext>(no key is visible)</mtext>"),
+        (
+            r"1 \cdot (-\infty)",
+            '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mo>∞</mo>'
+            '<mo stretchy="false">)</mo>',
+        ),
+    ],
+)
+def test_a_formula_s_parts_are_where_they_belong(visit, latex, mathml):
+    inner = visit().open().evaluate(f"(latex) => {{ {SCRIPT}; return typeset(latex).firstChild.innerHTML }}", latex)
+    assert inner == mathml
