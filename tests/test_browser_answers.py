@@ -62,6 +62,58 @@ def test_a_picked_cell_is_told_before_the_server_has_answered(visit):
     assert pick(page, "Value parameters", 3, 5)[0] == [heading_of("w_v", (1, 3, 1))]
 
 
+def test_two_clicks_before_an_answer_both_count(visit):
+    tab = visit()
+    page = tab.open(at(step="Q, K, V", mask="causal"))
+    come_near(tab, "Queries")
+    both = """values => {
+      const cell = (title, row, column) => values.getRootNode().querySelector(
+        `[role="grid"][aria-label^="${title}"] [data-row="${row}"][data-column="${column}"]`);
+      cell("Queries Q", 4, 0).click();
+      cell("Values V", 5, 3).click();
+      return [...values.getRootNode().querySelectorAll("h4")].map((each) => each.textContent);
+    }"""
+    headings = grid(page, "Values").evaluate(both)
+    assert headings == [heading_of("q", (0, 4, 3)), heading_of("k", (0, 5, 3)), heading_of("v", (0, 5, 3))]
+
+
+def test_what_is_told_is_outlined_at_once(visit):
+    tab = visit()
+    page = tab.open(at(step="Q, K, V", mask="causal", cell="1.1.4.1.1"))
+    come_near(tab, "Queries")
+    outlined = """cell => {
+      cell.click();
+      const keys = cell.getRootNode().querySelector(`[role="grid"][aria-label^="Keys"]`);
+      return [...keys.querySelectorAll(".read")].map((each) => [each.dataset.row, each.dataset.column].join());
+    }"""
+    assert grid(page, "Queries").last.locator('[data-row="5"][data-column="2"]').evaluate(outlined) == ["3,2"]
+
+
+def test_every_picture_is_asked_for_until_it_has_come_and_then_no_more(visit):
+    tab = visit()
+    asked = []
+    tab.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(frame)))
+    page = tab.open(at(step="Scores", mask="causal"))
+
+    def point(times):
+        for time in range(times):
+            grid(page, "Scores").last.locator("[data-row]").nth(time % 2).hover()
+            tab.settled()
+            yield len(asked)
+
+    for words in (EXAMPLE.split(), ["owls", "see", "mice"]):
+        page.get_by_label("Type a sentence").fill(" ".join(words))
+        expect(grid(page, "Scores").last.get_by_role("rowheader").first).to_have_text(words[0])
+        tab.settled()
+        asked.clear()
+        assert any(point(100))
+        come_near(tab, "Scores")
+        page.wait_for_timeout(1_100)  # it asks at most once a second
+        asked.clear()
+        assert not any(point(3))
+        page.mouse.move(5, 5)
+
+
 def test_a_cell_of_the_concatenation_is_told_and_its_row_followed(visit):
     tab = visit()
     page = tab.open(at(step="Concatenation", mask="causal"))

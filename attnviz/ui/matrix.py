@@ -79,6 +79,7 @@ def picture(
             "told": answer.to_picks,
             "focus": vars(answer.focus),
             "captions": answer.captions_by_row() if near else {},
+            "near": near,
             "breakdowns": {str(cell): _breakdown(trace, cell, lambda terms: terms.lines(), digits) for cell in cells},
         }
     _component(

@@ -1,10 +1,11 @@
 // Answers: captions, the trail and the breakdowns of cells. What has come already is shown at once; the server's answer,
 // with what can be seen from there, replaces it.
 
-// Asks for how all cells of the picture were made, once, as someone comes near who may pick one.
+// Asks for how all cells of the picture were made, as someone comes near who may pick one; and again after a while, as
+// Streamlit drops what is asked while it is about to run for another reason.
 function ask(state) {
-  if (state.asked || !state.data.told) return;
-  state.asked = true;
+  if (!state.data.told || state.near || performance.now() - (state.asked ?? -Infinity) < 1000) return;
+  state.asked = performance.now();
   state.send("near", true);
 }
 
@@ -14,10 +15,7 @@ function pick(state, cell) {
   if (!data.told) return;
   state.focus = moved(data, state.focus, cell);
   const cells = data.told[parts(cell).stage].map((stage) => inFocus(data, stage, state.focus));
-  if (!cells.every((each) => state.breakdowns[each])) {
-    state.asked = false; // or the answer was lost when another run was asked for before it
-    return;
-  }
+  if (!cells.every((each) => state.breakdowns[each])) return;
   state.drawn.forEach((each) => each.find(cells));
   const captions = Object.entries(state.captions).map(([stage, texts]) => texts[inRow(data, stage, state.focus)]);
   const knowsCaptions = captions.length && state.focus.head === data.focus.head;

@@ -11,6 +11,7 @@
 //     after the other, the cells are those whose breakdowns are shown,
 //   breakdowns: {cell: {value, formula, between, lines: [[[cell], sum, value]], conclusion, total}}, these and perhaps more,
 //   captions: {stage: [text]}, by row, if they were asked for,
+//   near: whether these are all that there will be of the picture, as someone came near it,
 //   told: {stage: [stage]}, the stages whose cells in focus are told when one of that stage is picked,
 //   focus: {coordinate: place}, where one looks on all of them,
 //   axes: {stage: [axis]}, labels: {axis: [label]} and coordinates: {axis: [coordinate]}, to name and find cells.
@@ -18,8 +19,8 @@
 // A cell is its address, as in scores[0,1,2]. A null among the values is -inf: JSON has no such number.
 // Everything a person typed arrives here as text and is only ever set as textContent.
 
-// Root element -> what is there: {data, send, signature, drawn, focused, focus, answer, said, asked, breakdowns, captions}.
-// `focused` is the place of the cell that has the keyboard, [equation, matrix, row, column].
+// Root element -> what is there: {data, send, signature, drawn, focused, focus, answer, said, asked, near, breakdowns,
+// captions}. `focused` is the place of the cell that has the keyboard, [equation, matrix, row, column]; `asked` is when.
 const states = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -37,7 +38,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   else state.drawn.forEach((each, e) => each.select(data.equations[e].map((matrix) => matrix.selected)));
   state.signature = signature;
   state.focus = data.focus;
-  state.asked &&= !isNew;
+  state.near = (!isNew && state.near) || data.near;
   state.breakdowns = { ...(isNew ? {} : state.breakdowns), ...data.breakdowns };
   state.captions = { ...(isNew ? {} : state.captions), ...data.captions };
   if (data.answer) say(state, data.answer);
