@@ -22,17 +22,21 @@ from playwright.sync_api import Page, sync_playwright
 CLICKS = 20
 TOLD = ".answer"
 CHARTS = ".js-plotly-plot"
-TEN_WORDS = "&sentence=" + "+".join(f"w{i}" for i in range(10))
+SIXTEEN_WORDS = "&sentence=" + "+".join(f"w{i}" for i in range(16))
 TWENTY_WORDS = "&sentence=" + "+".join(f"w{i}" for i in range(20))
 CASES = {
     "another cell: scores, 6 x 6": ("cell", "?step=Scores", TOLD),
     "another cell: Q, K and V, three 8 x 8": ("cell", "?step=Q%2C+K%2C+V", TOLD),
-    "another cell: Q, K and V, three 16 x 16": ("cell", "?step=Q%2C+K%2C+V&d_model=16", TOLD),
+    "another cell: Q, K and V of 16 words, three 16 x 16": (
+        "cell",
+        "?step=Q%2C+K%2C+V&d_model=16&heads=1" + SIXTEEN_WORDS,
+        TOLD,
+    ),
     "another cell: softmax": ("cell", "?step=Softmax", TOLD),
     "another cell: softmax, its charts": ("cell", "?step=Softmax", CHARTS),
     "another cell: output": ("cell", "?step=Output", TOLD),
     "another cell: whole pass": ("cell", "?step=Whole+pass", TOLD),
-    "another cell: too much to send beforehand": ("cell", "?step=Q%2C+K%2C+V&d_model=16&heads=1" + TEN_WORDS, TOLD),
+    "another cell: too much to send beforehand": ("cell", "?step=Whole+pass&d_model=16&heads=1" + SIXTEEN_WORDS, TOLD),
     "unfold a term, and go back": ("term", "take_apart", TOLD),
     "another seed: scores, 6 x 6": ("seed", "?step=Scores", TOLD),
     "another seed: whole pass": ("seed", "?step=Whole+pass", TOLD),
@@ -107,7 +111,7 @@ def main() -> None:
             page.goto(address)
             page.get_by_text("answer 0").wait_for()
             base = median_ms(page, lambda n: '[data-testid="stButton"] button', '[data-testid="stText"]')
-        print(f"{'one line of text':<45} {base:6.0f} ms   1.0")
+        print(f"{'one line of text':<55} {base:6.0f} ms   1.0")
         with served("app.py") as address:
             for name, (what, query, watched) in CASES.items():
                 page.goto(address + query)
@@ -118,7 +122,7 @@ def main() -> None:
                         page.locator("[data-row]").nth(number).hover()
                         page.wait_for_timeout(200)
                 taken = median_ms(page, another(what), watched)
-                print(f"{name:<45} {taken:6.0f} ms   {taken / base:.1f}")
+                print(f"{name:<55} {taken:6.0f} ms   {taken / base:.1f}")
         browser.close()
 
 

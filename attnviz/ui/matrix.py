@@ -24,7 +24,7 @@ _component = st.components.v2.component(
     js="\n".join(path.read_text("utf-8") for path in sorted(_BROWSER.glob("*.js"))),  # an inline script is one text
 )
 
-MOST_AHEAD = 12_000  # cells among the terms that are sent before anyone has asked for them: some 60 ms of one run
+MOST_AHEAD = 30_000  # cells among the terms that are sent before anyone has asked for them: some 0.1 s of one run
 _COLOURS = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
 
 
