@@ -28,7 +28,7 @@ def show(trace: Trace, step: Step, focus: Focus) -> None:
         _whole_pass(trace, focus)
         return
     if step.title == "Softmax" and not masks(trace):
-        st.markdown("No mask is set, so the masked scores are the scaled ones: $Z^M = Z$.")
+        st.markdown("No mask hides anything here, so the masked scores are the scaled ones: $Z^M = Z$.")
     _formulas(trace, made, focus)
     operands = {each for name in made for each in trace[name].inputs}  # drawn beside what is made from them
     equations = [pictures.equation(trace, name, focus) for name in made if name not in operands]
