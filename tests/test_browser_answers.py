@@ -114,6 +114,19 @@ def test_every_picture_is_asked_for_until_it_has_come_and_then_no_more(visit):
         page.mouse.move(5, 5)
 
 
+def test_who_unfolds_with_the_keyboard_keeps_it(visit):
+    tab = visit()
+    page = tab.open("take_apart" + at(trail="output[1,2]"))
+    page.locator(".terms .link").first.focus()
+    for place in (2, 3):
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url, place=place: url.count("%3C") == place - 1)
+        tab.settled()
+        expect(page.locator(".trail .link")).to_have_count(place)
+        expect(page.locator(".trail [aria-current]")).to_be_focused()
+        page.keyboard.press("Tab")
+
+
 def test_a_cell_of_the_concatenation_is_told_and_its_row_followed(visit):
     tab = visit()
     page = tab.open(at(step="Concatenation", mask="causal"))

@@ -19,28 +19,30 @@
 // A cell is its address, as in scores[0,1,2]. A null among the values is -inf: JSON has no such number.
 // Everything a person typed arrives here as text and is only ever set as textContent.
 
-// Root element -> what is there: {data, send, signature, drawn, focused, focus, answer, said, asked, near, breakdowns,
+// Root element -> what is there: {data, send, signature, equations, drawn, focused, focus, answer, said, asked, near, breakdowns,
 // captions}. `focused` is the place of the cell that has the keyboard, [equation, matrix, row, column]; `asked` is when.
 const states = new WeakMap();
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".picture");
   const page = getComputedStyle(root).getPropertyValue("--st-background-color");
-  const state = states.get(root) ?? { drawn: [], answer: element("div", "answer") };
+  const state = states.get(root) ?? { drawn: [], equations: element("div", "equations"), answer: element("div", "answer") };
+  if (!states.has(root)) root.append(state.equations, state.answer); // and never again: what moves loses the keyboard
   states.set(root, state);
   if (data.scene && state.data && state.data.scene !== data.scene) turnPage();
   state.data = data;
   state.send = setTriggerValue;
   // Where only the selection is new, the tables stay: laying them out again is what takes time.
   const signature = JSON.stringify([data.equations.map((equation) => equation.map((m) => ({ ...m, selected: 0 }))), page]);
-  const isNew = state.signature !== signature || !data.equations.length;
+  const isNew = state.signature !== signature;
   if (isNew) draw(root, state, page);
   else state.drawn.forEach((each, e) => each.select(data.equations[e].map((matrix) => matrix.selected)));
   state.signature = signature;
   state.focus = data.focus;
-  state.near = (!isNew && state.near) || data.near;
-  state.breakdowns = { ...(isNew ? {} : state.breakdowns), ...data.breakdowns };
-  state.captions = { ...(isNew ? {} : state.captions), ...data.captions };
+  const known = isNew || !data.equations.length ? {} : state;
+  state.near = known.near || data.near;
+  state.breakdowns = { ...known.breakdowns, ...data.breakdowns };
+  state.captions = { ...known.captions, ...data.captions };
   if (data.answer) say(state, data.answer);
   root.onpointerover = root.onfocusin = () => ask(state);
 }
@@ -52,7 +54,7 @@ function draw(root, state, page) {
   root.classList.toggle("flowing", Boolean(data.flowing));
   const status = element("p", "status");
   status.setAttribute("role", "status");
-  const hadFocus = keyboardIn(root) ? state.focused : null;
+  const hadFocus = keyboardIn(state.equations) ? state.focused : null;
   state.drawn.forEach((each) => each.player?.stop());
   state.drawn = data.equations.map((equation, e) =>
     drawEquation(equation, colours, data.small, {
@@ -61,9 +63,7 @@ function draw(root, state, page) {
       pick: (cell) => pick(state, cell),
       remember: (m, row, column) => { state.focused = [e, m, row, column]; },
     }));
-  const equations = element("div", "equations");
-  equations.append(...state.drawn.map((each) => each.element), ...(state.drawn.length ? [status] : []));
-  root.replaceChildren(equations, state.answer);
+  state.equations.replaceChildren(...state.drawn.map((each) => each.element), ...(state.drawn.length ? [status] : []));
   state.drawn.forEach(fit);
   if (hadFocus) {
     const [e, m, row, column] = hadFocus;
