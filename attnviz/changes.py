@@ -63,6 +63,11 @@ class Change:
         object.__setattr__(self, "index", index)
         object.__setattr__(self, "value", value)
 
+    def numpy(self) -> str:
+        """The change as a line of NumPy."""
+        value = "-np.inf" if self.value == -math.inf else repr(self.value)
+        return f"{self.stage}[{', '.join(map(str, self.index))}] = {value}  # set by hand"
+
     def __str__(self) -> str:
         # every digit, so that a link gives the same number; "+" means a space in an address
         number = repr(self.value).removesuffix(".0").replace("e+", "e")

@@ -10,13 +10,13 @@ from attnviz.vocabulary import VOCABULARY
 
 
 def script(trace: Trace) -> str:
-    """The pass as NumPy: given stages from the file that `arrays` writes, a line for each one made, a comparison."""
+    """The pass as NumPy: given stages from the file that `arrays` writes, the lines that make the others, a comparison."""
     given = [stage for stage in trace.stages if isinstance(stage.operation, Given)]
     made = [stage for stage in trace.stages if stage not in given]
     lines = ["import numpy as np", "", 'given = np.load("attnviz.npz")']
     lines += [f'{stage.name} = given["{stage.name}"]  # {_shape(stage)}' for stage in given]
     for stage in made:
-        lines += ["", f"# {VOCABULARY[stage.name].title}, {_shape(stage)}", trace.line(stage.name)]
+        lines += ["", f"# {VOCABULARY[stage.name].title}, {_shape(stage)}", *trace.lines(stage.name)]
     last = made[-1].name
     lines += ["", f'print("{last} as in attnviz:", np.array_equal({last}, given["{last}"]))']
     return "\n".join(lines) + "\n"

@@ -79,10 +79,13 @@ class Trace:
     stages : tuple of Stage
     labels : mapping of axis names to labels
         The words along the axes "token", "query", "key" and "context token", told apart.
+    changes : tuple of Change
+        The numbers that were set by hand, in that order.
     """
 
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
+    changes: tuple[Change, ...] = ()
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -123,10 +126,13 @@ class Trace:
         """The stages that the stage `name` was made from."""
         return tuple(self[each] for each in self[name].inputs)
 
-    def line(self, name: str) -> str | None:
-        """The one line of NumPy that makes the stage, or None for a given one."""
+    def lines(self, name: str) -> tuple[str, ...]:
+        """The NumPy that makes the stage: one line, and one for each number set by hand; none for a given stage."""
         stage = self[name]
-        return None if isinstance(stage.operation, Given) else stage.operation.numpy(name, *stage.inputs)
+        if isinstance(stage.operation, Given):
+            return ()
+        changes = (change.numpy() for change in self.changes if change.stage == name)
+        return (stage.operation.numpy(name, *stage.inputs), *changes)
 
     def label(self, axis: str, place: int) -> str:
         """The word at a place of an axis; places are counted from 1 where an axis has no words."""
@@ -180,7 +186,7 @@ class Trace:
                 if change.stage == stage.name:
                     stage = stage.holding(change.value, change.index)
             made[stage.name] = stage
-        return replace(self, stages=tuple(made.values()))
+        return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits a stage of this trace."""

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import check, controls
+from attnviz.ui import change, check, controls
 
-trace = controls.trace()
+trace = change.applied(controls.trace())
 st.subheader("Can these numbers be trusted?", anchor=False)
 st.markdown(
     "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is made again from "

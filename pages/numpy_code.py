@@ -3,9 +3,9 @@
 import streamlit as st
 
 from attnviz import export
-from attnviz.ui import controls
+from attnviz.ui import change, controls
 
-trace = controls.trace()
+trace = change.applied(controls.trace())
 st.subheader("The same in NumPy", anchor=False)
 st.markdown(
     "These lines make the very numbers of the walkthrough, bit for bit, from the same settings: each stage of the pass "

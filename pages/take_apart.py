@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import apart, controls
+from attnviz.ui import apart, change, controls
 
-trace = controls.trace()
+trace = change.applied(controls.trace())
 st.subheader("How was this number made?", anchor=False)
 st.markdown(
     "Click any cell that is underlined to take it apart in its turn, until nothing is left but the words, the seed and "

@@ -3,9 +3,9 @@
 import streamlit as st
 
 from attnviz.lessons import steps_of
-from attnviz.ui import address, controls, lesson, steps
+from attnviz.ui import address, change, controls, lesson, steps
 
-trace = controls.trace()
+trace = change.applied(controls.trace())
 st.markdown("**Try:** hover a number to see what made it, click it to take it apart, press **→** to go on.")
 lessons = steps_of(trace)
 step = steps.chosen(lessons)

@@ -8,7 +8,8 @@ trace = controls.trace()
 st.subheader("What if a number were another?", anchor=False)
 st.markdown(
     "Change any one number - of an embedding, a parameter, a score, the attention, the mask - or mute a head. "
-    "What depends on it is computed again, and nothing else moves. The changes stand in the address."
+    "What depends on it is computed again, and nothing else moves. The changes stand in the address, and hold on every "
+    "page until you take them back."
 )
 made, changed = change.changes(trace)
 focus = address.focus(changed)

@@ -316,6 +316,26 @@ CHANGES = [
 ]
 
 
+@pytest.mark.parametrize("page", ["walkthrough", "take_apart", "audit", "numpy_code"])
+def test_changes_hold_on_every_page_until_they_are_taken_back(page):
+    after = trace_of(EXAMPLE).changed_by(*parse_changes("heads[1]=0;scores[0,1,0]=3.5"))
+    address = {"step": "Scores", "trail": "heads[1,2,0]", **SHOWN}
+    at = opened(ROOT / "pages" / f"{page}.py", changes="heads[1]=0;scores[0,1,0]=3.5", **address)
+    assert quiet(at)
+    assert "**Set by hand:** Head outputs of head 2, all of them = 0; scores[head 1, cat, the] = 3.5" in texts(at)
+    if page == "walkthrough":
+        assert matrices(at)["scores"]["values"] == after["scores"].value[0].tolist()
+        assert at.code[0].value == "scores = q @ k.swapaxes(-1, -2)\nscores[0, 1, 0] = 3.5  # set by hand"
+    if page == "take_apart":
+        assert told(at)["heads[1,2,0]"]["lines"] == [[[], "set by you", "0.0"]]
+    if page == "numpy_code":
+        assert "scores[0, 1, 0] = 3.5  # set by hand" in at.code[0].value
+    at.button(key="reset").click().run()
+    assert quiet(at)
+    assert not any("Set by hand" in text for text in texts(at))
+    assert "changes" not in at.query_params
+
+
 @pytest.mark.parametrize(("stage", "changes"), CHANGES)
 def test_changes_of_the_address_are_made_and_marked(stage, changes):
     before = trace_of(EXAMPLE)

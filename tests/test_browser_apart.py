@@ -121,6 +121,40 @@ def test_a_link_with_changes_opens_on_what_they_move(visit):
     assert "changes" not in address(page)
 
 
+def test_a_changed_pass_is_walked_through_and_taken_apart_until_it_is_reset(visit):
+    tab = visit()
+    page = tab.open("what_if" + at(stage="scores", cell="2.4.3.1.1", changes="scores[1,3,2]=3.25"))
+    expect(heading(page, "What moved")).to_be_visible()
+    page.get_by_role("link", name="Walkthrough").click()
+    expect(page.get_by_text("Set by hand: scores[head 2, on, sat] = 3.25")).to_be_visible()
+    page.get_by_role("radio", name="Scores").click()
+    expect(cell(page, "Scores", 3, 2)).to_have_text("3.25")
+    tab.settled()
+    cell(page, "Scores", 3, 2).click()
+    expect(page.locator(".terms")).to_contain_text("set by you")
+    tab.settled()
+    page.get_by_role("button", name="Take it apart").click()
+    expect(heading(page, "scores[head 2, on, sat] = 3.25")).to_be_visible()
+    assert address(page)["changes"] == "scores[1,3,2]=3.25"
+    tab.settled()
+    page.get_by_role("button", name="Reset").click()
+    expect(heading(page, f"scores[head 2, on, sat] = {TRACE['scores'].value[1, 3, 2].item()!r}")).to_be_visible()
+    assert "changes" not in address(page)
+    page.get_by_role("link", name="Walkthrough").click()
+    expect(page.get_by_role("radio", name="Scores")).to_be_visible()
+    expect(page.get_by_text("Set by hand")).to_have_count(0)
+
+
+def test_a_notebook_opens_without_the_changes_of_another_pass(visit):
+    tab = visit()
+    page = tab.open("what_if" + at(changes="attention[0,1,0]=1"))
+    expect(heading(page, "What moved")).to_be_visible()
+    page.get_by_role("link", name="Worked examples").click()
+    page.get_by_role("button", name="Open in the walkthrough").first.click()
+    expect(page.get_by_text("Worked example 000")).to_be_visible()
+    expect(page.get_by_text("Set by hand")).to_have_count(0)
+
+
 def test_the_audit_of_the_page_agrees(visit):
     page = visit().open("audit" + at(mask="causal"))
     expect(page.get_by_role("status").filter(has_text="720 of 720 numbers agree, largest difference")).to_be_visible()

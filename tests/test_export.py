@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import Settings, export, trace_of
+from attnviz.changes import parse_changes
 
 CASES = [
     Settings("the cat sat on the mat"),
@@ -14,9 +15,13 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("settings", CASES)
-def test_the_script_run_beside_the_arrays_gives_every_stage_bit_for_bit(settings, tmp_path, monkeypatch):
-    trace = trace_of(settings)
+CHANGED = trace_of(CASES[0]).changed_by(
+    *parse_changes("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
+)
+
+
+@pytest.mark.parametrize("trace", [*map(trace_of, CASES), CHANGED], ids=["own", "cross", "padding", "changed"])
+def test_the_script_run_beside_the_arrays_gives_every_stage_bit_for_bit(trace, tmp_path, monkeypatch):
     (tmp_path / "attnviz.npz").write_bytes(export.arrays(trace))
     monkeypatch.chdir(tmp_path)
     names = {}

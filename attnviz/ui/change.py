@@ -18,11 +18,12 @@ from attnviz.vocabulary import VOCABULARY
 
 Changes = tuple[Change, ...]
 DEFAULT_STAGE = "attention"
+_KEPT = "last_changes"
 
 
 def changes(trace: Trace) -> tuple[Changes, Trace]:
     """The changes of the address that fit the trace, and the trace with them; says what did not fit."""
-    fitting, notices = whatif.fitting(trace, st.query_params.get("changes", ""))
+    fitting, notices = whatif.fitting(trace, _written())
     try:
         changed = trace.changed_by(*fitting)
     except ArrayError as error:
@@ -31,6 +32,23 @@ def changes(trace: Trace) -> tuple[Changes, Trace]:
     for notice in notices:
         st.warning(markdown(notice), icon=":material/info:")
     return fitting, changed
+
+
+def applied(trace: Trace) -> Trace:
+    """The pass with the changes of the address, if there are any; then the page says so, and leads back."""
+    made, changed = changes(trace)
+    if made:
+        with st.container(horizontal=True, vertical_alignment="center", key="changed"):
+            st.markdown("**Set by hand:** " + markdown("; ".join(_told(trace, change) for change in made)))
+            if st.button("Change it", icon=":material/tune:", key="to_what_if"):
+                st.switch_page("pages/what_if.py")
+            st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_keep, args=((),))
+    return changed
+
+
+def forget() -> None:
+    """Leave the changes behind: what is opened next is another pass."""
+    st.session_state.pop(_KEPT, None)
 
 
 def target(trace: Trace) -> str:
@@ -88,7 +106,7 @@ def made_so_far(trace: Trace, made: Changes) -> None:
         return
     for place, change in enumerate(made):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(markdown(f"{_named(trace, change)} = {change.value:.6g}"))
+            st.markdown(markdown(_told(trace, change)))
             rest = made[:place] + made[place + 1 :]
             st.button(
                 "", icon=":material/close:", key=f"drop_{place}", help="Take it back", on_click=_keep, args=(rest,)
@@ -126,12 +144,12 @@ def moved(trace: Trace, changed: Trace, focus: Focus) -> None:
     lesson.gallery(changed, drawn, address.picking(changed, focus), key="differences")
 
 
-def _named(trace: Trace, change: Change) -> str:
+def _told(trace: Trace, change: Change) -> str:
     stage = trace[change.stage]
     if len(change.index) < len(stage.shape):
         words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
-        return f"{VOCABULARY[change.stage].title} of {words}, all of them"
-    return trace.name_of(stage.cell(change.index))
+        return f"{VOCABULARY[change.stage].title} of {words}, all of them = {change.value:.6g}"
+    return f"{trace.name_of(stage.cell(change.index))} = {change.value:.6g}"
 
 
 def _set(made: Changes, cell: Cell, value: float) -> None:
@@ -146,7 +164,17 @@ def _add(made: Changes, change: Change) -> None:
 
 
 def _keep(made: Changes) -> None:
+    st.session_state[_KEPT] = format_changes(made)
     if made:
         st.query_params["changes"] = format_changes(made)
     else:
         st.query_params.pop("changes", None)
+
+
+def _written() -> str:
+    """The changes of the address; of a page that was come to without them, those that were made before."""
+    text = st.query_params.get("changes")
+    if text is None and st.session_state.get(_KEPT):
+        text = st.query_params["changes"] = st.session_state[_KEPT]
+    st.session_state[_KEPT] = text or ""
+    return text or ""

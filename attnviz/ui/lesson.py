@@ -41,7 +41,7 @@ def show(trace: Trace, step: Step, focus: Focus) -> None:
     if step.title == "Output":
         _contributions(trace, focus)
         made.append("contributions")
-    lines = [line for line in map(trace.line, made) if line]
+    lines = [line for name in made for line in trace.lines(name)]
     if lines:
         st.markdown("##### In NumPy")
         st.code("\n".join(lines), language="python", wrap_lines=True)
