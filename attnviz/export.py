@@ -10,7 +10,7 @@ from attnviz.vocabulary import VOCABULARY
 
 
 def script(trace: Trace) -> str:
-    """The pass as NumPy: given stages from the file that `arrays` writes, the lines that make the others, a comparison."""
+    """The pass as NumPy: given stages from the file that `arrays` writes, how the others are made, a comparison."""
     given = [stage for stage in trace.stages if isinstance(stage.operation, Given)]
     made = [stage for stage in trace.stages if stage not in given]
     lines = ["import numpy as np", "", 'given = np.load("attnviz.npz")']

@@ -47,7 +47,7 @@ class Matrix:
     gap : str
         What is written where a number is not finite.
     moved : ndarray of bool (rows, columns), optional
-        The cells to be marked as not what they were.
+        The cells to be marked: those set by hand, or all that are not what they were.
     place : tuple
         Where a cell of the picture is in the stage: an entry for each axis, a
         number or one of "row", "column", "band" and "column in band".
@@ -108,12 +108,18 @@ def matrix(trace: Trace, name: str, focus: Focus, *, transposed: bool = False, *
     fixed = 1 if stage.axes[0] == "head" else 0
     index = focus.index(stage, d_v(trace))
     head = index[0] if fixed else None
-    values, axes, selected = stage.value[index[:fixed]], stage.axes[fixed:], index[fixed:]
+    axes, selected = stage.axes[fixed:], index[fixed:]
     place: tuple[int | str, ...] = ("row", "column")
     if len(axes) == 1:  # a bias: one row
-        values, axes, selected, place = values[None], ("", *axes), (0, *selected), ("column",)
+        axes, selected, place = ("", *axes), (0, *selected), ("column",)
     if transposed:
-        values, axes, selected, place = values.T, axes[::-1], selected[::-1], place[::-1]
+        axes, selected, place = axes[::-1], selected[::-1], place[::-1]
+
+    def laid_out(array: np.ndarray) -> np.ndarray:
+        rows = np.atleast_2d(array[index[:fixed]])
+        return rows.T if transposed else rows
+
+    values, by_hand = laid_out(stage.value), _by_hand(stage)
     return Matrix(
         name,
         values,
@@ -125,6 +131,7 @@ def matrix(trace: Trace, name: str, focus: Focus, *, transposed: bool = False, *
         selected,
         (*index[:fixed], *place),
         scale(stage),
+        moved=None if by_hand is None else laid_out(by_hand),
         band=d_v(trace) if axes[1] == "heads * d_v" else 0,
         **drawn,
     )
@@ -135,6 +142,7 @@ def whole(trace: Trace, name: str, focus: Focus, **drawn: str | int) -> Matrix:
     stage = trace[name]
     n_heads, n_rows, width = stage.shape
     head, row, column = focus.index(stage)
+    by_hand = _by_hand(stage)
     return Matrix(
         name,
         np.concatenate(stage.value, axis=-1),
@@ -147,6 +155,7 @@ def whole(trace: Trace, name: str, focus: Focus, **drawn: str | int) -> Matrix:
         (row, head * width + column),
         ("band", "row", "column in band"),
         scale(stage),
+        moved=None if by_hand is None else np.concatenate(by_hand, axis=-1),
         band=width,
         shift=head * width,
         **drawn,
@@ -243,6 +252,15 @@ def limit(stage: Stage) -> float:
     """The largest finite size in a stage, over all heads, so that the heads share one colour scale."""
     finite = stage.value[np.isfinite(stage.value)]
     return float(np.abs(finite).max(initial=0.0)) or 1.0
+
+
+def _by_hand(stage: Stage) -> np.ndarray | None:
+    """The cells that were set by hand, as booleans in the stage's shape; None if there are none."""
+    if not stage.changed:
+        return None
+    cells = np.zeros(stage.shape, dtype=bool)
+    cells[tuple(np.transpose([*stage.changed]))] = True
+    return cells
 
 
 def _labels(trace: Trace, axis: str, length: int) -> tuple[str, ...]:

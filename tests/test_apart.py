@@ -325,6 +325,7 @@ def test_changes_hold_on_every_page_until_they_are_taken_back(page):
     assert "**Set by hand:** Head outputs of head 2, all of them = 0; scores[head 1, cat, the] = 3.5" in texts(at)
     if page == "walkthrough":
         assert matrices(at)["scores"]["values"] == after["scores"].value[0].tolist()
+        assert np.argwhere(matrices(at)["scores"]["moved"]).tolist() == [[1, 0]]
         assert at.code[0].value == "scores = q @ k.swapaxes(-1, -2)\nscores[0, 1, 0] = 3.5  # set by hand"
     if page == "take_apart":
         assert told(at)["heads[1,2,0]"]["lines"] == [[[], "set by you", "0.0"]]
