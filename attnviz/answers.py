@@ -45,10 +45,12 @@ class Answer:
 
     def captions_by_row(self) -> dict[str, tuple[str, ...]]:
         """For each stage its caption with the focus on each of its rows: captions look at nothing finer."""
-        return {name: tuple(self._captions_of(name)) for name in self.captioned}
+        return {
+            name: tuple(insights.caption(self.trace, name, focus) for focus in self._on_rows(name))
+            for name in self.captioned
+        }
 
-    def _captions_of(self, name: str):
+    def _on_rows(self, name: str) -> list[Focus]:
         stage = self.trace[name]
         (coordinate,) = coordinates(stage.axes[-2])
-        for row in range(stage.shape[-2]):
-            yield insights.caption(self.trace, name, replace(self.focus, **{coordinate: row}))
+        return [replace(self.focus, **{coordinate: row}) for row in range(stage.shape[-2])]
