@@ -43,14 +43,17 @@ class Answer:
         stages = (self.trace[name] for name in self.told)
         return tuple(stage.cell(self.focus.index(stage, d_v(self.trace))) for stage in stages)
 
-    def captions_by_row(self) -> dict[str, tuple[str, ...]]:
-        """For each stage its caption with the focus on each of its rows: captions look at nothing finer."""
+    def captions_by_row(self) -> dict[str, list[list[str]]]:
+        """For each stage its captions by head and row, which is all that they look at; for one head if it has none."""
         return {
-            name: tuple(insights.caption(self.trace, name, focus) for focus in self._on_rows(name))
+            name: [[insights.caption(self.trace, name, focus) for focus in row] for row in self._rows(name)]
             for name in self.captioned
         }
 
-    def _on_rows(self, name: str) -> list[Focus]:
+    def _rows(self, name: str) -> list[list[Focus]]:
         stage = self.trace[name]
         (coordinate,) = coordinates(stage.axes[-2])
-        return [replace(self.focus, **{coordinate: row}) for row in range(stage.shape[-2])]
+        heads = range(stage.shape[0]) if stage.axes[0] == "head" else (self.focus.head,)
+        return [
+            [replace(self.focus, head=head, **{coordinate: row}) for row in range(stage.shape[-2])] for head in heads
+        ]

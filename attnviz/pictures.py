@@ -196,6 +196,7 @@ def contributions(trace: Trace, focus: Focus) -> tuple[Matrix, Matrix]:
     n_heads, _, width = stage.shape
     columns = _labels(trace, "d_model", width)
     query = (trace.label("query", focus.query),)
+    by_hand = _by_hand(stage)
     from_heads = Matrix(
         "contributions",
         stage.value[:, focus.query],
@@ -208,12 +209,14 @@ def contributions(trace: Trace, focus: Focus) -> tuple[Matrix, Matrix]:
         (focus.head, focus.dimension),
         ("row", focus.query, "column"),
         scale(stage),
+        moved=None if by_hand is None else by_hand[:, focus.query],
         reads="column",
     )
     output = matrix(trace, "output", focus, sign="added up:")
     return from_heads, replace(
         output,
         values=output.values[focus.query][None],
+        moved=None if output.moved is None else output.moved[focus.query][None],
         row_labels=query,
         selected=(0, focus.dimension),
         place=(focus.query, "column"),

@@ -8,8 +8,9 @@ from attnviz.ui import change, controls
 trace = change.applied(controls.trace())
 st.subheader("The same in NumPy", anchor=False)
 st.markdown(
-    "These lines make the very numbers of the walkthrough, bit for bit, from the same settings: each stage of the pass "
-    "is one line. Download the arrays, run the script beside them, and compare with **your own** attention."
+    "These lines make the very numbers of the walkthrough, bit for bit: each stage of the pass is one line, and each "
+    "number that was set by hand another. Download the arrays, run the script beside them, and compare with **your "
+    "own** attention."
 )
 with st.container(horizontal=True):
     st.download_button(

@@ -1,5 +1,6 @@
 """What is said under a picture, and what is sent beforehand of the cells that may be picked next."""
 
+import numpy as np
 import pytest
 from test_apart import ADDRESSES, did, named, sent, stage_of, told, trace_at
 from test_pages import opened
@@ -64,18 +65,17 @@ def test_contributions_answer_under_their_own_picture():
 
 
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
-def test_a_caption_for_each_row_is_the_caption_with_the_focus_there(address):
+def test_a_caption_for_each_head_and_row_is_the_caption_with_the_focus_there(address):
     trace = trace_at(address)
-    for step in steps_of(trace):
-        names = [name for name in (*step.stages, "contributions"[: 13 * (step.title == "Output")]) if name in trace]
-        said = Answer(trace, Focus(0, 0, 0, 0, 0), names, names, {}).captions_by_row()
-        assert list(said) == names
-        for query in range(trace["scores"].shape[1]):
-            for key in range(trace["scores"].shape[2]):
-                focus = Focus(0, query, key, 0, 0)
-                for name in names:
-                    row = key if trace[name].axes[-2] in ("key", "context token") else query
-                    assert said[name][row] == caption(trace, name, focus), name
+    stages = [name for step in steps_of(trace) for name in step.stages if name in trace]
+    names = [*stages, *(name for name in ["contributions"] if name in trace)]
+    said = Answer(trace, Focus(0, 0, 0, 0, 0), names, names, {}).captions_by_row()
+    assert list(said) == names
+    for head, query, key in np.ndindex(trace["scores"].shape):
+        for name in names:
+            row = key if trace[name].axes[-2] in ("key", "context token") else query
+            by_row = said[name][head if trace[name].axes[0] == "head" else 0]
+            assert by_row[row] == caption(trace, name, Focus(head, query, key, 0, 0)), name
 
 
 def test_captions_look_at_rows_alone():
@@ -87,7 +87,7 @@ def test_captions_look_at_rows_alone():
 def test_too_much_is_not_sent_beforehand():
     words = " ".join(f"w{i}" for i in range(16))
     at, before = asked("Whole pass", sentence=words, d_model="16", heads="1")
-    assert before["near"]
+    assert before["complete"]
     assert list(before["breakdowns"]) == ["output[1,0]"]
     after = did(at, "picture", "pick", "q[0,9,9]")
     assert list(told(after, "picture")) == ["q[0,9,9]"]

@@ -62,7 +62,7 @@ def test_a_picked_cell_is_told_before_the_server_has_answered(visit):
     assert pick(page, "Value parameters", 3, 5)[0] == [heading_of("w_v", (1, 3, 1))]
 
 
-def test_two_clicks_before_an_answer_both_count(visit):
+def test_two_clicks_before_an_answer_are_told_together(visit):
     tab = visit()
     page = tab.open(at(step="Q, K, V", mask="causal"))
     come_near(tab, "Queries")
@@ -112,6 +112,45 @@ def test_every_picture_is_asked_for_until_it_has_come_and_then_no_more(visit):
         asked.clear()
         assert not any(point(3))
         page.mouse.move(5, 5)
+
+
+def test_a_pick_in_another_head_has_its_caption(visit):
+    tab = visit()
+    page = tab.open(at(step="Output", mask="causal"))
+    come_near(tab, "Concatenation")
+    headings, captions = pick(page, "Concatenation", 4, 7)
+    assert headings == [heading_of("concat", (4, 7))]
+    assert captions == [caption(TRACE, "output", Focus(1, 4, 0, 0, 0))]
+    tab.settled()
+    grid(page, "Contributions").locator("[data-row]").first.hover()
+    tab.settled()
+    for row, column in [(1, 5), (1, 2), (0, 3), (1, 0)]:
+        cell = grid(page, "Contributions").locator(f'[data-row="{row}"][data-column="{column}"]')
+        headings, captions = cell.evaluate(AT_ONCE)
+        assert headings == [heading_of("contributions", (row, 4, column))]
+        assert captions == [caption(TRACE, "contributions", Focus(row, 4, 0, 0, column))]
+        tab.settled()
+
+
+def test_words_that_change_no_number_change_the_names(visit):
+    page = visit().open("take_apart" + at(trail="positions[1,0]", positions="sinusoidal", sentence="the cat sat"))
+    expect(page.locator(".trail .link")).to_have_text(["positions[cat, 1]"])
+    page.get_by_label("Type a sentence").fill("the dog sat")
+    expect(page.locator(".trail .link")).to_have_text(["positions[dog, 1]"])
+    expect(page.locator(".terms h4")).to_contain_text("positions[dog, 1]")
+
+
+def test_a_picture_without_cells_asks_for_nothing(visit):
+    tab = visit()
+    asked = []
+    tab.page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(frame)))
+    page = tab.open(at(step="Scores", sentence=" ".join(f"w{i}" for i in range(24))))
+    tab.settled()
+    asked.clear()
+    page.locator(".terms h4").hover()
+    page.locator(".caption").hover()
+    tab.settled()
+    assert asked == []
 
 
 def test_who_unfolds_with_the_keyboard_keeps_it(visit):
@@ -195,10 +234,13 @@ def test_formulas_are_typeset_whole(visit):
             '<mfrac><mrow><msup><mi>e</mi><mrow><mo form="prefix">−</mo><mn>1.50</mn></mrow></msup></mrow>'
             "<mrow><mn>2</mn></mrow></mfrac><mo>+</mo><mo>…</mo>",
         ),
-        (r"0 \quad\text{(no key is visible)}", "<mn>0</mn><mo>\u2003</mo><mtext>(no key is visible)</mtext>"),
+        (
+            r"0 \quad\text{(no key is visible)}",
+            "<mn>0</mn><mo>\u2003</mo><mtext>(no&nbsp;key&nbsp;is&nbsp;visible)</mtext>",
+        ),
         (
             r"1 \cdot (-\infty)",
-            '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mo>∞</mo>'
+            '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mn>∞</mn>'
             '<mo stretchy="false">)</mo>',
         ),
     ],

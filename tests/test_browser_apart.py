@@ -145,6 +145,23 @@ def test_a_changed_pass_is_walked_through_and_taken_apart_until_it_is_reset(visi
     expect(page.get_by_text("Set by hand")).to_have_count(0)
 
 
+def test_back_undoes_a_change(visit):
+    tab = visit()
+    page = tab.open("what_if" + at(mask="causal"))
+    for head in (1, 2):
+        page.get_by_role("button", name=f"Mute head {head}").click()
+        expect(page.get_by_role("button", name=f"Head {head} is muted")).to_be_visible()
+        tab.settled()
+        page.wait_for_timeout(1_100)  # steps of the address within a second are made one
+    page.go_back()
+    expect(page.get_by_role("button", name="Mute head 2")).to_be_visible()
+    assert address(page)["changes"] == "heads[0]=0"
+    tab.settled()
+    page.go_back()
+    expect(page.get_by_role("button", name="Mute head 1")).to_be_visible()
+    assert "changes" not in address(page)
+
+
 def test_a_notebook_opens_without_the_changes_of_another_pass(visit):
     tab = visit()
     page = tab.open("what_if" + at(changes="attention[0,1,0]=1"))

@@ -47,3 +47,11 @@ def test_cells_that_were_set_by_hand_are_marked(transposed):
     assert [big.index(*place) for place in np.argwhere(big.moved)] == [(0, 4, 1)]
     assert pictures.matrix(trace, "heads", Focus(1)).moved.all()
     assert pictures.matrix(trace, "scores", Focus(1)).moved is None
+
+
+def test_cells_of_contributions_that_were_set_by_hand_are_marked_for_their_own_query():
+    trace = TRACE.changed_by(Change("output", (0, 3), 5.0), Change("contributions", (1, 2, 4), 7.0))
+    for query in range(3):
+        from_heads, output = pictures.contributions(trace, Focus(0, query, 0, 0, 0))
+        assert np.argwhere(output.moved).tolist() == ([[0, 3]] if query == 0 else [])
+        assert np.argwhere(from_heads.moved).tolist() == ([[1, 4]] if query == 2 else [])

@@ -1,18 +1,21 @@
-"""The address: the focus stands in it as `cell`, so that a link opens on the same number."""
+"""The address: the focus stands in it as `cell`, and what is set by hand as `changes`, so that a link opens on both."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.changes import Change, format_changes
 from attnviz.errors import SettingsError
 from attnviz.focus import Focus, coordinates
 from attnviz.pictures import d_v
 from attnviz.terms import Cell
 from attnviz.trace import Trace
+from attnviz.ui import arrival
 from attnviz.ui.text import markdown
 
 _CELL = "last_cell"
+_CHANGES = "last_changes"
 
 
 def focus(trace: Trace) -> Focus:
@@ -38,6 +41,23 @@ def focus(trace: Trace) -> Focus:
 def move(to: Focus) -> None:
     """Write a focus into the address."""
     st.query_params["cell"] = st.session_state[_CELL] = str(to)
+
+
+def changes() -> str:
+    """The changes of the address; on another page, come to by a link that has none, those that were made before."""
+    if "changes" not in st.query_params and not arrival.came_back() and st.session_state.get(_CHANGES):
+        st.query_params["changes"] = st.session_state[_CHANGES]
+    st.session_state[_CHANGES] = st.query_params.get("changes", "")
+    return st.session_state[_CHANGES]
+
+
+def keep(made: Sequence[Change]) -> None:
+    """Write changes into the address; none takes them out."""
+    st.session_state[_CHANGES] = format_changes(made)
+    if made:
+        st.query_params["changes"] = st.session_state[_CHANGES]
+    else:
+        st.query_params.pop("changes", None)
 
 
 def picked() -> str | None:

@@ -49,8 +49,14 @@ def back_with_what_was_kept() -> None:
     if run.is_history_navigation and st.session_state.get("page") != run.page_script_hash and kept:
         st.session_state["page"], st.session_state["back"] = run.page_script_hash, kept
         st.rerun()  # as in this run the address has the say
+    st.session_state["came_back"] = run.is_history_navigation or "back" in st.session_state
     for key, value in st.session_state.pop("back", {}).items():
         st.session_state[key] = value
+
+
+def came_back() -> bool:
+    """Whether the browser's Back or Forward led to this run, so that what its address lacks is not to be there."""
+    return st.session_state.get("came_back", False)
 
 
 def keep(keys: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz import pictures, whatif
-from attnviz.changes import Change, format_changes
+from attnviz.changes import Change
 from attnviz.errors import ArrayError, ChangeError
 from attnviz.focus import Focus
 from attnviz.settings import MAX_CHANGES
@@ -18,12 +18,11 @@ from attnviz.vocabulary import VOCABULARY
 
 Changes = tuple[Change, ...]
 DEFAULT_STAGE = "attention"
-_KEPT = "last_changes"
 
 
 def changes(trace: Trace) -> tuple[Changes, Trace]:
     """The changes of the address that fit the trace, and the trace with them; says what did not fit."""
-    fitting, notices = whatif.fitting(trace, _written())
+    fitting, notices = whatif.fitting(trace, address.changes())
     try:
         changed = trace.changed_by(*fitting)
     except ArrayError as error:
@@ -37,18 +36,18 @@ def changes(trace: Trace) -> tuple[Changes, Trace]:
 def applied(trace: Trace) -> Trace:
     """The pass with the changes of the address, if there are any; then the page says so, and leads back."""
     made, changed = changes(trace)
-    if made:
+    if address.changes():
+        told = "; ".join(_told(trace, change) for change in made) or "nothing that fits this pass"
         with st.container(horizontal=True, vertical_alignment="center", key="changed"):
-            st.markdown("**Set by hand:** " + markdown("; ".join(_told(trace, change) for change in made)))
+            st.markdown(f"**Set by hand:** {markdown(told)}")
             if st.button("Change it", icon=":material/tune:", key="to_what_if"):
                 st.switch_page("pages/what_if.py")
-            st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_keep, args=((),))
+            _reset()
     return changed
 
 
-def forget() -> None:
-    """Leave the changes behind: what is opened next is another pass."""
-    st.session_state.pop(_KEPT, None)
+def _reset() -> None:
+    st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=address.keep, args=((),))
 
 
 def target(trace: Trace) -> str:
@@ -103,17 +102,24 @@ def made_so_far(trace: Trace, made: Changes) -> None:
     """The changes, one under the other, each to be taken back; undo and reset."""
     if not made:
         st.markdown("Nothing is changed yet: pick a cell below, or with the boxes, and give it another number.")
+        if address.changes():
+            _reset()
         return
     for place, change in enumerate(made):
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(markdown(_told(trace, change)))
             rest = made[:place] + made[place + 1 :]
             st.button(
-                "", icon=":material/close:", key=f"drop_{place}", help="Take it back", on_click=_keep, args=(rest,)
+                "",
+                icon=":material/close:",
+                key=f"drop_{place}",
+                help="Take it back",
+                on_click=address.keep,
+                args=(rest,),
             )
     with st.container(horizontal=True):
-        st.button("Undo the last", icon=":material/undo:", key="undo", on_click=_keep, args=(made[:-1],))
-        st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=_keep, args=((),))
+        st.button("Undo the last", icon=":material/undo:", key="undo", on_click=address.keep, args=(made[:-1],))
+        _reset()
 
 
 def pictures_of(trace: Trace, changed: Trace, name: str, focus: Focus) -> None:
@@ -160,21 +166,4 @@ def _set(made: Changes, cell: Cell, value: float) -> None:
 
 
 def _add(made: Changes, change: Change) -> None:
-    _keep(whatif.replaced(made, change))
-
-
-def _keep(made: Changes) -> None:
-    st.session_state[_KEPT] = format_changes(made)
-    if made:
-        st.query_params["changes"] = format_changes(made)
-    else:
-        st.query_params.pop("changes", None)
-
-
-def _written() -> str:
-    """The changes of the address; of a page that was come to without them, those that were made before."""
-    text = st.query_params.get("changes")
-    if text is None and st.session_state.get(_KEPT):
-        text = st.query_params["changes"] = st.session_state[_KEPT]
-    st.session_state[_KEPT] = text or ""
-    return text or ""
+    address.keep(whatif.replaced(made, change))

@@ -19,7 +19,7 @@ from attnviz.settings import (
     nearest_heads,
 )
 from attnviz.trace import Trace
-from attnviz.ui import arrival
+from attnviz.ui import address, arrival
 from attnviz.ui.text import markdown
 from attnviz.worked import EXAMPLES
 from attnviz.worked.example import Example
@@ -65,6 +65,8 @@ def trace() -> Trace:
         [OWN, *_SOURCES],
         key="source",
         bind="query-params",
+        on_change=address.keep,  # of another pass: what was set by hand in this one stays behind
+        args=((),),
         help="A sentence of your own, or a worked example from a notebook.",
     )
     if first:
@@ -193,6 +195,7 @@ def _sidebar() -> dict:
 
 def _leave_example() -> None:
     st.session_state["source"] = OWN
+    address.keep(())
 
 
 def _another_seed() -> None:

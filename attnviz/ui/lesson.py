@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import streamlit as st
 
 from attnviz import figures, insights, pictures
 from attnviz.answers import Answer
 from attnviz.focus import Focus
-from attnviz.lessons import Step, masks
+from attnviz.lessons import Step
 from attnviz.numerals import bracketed, digits
 from attnviz.pictures import Matrix
 from attnviz.terms import Cell, Share
@@ -27,18 +28,18 @@ def show(trace: Trace, step: Step, focus: Focus) -> None:
     if not made:
         _whole_pass(trace, focus)
         return
-    if step.title == "Softmax" and not masks(trace):
+    if step.title == "Softmax" and np.array_equal(trace["masked"].value, trace["scaled"].value):
         st.markdown("No mask hides anything here, so the masked scores are the scaled ones: $Z^M = Z$.")
     _formulas(trace, made, focus)
     operands = {each for name in made for each in trace[name].inputs}  # drawn beside what is made from them
     equations = [pictures.equation(trace, name, focus) for name in made if name not in operands]
-    drawn = dict.fromkeys(matrix.stage for equation in equations for matrix in equation)
+    drawn = dict.fromkeys(each.stage for equation in equations for each in equation)
     to_picks = {name: made if name in made else [name] for name in drawn}
     told = to_picks.get(address.picked(), made)
     _explored(trace, equations, Answer(trace, focus, made, told, to_picks), scene=step.title)
     if step.title == "Softmax":
         _softmax(trace, focus)
-    if step.title == "Output":
+    if step.title == "Output" and not (trace["concat"].changed or trace["output"].changed):
         _contributions(trace, focus)
         made.append("contributions")
     lines = [line for name in made for line in trace.lines(name)]
@@ -125,7 +126,7 @@ def _contributions(trace: Trace, focus: Focus) -> None:
     names = ["contributions"]
     _formulas(trace, names, focus)
     equation = pictures.contributions(trace, focus)
-    answer = Answer(trace, focus, names, names, {matrix.stage: names for matrix in equation})
+    answer = Answer(trace, focus, names, names, {each.stage: names for each in equation})
     drawn = [equation] if _legible(equation) else []
     matrix.picture(trace, drawn, address.picking(trace, focus), "contributions", answer=answer, on_follow=_take_apart)
     st.plotly_chart(figures.contributions(trace, focus), key="contributions_figure", config=BARE)

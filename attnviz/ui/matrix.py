@@ -8,6 +8,7 @@ import streamlit as st
 
 from attnviz import palette
 from attnviz.answers import Answer
+from attnviz.changes import HIDEABLE
 from attnviz.focus import coordinates
 from attnviz.numerals import digits, tex
 from attnviz.pictures import Matrix
@@ -79,7 +80,7 @@ def picture(
             "told": answer.to_picks,
             "focus": vars(answer.focus),
             "captions": answer.captions_by_row() if near else {},
-            "near": near,
+            "complete": near,
             "breakdowns": {str(cell): _breakdown(trace, cell, lambda terms: terms.lines(), digits) for cell in cells},
         }
     _component(
@@ -170,8 +171,13 @@ def _matrix(trace: Trace, matrix: Matrix) -> dict:
         "shift": matrix.shift,
         "band": matrix.band,
         "focusBand": matrix.shift // matrix.band if matrix.band and matrix.reads == "column" else None,
-        "hidden": trace["mask"].operation.recipe if "mask" in trace else "",
+        "hidden": _why_hidden(trace),
     }
+
+
+def _why_hidden(trace: Trace) -> str:
+    by_hand = any(change.stage in HIDEABLE for change in trace.changes)
+    return f"{trace['mask'].operation.recipe}{', or it was set by hand' * by_hand}" if "mask" in trace else ""
 
 
 def _jsonable(values: np.ndarray) -> list:

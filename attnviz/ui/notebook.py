@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.lessons import STEPS, steps_of
 from attnviz.numerals import digits
-from attnviz.ui import change
+from attnviz.ui import address
 from attnviz.ui.controls import source_of
 from attnviz.vocabulary import VOCABULARY
 from attnviz.worked.example import Example
@@ -33,9 +33,9 @@ def show(example: Example) -> None:
 def _door(example: Example, variant: Variant, label: str, key: str, step: str | None = None) -> None:
     """A button to the walkthrough of a variant."""
     if st.button(label, key=key, icon=":material/arrow_forward:"):
-        change.forget()
-        address = {"source": source_of(example, variant)} | ({"step": step} if step else {})
-        st.switch_page("pages/walkthrough.py", query_params=address)
+        address.keep(())
+        query = {"source": source_of(example, variant)} | ({"step": step} if step else {})
+        st.switch_page("pages/walkthrough.py", query_params=query)
 
 
 def _published(example: Example) -> None:

@@ -4,7 +4,7 @@
 // Asks for how all cells of the picture were made, as someone comes near who may pick one; and again after a while, as
 // Streamlit drops what is asked while it is about to run for another reason.
 function ask(state) {
-  if (!state.data.told || state.near || performance.now() - (state.asked ?? -Infinity) < 1000) return;
+  if (!state.data.told || !state.drawn.length || state.complete || performance.now() - (state.asked ?? -Infinity) < 1000) return;
   state.asked = performance.now();
   state.send("near", true);
 }
@@ -17,9 +17,9 @@ function pick(state, cell) {
   const cells = data.told[parts(cell).stage].map((stage) => inFocus(data, stage, state.focus));
   if (!cells.every((each) => state.breakdowns[each])) return;
   state.drawn.forEach((each) => each.find(cells));
-  const captions = Object.entries(state.captions).map(([stage, texts]) => texts[inRow(data, stage, state.focus)]);
-  const knowsCaptions = captions.length && state.focus.head === data.focus.head;
-  say(state, { captions: knowsCaptions ? captions : data.answer.captions, trail: [], cells });
+  const captions = Object.entries(state.captions).map(([stage, byHead]) =>
+    (byHead[state.focus.head] ?? byHead[0])[inRow(data, stage, state.focus)]);
+  say(state, { captions: captions.length ? captions : data.answer.captions, trail: [], cells });
 }
 
 // The focus is one place on each coordinate, such as the query; a cell of the concatenation has two on one axis.
@@ -44,7 +44,7 @@ function inRow(data, stage, focus) {
 
 function say(state, answer) {
   const { data } = state;
-  const said = JSON.stringify([answer, answer.cells.map((cell) => state.breakdowns[cell])]);
+  const said = JSON.stringify([answer, data.labels, answer.cells.map((cell) => state.breakdowns[cell])]);
   if (state.said === said) return;
   state.said = said;
   const follow = (trail) => { // the server is told the whole of it, as another click may come before

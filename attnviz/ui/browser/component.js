@@ -10,8 +10,8 @@
 //   answer: {captions: [text], trail: [cell], cells: [cell]}, what is said: the trail is of those that were unfolded one
 //     after the other, the cells are those whose breakdowns are shown,
 //   breakdowns: {cell: {value, formula, between, lines: [[[cell], sum, value]], conclusion, total}}, these and perhaps more,
-//   captions: {stage: [text]}, by row, if they were asked for,
-//   near: whether these are all that there will be of the picture, as someone came near it,
+//   captions: {stage: [[text]]}, by head and row, if they were asked for,
+//   complete: whether these are all that there will be of the picture, as someone came near it,
 //   told: {stage: [stage]}, the stages whose cells in focus are told when one of that stage is picked,
 //   focus: {coordinate: place}, where one looks on all of them,
 //   axes: {stage: [axis]}, labels: {axis: [label]} and coordinates: {axis: [coordinate]}, to name and find cells.
@@ -19,7 +19,7 @@
 // A cell is its address, as in scores[0,1,2]. A null among the values is -inf: JSON has no such number.
 // Everything a person typed arrives here as text and is only ever set as textContent.
 
-// Root element -> what is there: {data, send, signature, equations, drawn, focused, focus, answer, said, asked, near, breakdowns,
+// Root element -> what is there: {data, send, signature, equations, drawn, focused, focus, answer, said, asked, complete, breakdowns,
 // captions}. `focused` is the place of the cell that has the keyboard, [equation, matrix, row, column]; `asked` is when.
 const states = new WeakMap();
 
@@ -40,7 +40,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   state.signature = signature;
   state.focus = data.focus;
   const known = isNew || !data.equations.length ? {} : state;
-  state.near = known.near || data.near;
+  state.complete = known.complete || data.complete;
   state.breakdowns = { ...known.breakdowns, ...data.breakdowns };
   state.captions = { ...known.captions, ...data.captions };
   if (data.answer) say(state, data.answer);

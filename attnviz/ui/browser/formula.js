@@ -16,8 +16,8 @@ function typeset(latex) {
     before = token;
     if (token === "{") return row();
     if (token === "\\frac") return maths("mfrac", [atom(), atom()]);
-    if (token.startsWith("\\text")) return maths("mtext", [token.slice(6, -1)]);
-    const made = maths(/^[\d.]/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo", [SIGNS[token] ?? token]);
+    if (token.startsWith("\\text")) return maths("mtext", [token.slice(6, -1).replaceAll(" ", "\u00a0")]);
+    const made = maths(/^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo", [SIGNS[token] ?? token]);
     if (isSign) made.setAttribute("form", "prefix");
     if ("()".includes(token)) made.setAttribute("stretchy", "false");
     return made;
