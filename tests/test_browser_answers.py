@@ -36,12 +36,21 @@ def heading_of(name, index):
 
 
 def come_near(tab, title):
-    """Point at a picture until it has what it asked for, and a click changes what is told at once."""
-    for place in range(20):
-        cell = grid(tab.page, title).last.locator("[data-row]").nth(place % 2)
+    """Point at a picture until it has what it asked for, and a click on a cell not picked before is told at once."""
+    headings = """cell => {
+      const read = () => [...cell.getRootNode().querySelectorAll("h4")].map((each) => each.textContent).join();
+      const before = read();
+      cell.click();
+      return [before, read()];
+    }"""
+    cells = grid(tab.page, title).last.locator("[data-row]")
+    expect(cells.first).to_be_visible()
+    for cell in cells.all():
         cell.hover()
-        before = tab.settled().locator(".answer").first.locator("h4").all_text_contents()
-        if cell.evaluate(AT_ONCE)[0] != before:
+        tab.page.wait_for_timeout(300)  # a click at once would be run in place of what is asked for
+        tab.settled()
+        before, after = cell.evaluate(headings)
+        if before != after:
             tab.settled()
             return
     pytest.fail("nothing was sent beforehand")

@@ -149,10 +149,10 @@ def test_back_undoes_a_change(visit):
     tab = visit()
     page = tab.open("what_if" + at(mask="causal"))
     for head in (1, 2):
+        page.wait_for_timeout(1_100)  # steps of the address within a second are made one
         page.get_by_role("button", name=f"Mute head {head}").click()
         expect(page.get_by_role("button", name=f"Head {head} is muted")).to_be_visible()
         tab.settled()
-        page.wait_for_timeout(1_100)  # steps of the address within a second are made one
     page.go_back()
     expect(page.get_by_role("button", name="Mute head 2")).to_be_visible()
     assert address(page)["changes"] == "heads[0]=0"
