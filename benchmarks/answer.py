@@ -110,6 +110,8 @@ def main() -> None:
         with served("benchmarks/line.py") as address:
             page.goto(address)
             page.get_by_text("answer 0").wait_for()
+            page.get_by_role("button", name="Next").wait_for()
+            page.wait_for_function(IDLE)
             base = median_ms(page, lambda n: '[data-testid="stButton"] button', '[data-testid="stText"]')
         print(f"{'one line of text':<55} {base:6.0f} ms   1.0")
         with served("app.py") as address:
