@@ -6,8 +6,8 @@
 (2, 6, 6)
 """
 
-from attnviz.attention import attend, trace_of
-from attnviz.parameters import Parameters
-from attnviz.settings import Settings
+from attnviz.core.attention import attend, trace_of
+from attnviz.core.parameters import Parameters
+from attnviz.core.settings import Settings
 
 __all__ = ["Parameters", "Settings", "attend", "trace_of"]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from attnviz import Settings, trace_of
-from attnviz.audit import Audit, audit
+from attnviz.analysis.audit import Audit, audit
 
 LIMIT = 0.5  # seconds
 ROUNDS = 20

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from attnviz.ui import change, check, controls
+from attnviz.ui.sections import change, check
+from attnviz.ui.state import controls
 
 trace = change.applied(controls.trace())
 st.subheader("Can these numbers be trusted?", anchor=False)

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from attnviz import export
-from attnviz.ui import change, controls
+from attnviz.text import export
+from attnviz.ui.sections import change
+from attnviz.ui.state import controls
 
 trace = change.applied(controls.trace())
 st.subheader("The same in NumPy", anchor=False)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from attnviz.ui import apart, change, controls
+from attnviz.ui.sections import apart, change
+from attnviz.ui.state import controls
 
 trace = change.applied(controls.trace())
 st.subheader("How was this number made?", anchor=False)

@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from attnviz.ui import address, change, controls
+from attnviz.ui.sections import change
+from attnviz.ui.state import address, controls
 
 trace = controls.trace()
 st.subheader("What if a number were another?", anchor=False)
@@ -12,12 +13,12 @@ st.markdown(
     "page until you take them back."
 )
 made, changed = change.changes(trace)
-focus = address.focus(changed)
+selection = address.selection(changed)
 name = change.target(trace)
-address.pickers(changed, [name], focus)
-change.setter(trace, changed, made, name, focus)
+address.pickers(changed, [name], selection)
+change.setter(trace, changed, made, name, selection)
 change.made_so_far(trace, made)
-change.pictures_of(trace, changed, name, focus)
+change.pictures_of(trace, changed, name, selection)
 if made:
     st.subheader("What moved", anchor=False)
-    change.moved(trace, changed, focus)
+    change.moved(trace, changed, selection)

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui import arrival, notebook
-from attnviz.worked import EXAMPLES
+from attnviz.examples import EXAMPLES
+from attnviz.ui.sections import notebook
+from attnviz.ui.state import arrival
 
 arrival.by_the_router()
 st.header("Worked examples", anchor=False)

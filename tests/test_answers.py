@@ -6,13 +6,13 @@ from test_apart import ADDRESSES, did, named, sent, stage_of, told, trace_at
 from test_pages import opened
 
 from attnviz import Settings, trace_of
-from attnviz.answers import Answer
-from attnviz.focus import Focus
-from attnviz.insights import caption
-from attnviz.lessons import steps_of
-from attnviz.numerals import digits, tex
-from attnviz.terms import Copy, Given
-from attnviz.trail import parse_trail
+from attnviz.analysis.provenance import parse_trail
+from attnviz.core.numerals import digits, tex
+from attnviz.core.selection import Selection
+from attnviz.core.terms import Copy, Given
+from attnviz.text.captions import caption
+from attnviz.text.explanations import Answer
+from attnviz.text.steps import steps_of
 
 EXAMPLE = {"mask": "causal", "positions": "sinusoidal"}
 
@@ -69,19 +69,19 @@ def test_a_caption_for_each_head_and_row_is_the_caption_with_the_focus_there(add
     trace = trace_at(address)
     stages = [name for step in steps_of(trace) for name in step.stages if name in trace]
     names = [*stages, *(name for name in ["contributions"] if name in trace)]
-    said = Answer(trace, Focus(0, 0, 0, 0, 0), names, names, {}).captions_by_row()
+    said = Answer(trace, Selection(0, 0, 0, 0, 0), names, names, {}).captions_by_row()
     assert list(said) == names
     for head, query, key in np.ndindex(trace["scores"].shape):
         for name in names:
             row = key if trace[name].axes[-2] in ("key", "context token") else query
             by_row = said[name][head if trace[name].axes[0] == "head" else 0]
-            assert by_row[row] == caption(trace, name, Focus(head, query, key, 0, 0)), name
+            assert by_row[row] == caption(trace, name, Selection(head, query, key, 0, 0)), name
 
 
 def test_captions_look_at_rows_alone():
     trace = trace_of(Settings("the cat sat", mask="causal", positions="sinusoidal"))
     for name in ("embeddings", "x", "q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "output"):
-        assert caption(trace, name, Focus(1, 2, 1, 0, 0)) == caption(trace, name, Focus(1, 2, 1, 3, 5)), name
+        assert caption(trace, name, Selection(1, 2, 1, 0, 0)) == caption(trace, name, Selection(1, 2, 1, 3, 5)), name
 
 
 def test_too_much_is_not_sent_beforehand():

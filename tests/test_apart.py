@@ -9,15 +9,16 @@ import pytest
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from test_pages import ROOT, SOURCES, matrices, opened, stage_of, warnings
 
-from attnviz import Settings, operations, trace_of
-from attnviz.audit import Audit, audit
-from attnviz.changes import parse_changes
-from attnviz.gradients import caption, gradients
-from attnviz.terms import Given, Share, Sum
-from attnviz.trail import format_trail, parse_trail
-from attnviz.ui import check
-from attnviz.whatif import caption as moved_caption
-from attnviz.worked import EXAMPLES
+from attnviz import Settings, trace_of
+from attnviz.analysis.audit import Audit, audit
+from attnviz.analysis.differences import caption as moved_caption
+from attnviz.analysis.gradients import caption, gradients
+from attnviz.analysis.provenance import format_trail, parse_trail
+from attnviz.core import operations
+from attnviz.core.changes import parse_changes
+from attnviz.core.terms import Given, Share, Sum
+from attnviz.examples import EXAMPLES
+from attnviz.ui.sections import check
 
 APART, WHAT_IF, AUDIT = (ROOT / "pages" / f"{name}.py" for name in ("take_apart", "what_if", "audit"))
 OWN = {"sentence": "the cat sat", "context": "le chat noir dort", "positions": "sinusoidal", "mask": "padding"}
@@ -318,7 +319,7 @@ CHANGES = [
 
 @pytest.mark.parametrize("page", ["walkthrough", "take_apart", "audit", "numpy_code"])
 def test_changes_hold_on_every_page_until_they_are_taken_back(page):
-    after = trace_of(EXAMPLE).changed_by(*parse_changes("heads[1]=0;scores[0,1,0]=3.5"))
+    after = trace_of(EXAMPLE).with_changes(*parse_changes("heads[1]=0;scores[0,1,0]=3.5"))
     address = {"step": "Scores", "trail": "heads[1,2,0]", **SHOWN}
     at = opened(ROOT / "pages" / f"{page}.py", changes="heads[1]=0;scores[0,1,0]=3.5", **address)
     assert quiet(at)
@@ -375,7 +376,7 @@ def test_a_lesson_says_nothing_of_a_changed_pass_that_is_not_so():
 @pytest.mark.parametrize(("stage", "changes"), CHANGES)
 def test_changes_of_the_address_are_made_and_marked(stage, changes):
     before = trace_of(EXAMPLE)
-    after = before.changed_by(*parse_changes(changes))
+    after = before.with_changes(*parse_changes(changes))
     at = opened(WHAT_IF, stage=stage, changes=changes, **SHOWN)
     assert quiet(at)
     matrix = matrices(at)[stage]
@@ -394,7 +395,7 @@ def test_changes_of_the_address_are_made_and_marked(stage, changes):
 @pytest.mark.parametrize(("stage", "changes"), CHANGES)
 def test_what_moved_is_said_and_drawn_for_every_stage_that_was_reached(stage, changes):
     before = trace_of(EXAMPLE)
-    after = before.changed_by(*parse_changes(changes))
+    after = before.with_changes(*parse_changes(changes))
     reached = [each.name for each in before.stages if after[each.name] is not each]
     at = opened(WHAT_IF, stage=stage, changes=changes, **SHOWN)
     lines = [text.removeprefix("- ") for text in texts(at) if text.startswith("- ")]
@@ -519,7 +520,7 @@ def test_changes_that_cannot_be_made_are_said_and_left_out(changes, says, kept):
     at = opened(WHAT_IF, stage="output", changes=changes, **SHOWN)
     assert not at.exception
     assert any(says in text for text in warnings(at)), warnings(at)
-    after = before.changed_by(*parse_changes(kept))
+    after = before.with_changes(*parse_changes(kept))
     assert np.array_equal(matrices(at)["output"]["values"], after["output"].value)
     assert not any("](http" in each.value for each in at.warning)
     at.button(key="mute_1").click().run()

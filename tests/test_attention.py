@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.embeddings import embed, sinusoidal
-from attnviz.initialisers import xavier
-from attnviz.operations import Scale
+from attnviz.core.embeddings import embed, sinusoidal
+from attnviz.core.initialisers import xavier
+from attnviz.core.operations import Scale
 
 NONE = Parameters()
 SENTENCE = "the cat sat on the mat"
@@ -204,18 +204,18 @@ def test_a_query_that_sees_no_key_gets_zeros_and_is_listed(hide):
     mask = np.full((2, 6, 6), not hide if hide is False else 0.0)
     mask[1, 3] = mask[:, 5] = mask[0, 0, 1] = hide
     trace = attend(array(6, 5), parameters=drawn(), mask=mask)
-    assert trace.blind == ((0, 5), (1, 3), (1, 5))
+    assert trace.fully_masked == ((0, 5), (1, 3), (1, 5))
     assert (trace["attention"].value[[0, 1, 1], [5, 3, 5]] == 0).all()
     assert (trace["heads"].value[[0, 1, 1], [5, 3, 5]] == 0).all()
     assert trace["output"].value[5].tolist() == drawn().b_o.tolist()
     assert (trace["masked"].value[1, 3] == -np.inf).all()
     close(trace["attention"].value.sum(axis=-1), [[1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 1, 0]])
-    assert attend(array(6, 5), parameters=drawn()).blind == ()
+    assert attend(array(6, 5), parameters=drawn()).fully_masked == ()
 
 
 def test_scores_equally_low_are_no_hidden_keys():
     trace = attend(array(3, 5), parameters=drawn(), mask=np.full((3, 3), np.finfo(float).min))
-    assert trace.blind == ()
+    assert trace.fully_masked == ()
     close(trace["attention"].value, np.full((2, 3, 3), 1 / 3))
 
 

@@ -8,10 +8,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from attnviz import Parameters, Settings, attend, audit, operations, terms, trace_of
-from attnviz.audit import Audit, tolerance
-from attnviz.settings import CHOICES
-from attnviz.terms import Cell
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis import audit
+from attnviz.analysis.audit import Audit, tolerance
+from attnviz.core import operations, terms
+from attnviz.core.settings import CHOICES
+from attnviz.core.terms import Cell
 
 
 def audited(trace):
@@ -25,7 +27,7 @@ def planted(trace, name, operation):
     for stage in trace.stages:
         inputs = [stages[each] for each in stage.inputs]
         if inputs:
-            stages[stage.name] = stages[stage.name].again(inputs)
+            stages[stage.name] = stages[stage.name].recomputed(inputs)
     return replace(trace, stages=tuple(stages.values()))
 
 
@@ -72,7 +74,7 @@ def test_every_kind_of_terms_says_its_magnitude():
 
 
 def test_given_numbers_and_changed_ones_are_counted_apart(trace):
-    summary = audited(trace.changed("heads", (1,), 0.0))
+    summary = audited(trace.with_change("heads", (1,), 0.0))
     counts = {stage.stage: (stage.n_given, stage.n_made, stage.n_agree) for stage in summary.stages}
     assert counts["embeddings"] == (48, 0, 0)
     assert counts["scores"] == (0, 72, 72)
@@ -206,7 +208,7 @@ def test_the_tolerance_is_relative_to_what_is_added_and_not_to_what_comes_of_it(
     assert cancelling.magnitude() == 2e8 + 1
     assert 1e-8 < tolerance(cancelling) < 2e-6
     assert tolerance(terms.Copy(cells[0])) < 1e-300
-    assert tolerance(terms.Selection(cells[0], Cell("mask", (0,), 1.0))) < 1e-300
+    assert tolerance(terms.Masked(cells[0], Cell("mask", (0,), 1.0))) < 1e-300
 
 
 @pytest.mark.parametrize("module", [audit, terms])
@@ -218,7 +220,7 @@ def test_the_second_way_of_computing_knows_no_numpy(module):
 
 def test_the_audit_runs_no_operation(trace, monkeypatch):
     for kind in get_args(operations.Operation):
-        if kind is not operations.Given:
+        if kind is not operations.Source:
             monkeypatch.setattr(kind, "compute", None)
     assert audited(trace).first is None
 

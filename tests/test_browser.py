@@ -9,9 +9,9 @@ import pytest
 from conftest import ROOT, served
 
 from attnviz import Settings, trace_of
-from attnviz.lessons import STEPS, steps_of
-from attnviz.numerals import digits
-from attnviz.worked import EXAMPLES
+from attnviz.core.numerals import digits
+from attnviz.examples import EXAMPLES
+from attnviz.text.steps import STEPS, steps_of
 
 try:
     from playwright.sync_api import expect

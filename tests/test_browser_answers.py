@@ -8,11 +8,11 @@ from conftest import ROOT
 from test_browser import EXAMPLE, at, expect, grid
 
 from attnviz import Settings, trace_of
-from attnviz.focus import Focus
-from attnviz.insights import caption
-from attnviz.numerals import digits
-from attnviz.vocabulary import VOCABULARY
-from attnviz.worked import EXAMPLES
+from attnviz.core.numerals import digits
+from attnviz.core.selection import Selection
+from attnviz.examples import EXAMPLES
+from attnviz.text.captions import caption
+from attnviz.text.vocabulary import VOCABULARY
 
 pytestmark = pytest.mark.browser
 
@@ -65,7 +65,7 @@ def test_a_picked_cell_is_told_before_the_server_has_answered(visit):
         query, key = (row, key) if name == "q" else (query, row)
         headings, captions = pick(page, title, row, feature)
         assert headings == [heading_of("q", (0, query, feature)), *(heading_of(n, (0, key, feature)) for n in "kv")]
-        assert captions == [caption(TRACE, each, Focus(0, query, key, feature, 0)) for each in "qkv"]
+        assert captions == [caption(TRACE, each, Selection(0, query, key, feature, 0)) for each in "qkv"]
         tab.settled()
     assert pick(page, "Input", 1, 6)[0] == [heading_of("x", (1, 6))]
     assert pick(page, "Value parameters", 3, 5)[0] == [heading_of("w_v", (1, 3, 1))]
@@ -129,7 +129,7 @@ def test_a_pick_in_another_head_has_its_caption(visit):
     come_near(tab, "Concatenation")
     headings, captions = pick(page, "Concatenation", 4, 7)
     assert headings == [heading_of("concat", (4, 7))]
-    assert captions == [caption(TRACE, "output", Focus(1, 4, 0, 0, 0))]
+    assert captions == [caption(TRACE, "output", Selection(1, 4, 0, 0, 0))]
     tab.settled()
     grid(page, "Contributions").locator("[data-row]").first.hover()
     tab.settled()
@@ -137,7 +137,7 @@ def test_a_pick_in_another_head_has_its_caption(visit):
         cell = grid(page, "Contributions").locator(f'[data-row="{row}"][data-column="{column}"]')
         headings, captions = cell.evaluate(AT_ONCE)
         assert headings == [heading_of("contributions", (row, 4, column))]
-        assert captions == [caption(TRACE, "contributions", Focus(row, 4, 0, 0, column))]
+        assert captions == [caption(TRACE, "contributions", Selection(row, 4, 0, 0, column))]
         tab.settled()
 
 
@@ -202,7 +202,7 @@ def test_the_server_says_the_same_a_little_later(visit):
         expect(page.locator(".answer").first.locator(".caption")).to_have_text(captions)
 
 
-SCRIPT = (ROOT / "attnviz" / "ui" / "browser" / "formula.js").read_text("utf-8")
+SCRIPT = (ROOT / "attnviz" / "ui" / "viewer" / "browser" / "formula.js").read_text("utf-8")
 
 
 def typeset(page, texts):

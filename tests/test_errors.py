@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend
-from attnviz.errors import ArrayError
+from attnviz.core.errors import ArrayError
 
 FITTING = {
     "w_q": np.ones((2, 5, 3)),

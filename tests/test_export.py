@@ -5,8 +5,9 @@ import io
 import numpy as np
 import pytest
 
-from attnviz import Settings, export, trace_of
-from attnviz.changes import parse_changes
+from attnviz import Settings, trace_of
+from attnviz.core.changes import parse_changes
+from attnviz.text import export
 
 CASES = [
     Settings("the cat sat on the mat"),
@@ -15,7 +16,7 @@ CASES = [
 ]
 
 
-CHANGED = trace_of(CASES[0]).changed_by(
+CHANGED = trace_of(CASES[0]).with_changes(
     *parse_changes("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
 )
 

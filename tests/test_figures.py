@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz import Parameters, Settings, attend, figures, palette, pictures, trace_of
-from attnviz.focus import Focus
-from attnviz.lessons import steps_of
-from attnviz.whatif import difference
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis.differences import difference
+from attnviz.core.selection import Selection
+from attnviz.text.steps import steps_of
+from attnviz.views import charts, matrices, palette
 
 SENTENCE = "the cat sat on the mat, and the dog & the bird ran"
 LONG = " ".join(f"w{i}" for i in range(40))
@@ -64,7 +65,7 @@ def titles(figure):
 
 def test_each_head_s_attention_is_drawn_queries_down_and_keys_across():
     trace = trace_of(Settings("one two three", context="a b c d e", d_model=16, n_heads=4))
-    figure = figures.heads(trace, Focus())
+    figure = charts.heads(trace, Selection())
     drawn, grey = heatmaps(figure)
     assert not grey
     for head, heatmap in enumerate(drawn):
@@ -79,7 +80,7 @@ def test_each_head_s_attention_is_drawn_queries_down_and_keys_across():
 @pytest.mark.parametrize(("head", "first"), [(0, 0), (3, 0), (12, 8), (31, 24)])
 def test_of_many_heads_those_around_the_focus_are_drawn(head, first):
     trace = trace_with(d_model=32, n_heads=32)
-    figure = figures.heads(trace, Focus(head, 3, 2))
+    figure = charts.heads(trace, Selection(head, 3, 2))
     drawn, _ = heatmaps(figure)
     assert titles(figure) == [f"head {each + 1} of 32" for each in range(first, first + 8)]
     for each, heatmap in enumerate(drawn, start=first):
@@ -89,8 +90,8 @@ def test_of_many_heads_those_around_the_focus_are_drawn(head, first):
 
 @pytest.mark.parametrize("n_heads", [1, 2, 3, 5, 7, 8])
 def test_keys_are_written_under_each_column_and_queries_beside_each_row(n_heads):
-    figure = figures.heads(
-        trace_with(d_model=n_heads, n_heads=n_heads) if n_heads > 1 else trace_with(n_heads=1), Focus()
+    figure = charts.heads(
+        trace_with(d_model=n_heads, n_heads=n_heads) if n_heads > 1 else trace_with(n_heads=1), Selection()
     )
     drawn, _ = heatmaps(figure)
     placed = [axes(figure, each) for each in drawn]
@@ -102,14 +103,14 @@ def test_keys_are_written_under_each_column_and_queries_beside_each_row(n_heads)
 
 def test_hidden_keys_are_grey_and_say_so():
     trace = trace_with(mask="causal")
-    figure = figures.heads(trace, Focus())
+    figure = charts.heads(trace, Selection())
     drawn, grey = heatmaps(figure)
     assert len(drawn) == len(grey) == 4
     for head, (heatmap, hidden) in enumerate(zip(drawn, grey, strict=True)):
         assert np.array_equal(heatmap.z, trace["attention"].value[head])
         assert np.array_equal(np.isfinite(hidden.z), np.isneginf(trace["masked"].value[head]))
     assert spoken(figure, grey[0], 1, 2) == "query cat, key sat | 0: hidden"
-    figure = figures.equation(pictures.equation(trace, "masked", Focus()))
+    figure = charts.equation(matrices.equation(trace, "masked", Selection()))
     (*_, masked), (hidden,) = heatmaps(figure)
     seen = np.isfinite(trace["masked"].value[0])
     assert np.array_equal(masked.z, np.where(seen, trace["masked"].value[0], np.nan), equal_nan=True)
@@ -119,9 +120,9 @@ def test_hidden_keys_are_grey_and_say_so():
 
 def test_what_came_into_sight_is_marked_with_its_own_sign():
     before, after = trace_with(mask="causal"), trace_with()
-    made = before.holding({"masked": difference(before, after, "masked")})
-    drawn = replace(pictures.matrix(made, "masked", Focus()), gap="±∞")
-    figure = figures.overview([drawn])
+    made = before.with_values({"masked": difference(before, after, "masked")})
+    drawn = replace(matrices.matrix(made, "masked", Selection()), gap="±∞")
+    figure = charts.overview([drawn])
     (heatmap,), (hidden,) = heatmaps(figure)
     assert np.array_equal(np.isfinite(hidden.z), np.isinf(drawn.values))
     assert spoken(figure, hidden, 0, 1) == "query the, key cat | ±∞"
@@ -130,7 +131,7 @@ def test_what_came_into_sight_is_marked_with_its_own_sign():
 
 def test_words_are_ticks_in_order_apart_and_inert():
     trace = trace_with("the the the").labelled(query=(HOSTILE, "the", "the (2)"), key=("1", "%{y}", "a" * 20))
-    figure = figures.heads(trace, Focus())
+    figure = charts.heads(trace, Selection())
     drawn, _ = heatmaps(figure)
     x, y = axes(figure, drawn[0])
     assert list(y.ticktext) == ["&lt;b&gt;x&lt;/b&gt;", "the", "the (2)"]
@@ -142,10 +143,10 @@ def test_no_word_is_part_of_a_template_and_none_is_read_as_markup():
     trace = trace_with(LONG, mask="causal")
     hostile = trace.labelled(**dict.fromkeys(("token", "query", "key"), (HOSTILE,) * 40))
     drawn = [
-        figures.heads(hostile, Focus()),
-        figures.shares(hostile, hostile.terms("attention", (0, 30, 2))),
-        figures.overview([pictures.matrix(hostile, "masked", Focus())]),
-        *(figures.equation(pictures.equation(hostile, name, Focus())) for name in ("q", "scores", "masked")),
+        charts.heads(hostile, Selection()),
+        charts.shares(hostile, hostile.terms("attention", (0, 30, 2))),
+        charts.overview([matrices.matrix(hostile, "masked", Selection())]),
+        *(charts.equation(matrices.equation(hostile, name, Selection())) for name in ("q", "scores", "masked")),
     ]
     for figure in drawn:
         sent = str(json.loads(figure.to_json()))
@@ -155,13 +156,13 @@ def test_no_word_is_part_of_a_template_and_none_is_read_as_markup():
 
 
 @pytest.mark.parametrize("name", ["q", "scores", "masked", "attention", "heads", "concat", "output"])
-@pytest.mark.parametrize("draw", [figures.equation, figures.overview])
+@pytest.mark.parametrize("draw", [charts.equation, charts.overview])
 def test_the_hover_names_every_place_where_ticks_are_thinned_too(name, draw):
     trace = trace_with(LONG, d_model=128, n_heads=2, mask="causal")
-    matrices = pictures.equation(trace, name, Focus(head=1))
-    figure = draw(matrices)
+    equation = matrices.equation(trace, name, Selection(head=1))
+    figure = draw(equation)
     drawn, grey = heatmaps(figure)
-    for matrix, heatmap in zip(matrices, drawn, strict=True):
+    for matrix, heatmap in zip(equation, drawn, strict=True):
         rows = matrix.row_labels
         columns = [str(place + 1) for place in range(128)] if "band" in matrix.place else matrix.column_labels
         for row, column in ((0, 0), (len(rows) - 1, len(columns) - 1), (17 % len(rows), 23)):
@@ -174,11 +175,11 @@ def test_the_hover_names_every_place_where_ticks_are_thinned_too(name, draw):
 def test_a_heatmap_s_numbers_are_rows_and_columns_of_its_matrix():
     trace = trace_with(mask="causal")
     for name in ("q", "scores", "masked", "attention", "heads", "concat", "output"):
-        matrices = pictures.equation(trace, name, Focus(2, 5, 3, 1, 7))
-        for draw in (figures.equation, figures.overview):
-            figure = draw(matrices)
+        equation = matrices.equation(trace, name, Selection(2, 5, 3, 1, 7))
+        for draw in (charts.equation, charts.overview):
+            figure = draw(equation)
             drawn, _ = heatmaps(figure)
-            for matrix, heatmap in zip(matrices, drawn, strict=True):
+            for matrix, heatmap in zip(equation, drawn, strict=True):
                 finite = np.where(np.isfinite(matrix.values), matrix.values, np.nan)
                 assert np.array_equal(heatmap.z, finite, equal_nan=True)
                 x, y = axes(figure, heatmap)
@@ -194,21 +195,21 @@ def test_every_step_can_be_drawn(d_model, n_heads):
     if d_model % n_heads:
         n_heads = 1
     trace = trace_with(d_model=d_model, n_heads=n_heads, mask="window", positions="sinusoidal")
-    focus = Focus(head=n_heads - 1).within(trace)
+    selection = Selection(head=n_heads - 1).within(trace)
     for step in steps_of(trace):
         for name in (name for name in step.stages if name in trace):
-            matrices = pictures.equation(trace, name, focus)
-            assert len(heatmaps(figures.equation(matrices))[0]) == len(matrices)
-    rows = pictures.rows_of(trace, focus)
-    assert len(heatmaps(figures.overview([each for row in rows for each in row]))[0]) == sum(map(len, rows))
+            equation = matrices.equation(trace, name, selection)
+            assert len(heatmaps(charts.equation(equation))[0]) == len(equation)
+    rows = matrices.rows_of(trace, selection)
+    assert len(heatmaps(charts.overview([each for row in rows for each in row]))[0]) == sum(map(len, rows))
 
 
 def test_what_the_cell_in_focus_is_made_from_is_outlined():
     trace = trace_with(mask="causal")
-    focus = Focus(head=2, query=5, key=3, feature=1, dimension=7)
+    selection = Selection(head=2, query=5, key=3, feature=1, dimension=7)
 
     def outlined(name):
-        figure = figures.equation(pictures.equation(trace, name, focus))
+        figure = charts.equation(matrices.equation(trace, name, selection))
         return [boxes(figure, heatmap) for heatmap in heatmaps(figure)[0]]
 
     n = len(trace.labels["query"])
@@ -223,28 +224,28 @@ def test_what_the_cell_in_focus_is_made_from_is_outlined():
 
 
 def test_nothing_is_outlined_where_nothing_is_selected():
-    matrices = pictures.equation(trace_with(), "scores", Focus())
-    for draw in (figures.equation, figures.overview):
-        assert not draw([replace(matrix, selected=None) for matrix in matrices]).layout.shapes
+    equation = matrices.equation(trace_with(), "scores", Selection())
+    for draw in (charts.equation, charts.overview):
+        assert not draw([replace(matrix, selected=None) for matrix in equation]).layout.shapes
 
 
 def test_titles_tell_sign_head_shape_and_the_reach_of_the_colours():
     trace = trace_with("the cat sat", d_model=8, n_heads=2)
-    matrices = pictures.equation(trace, "scores", Focus(1))
-    reach = [f"±{matrix.limit:.3g}" for matrix in matrices]
-    assert titles(figures.equation(matrices)) == [
+    equation = matrices.equation(trace, "scores", Selection(1))
+    reach = [f"±{matrix.limit:.3g}" for matrix in equation]
+    assert titles(charts.equation(equation)) == [
         f"Queries, head 2 3 × 4 colours: {reach[0]}",
         f"× Keys, head 2, transposed 4 × 3 colours: {reach[1]}",
         f"= Scores, head 2 3 × 3 colours: {reach[2]}",
     ]
-    shares = titles(figures.equation(pictures.equation(trace, "attention", Focus(1))))[-1]
+    shares = titles(charts.equation(matrices.equation(trace, "attention", Selection(1))))[-1]
     assert shares == "= Attention, head 2 3 × 3 colours: 0 to 1"
 
 
 def test_the_bars_of_the_softmax_are_its_terms():
     trace = trace_with()
     terms = trace.terms("attention", (1, 5, 3))
-    score, exponential, share = figures.shares(trace, terms).data
+    score, exponential, share = charts.shares(trace, terms).data
     assert np.array_equal(score.y, trace["masked"].value[1, 5])
     assert np.array_equal(exponential.y, terms.exponentials)
     assert np.allclose(share.y, trace["attention"].value[1, 5], rtol=1e-13, atol=0)
@@ -256,7 +257,7 @@ def test_the_bars_of_the_softmax_are_its_terms():
 
 def test_a_hidden_score_is_written_as_minus_infinity():
     trace = trace_with("the cat sat on", mask="causal")
-    score, exponential, _ = figures.shares(trace, trace.terms("attention", (0, 1, 0))).data
+    score, exponential, _ = charts.shares(trace, trace.terms("attention", (0, 1, 0))).data
     assert list(score.y[2:]) == list(exponential.y[2:]) == [0, 0]
     assert list(score.text[2:]) == ["−∞", "−∞"]
     assert [said for _, said in score.customdata[2:]] == ["−∞", "−∞"]
@@ -266,7 +267,7 @@ def test_a_hidden_score_is_written_as_minus_infinity():
 @pytest.mark.parametrize(("n_heads", "n_bars"), [(1, 1), (4, 4), (8, 8), (16, 8), (64, 8)])
 def test_what_the_heads_add_adds_up_to_the_output(n_heads, n_bars):
     trace = trace_with(d_model=64, n_heads=n_heads)
-    figure = figures.contributions(trace, Focus(query=3, dimension=9))
+    figure = charts.contributions(trace, Selection(query=3, dimension=9))
     *bars, marks = figure.data
     parts = trace["contributions"].value[:, 3]
     assert len(bars) == n_bars
@@ -281,7 +282,7 @@ def test_what_the_heads_add_adds_up_to_the_output(n_heads, n_bars):
 
 def test_of_many_heads_the_seven_longest_are_told_apart():
     trace = trace_with(d_model=32, n_heads=16)
-    *bars, others, _ = figures.contributions(trace, Focus(query=3)).data
+    *bars, others, _ = charts.contributions(trace, Selection(query=3)).data
     lengths = np.linalg.norm(trace["contributions"].value[:, 3], axis=-1)
     assert {bar.name for bar in bars} == {f"head {head + 1}" for head in np.argsort(lengths)[-7:]}
     assert others.name == "the other 9 heads"
@@ -290,6 +291,6 @@ def test_of_many_heads_the_seven_longest_are_told_apart():
 def test_a_bias_of_the_output_is_one_of_the_bars():
     drawn = np.random.default_rng(0).normal(size=(3, 4, 4))
     trace = attend(drawn[0], parameters=Parameters(w_o=drawn[1], b_o=drawn[2][0]))
-    *bars, marks = figures.contributions(trace, Focus()).data
+    *bars, marks = charts.contributions(trace, Selection()).data
     assert [bar.name for bar in bars] == ["head 1", "bias"]
     assert np.allclose(sum(bar.y for bar in bars), marks.y, rtol=0, atol=1e-12)

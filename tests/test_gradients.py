@@ -8,11 +8,12 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from attnviz import Parameters, Settings, attend, operations, trace_of
-from attnviz.gradients import caption, gradients
-from attnviz.parameters import banded
-from attnviz.trace import Builder, Trace
-from attnviz.whatif import difference
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis.differences import difference
+from attnviz.analysis.gradients import caption, gradients
+from attnviz.core import operations
+from attnviz.core.parameters import banded
+from attnviz.core.trace import Builder, Trace
 
 STEP = 1e-5
 
@@ -38,11 +39,11 @@ def passes():
         "only the queries projected": attend(x, parameters=Parameters(w_q=draw((1, 5, 5)), b_q=draw((1, 5)))),
         "words and positions": trace_of(Settings("the cat", "le", d_model=4, positions="sinusoidal")),
         "words alone, causal": trace_of(Settings("the cat the", d_model=4, mask="causal", scaled=False)),
-        "a row of scores set by hand": attend(x, parameters=Parameters(**w)).changed("scores", (1, 2), 0.5),
-        "a hidden key shown by hand": attend(x, context, parameters=Parameters(**w), mask=per_head).changed(
+        "a row of scores set by hand": attend(x, parameters=Parameters(**w)).with_change("scores", (1, 2), 0.5),
+        "a hidden key shown by hand": attend(x, context, parameters=Parameters(**w), mask=per_head).with_change(
             "masked", (0, 1, 2), 0.25
         ),
-        "a key hidden by hand": attend(x, context, parameters=Parameters(**w, **b)).changed(
+        "a key hidden by hand": attend(x, context, parameters=Parameters(**w, **b)).with_change(
             "masked", (1, 2, 0), -math.inf
         ),
     }
@@ -51,7 +52,7 @@ def passes():
 def moved_by(trace, name, index):
     """What a small step of one number does to every stage: central differences, as fractions of the step."""
     at = trace[name].value[index]
-    low, high = trace.changed(name, index, at - STEP), trace.changed(name, index, at + STEP)
+    low, high = trace.with_change(name, index, at - STEP), trace.with_change(name, index, at + STEP)
     return {stage.name: difference(low, high, stage.name) / (2 * STEP) for stage in trace.stages}
 
 
@@ -83,7 +84,7 @@ def test_the_passes_use_every_operation():
 
 
 def test_every_operation_takes_a_derivative_back():
-    made = [kind for kind in get_args(operations.Operation) if kind is not operations.Given]
+    made = [kind for kind in get_args(operations.Operation) if kind is not operations.Source]
     assert all(hasattr(kind, "vjp") for kind in made)
 
 
@@ -194,7 +195,7 @@ def test_the_stages_found_are_those_the_cell_depends_on(trace):
 
 
 def test_no_derivative_goes_back_through_a_number_set_by_hand(trace):
-    after = trace.changed("scores", (0,), 1.0).changed("scores", (1,), 1.0)
+    after = trace.with_change("scores", (0,), 1.0).with_change("scores", (1,), 1.0)
     found = gradients(after, "output", (3, 2))
     assert not found["q"].any()
     assert found["scores"].any()

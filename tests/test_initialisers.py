@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend
-from attnviz.initialisers import INITIALISERS, pytorch
-from attnviz.parameters import banded
+from attnviz.core.initialisers import INITIALISERS, pytorch
+from attnviz.core.parameters import banded
 
 RECORDED = json.loads((Path(__file__).parent / "data" / "torch_multihead_attention.json").read_text(encoding="utf-8"))
 WHOLE = ("w_q", "w_k", "w_v", "w_o")

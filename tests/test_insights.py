@@ -1,4 +1,4 @@
-"""Captions are true: their numbers and words are read back and compared with the arrays, at every cell in focus."""
+"""Captions are true: their numbers and words are read back and compared with the arrays, at every selected cell."""
 
 import re
 from itertools import product
@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.focus import Focus
-from attnviz.insights import caption, summary
-from attnviz.lessons import STEPS
-from attnviz.operations import SumNormalise
-from attnviz.worked import EXAMPLES
+from attnviz.core.operations import SumNormalise
+from attnviz.core.selection import Selection
+from attnviz.examples import EXAMPLES
+from attnviz.text.captions import caption, summary
+from attnviz.text.steps import STEPS
 
 WORD = "“[^“”]*”"
 WORDS = rf"{WORD}(?:(?:, | and ){WORD})*(?: and \d+ more)?"
@@ -100,7 +100,7 @@ def places(text):
     return [int(each) - 1 for each in re.findall(r"\d+", told)], int(more[1]) if more else 0
 
 
-def check_entering(trace, focus, text, name, place):
+def check_entering(trace, selection, text, name, place):
     row = trace[name].value[place]
     count = "1 number" if len(row) == 1 else f"{len(row)} numbers"
     span = f"(?: between ({NUMBER}) and ({NUMBER})|: ({NUMBER})(?: each)?{ROUNDED})"
@@ -115,10 +115,10 @@ def check_entering(trace, focus, text, name, place):
     return text[found.end() :]
 
 
-def check_embeddings(trace, focus, text):
-    rest = check_entering(trace, focus, text, "embeddings", focus.query)
+def check_embeddings(trace, selection, text):
+    rest = check_entering(trace, selection, text, "embeddings", selection.query)
     rows = trace["embeddings"].value
-    twins = [i for i in range(len(rows)) if i != focus.query and np.array_equal(rows[i], rows[focus.query])]
+    twins = [i for i in range(len(rows)) if i != selection.query and np.array_equal(rows[i], rows[selection.query])]
     if twins:
         assert rest.startswith(" It is the same vector as that of")
         names(rest, trace, "token", twins)
@@ -126,8 +126,8 @@ def check_embeddings(trace, focus, text):
         assert rest == ""
 
 
-def check_context_embeddings(trace, focus, text):
-    rest = check_entering(trace, focus, text, "context_embeddings", focus.key)
+def check_context_embeddings(trace, selection, text):
+    rest = check_entering(trace, selection, text, "context_embeddings", selection.key)
     assert "another sentence" in rest
     assert not numbers(rest)
 
@@ -145,31 +145,31 @@ def check_placed(trace, text, prefix, place):
     close(size, np.sqrt((trace[f"{prefix}embeddings"].value[place] ** 2).sum()))
 
 
-def check_x(trace, focus, text):
+def check_x(trace, selection, text):
     if "embeddings" in trace:
-        names(text, trace, "token", [focus.query])
-        check_placed(trace, text, "", focus.query)
+        names(text, trace, "token", [selection.query])
+        check_placed(trace, text, "", selection.query)
     else:
-        assert check_entering(trace, focus, text, "x", focus.query) == ""
+        assert check_entering(trace, selection, text, "x", selection.query) == ""
 
 
-def check_context(trace, focus, text):
+def check_context(trace, selection, text):
     assert ("another sentence" in text) == ("context_embeddings" not in trace), "it is said once"
     if "context_embeddings" in trace:
-        names(text, trace, "context token", [focus.key])
-        check_placed(trace, text, "context_", focus.key)
+        names(text, trace, "context token", [selection.key])
+        check_placed(trace, text, "context_", selection.key)
     else:
-        check_entering(trace, focus, text, "context", focus.key)
+        check_entering(trace, selection, text, "context", selection.key)
 
 
 def check_projection(name, does):
-    def check(trace, focus, text):
-        axis, place = ("query", focus.query) if name == "q" else ("key", focus.key)
-        row = trace[name].value[focus.head, place]
+    def check(trace, selection, text):
+        axis, place = ("query", selection.query) if name == "q" else ("key", selection.key)
+        row = trace[name].value[selection.head, place]
         count = "1 number" if len(row) == 1 else f"{len(row)} numbers"
         made = r"\((?:made from its (\d+)|as they are given)\)"
         most = f": ({NUMBER})(?: each)?{ROUNDED}|; the largest is ({NUMBER}) in size, at places? (.*)"
-        found = re.fullmatch(f"In head {focus.head + 1} ({WORD}) {does} {count} {made}(?:{most})\\.", text)
+        found = re.fullmatch(f"In head {selection.head + 1} ({WORD}) {does} {count} {made}(?:{most})\\.", text)
         names(found[1], trace, axis, [place])
         assert (found[2] is not None) == (f"w_{name}" in trace)
         assert found[2] in (None, str(trace.inputs(name)[0].shape[1]) if trace.inputs(name) else None)
@@ -187,9 +187,9 @@ def check_projection(name, does):
     return check
 
 
-def check_scores(trace, focus, text):
-    row = trace["scores"].value[focus.head, focus.query]
-    who = f"In head {focus.head + 1} ({WORD})"
+def check_scores(trace, selection, text):
+    row = trace["scores"].value[selection.head, selection.query]
+    who = f"In head {selection.head + 1} ({WORD})"
     if found := re.fullmatch(f"{who} has one key to look at, ({WORD}), and scores ({NUMBER}) with it\\.", text):
         assert len(row) == 1
         names(found[2], trace, "key", [0])
@@ -208,12 +208,12 @@ def check_scores(trace, focus, text):
         assert highest > lowest
         close(highest, max(row))
         close(lowest, min(row))
-    names(found[1], trace, "query", [focus.query])
+    names(found[1], trace, "query", [selection.query])
 
 
-def check_scaled(trace, focus, text):
-    before, after = (trace[name].value[focus.head].ravel().tolist() for name in ("scores", "scaled"))
-    assert f"head {focus.head + 1}'s" in text
+def check_scaled(trace, selection, text):
+    before, after = (trace[name].value[selection.head].ravel().tolist() for name in ("scores", "scaled"))
+    assert f"head {selection.head + 1}'s" in text
     d_k = trace["q"].shape[-1]
     unchanged = before == after and (trace["scaled"].operation.factor == 1 or d_k == 1)
     assert ("leaves" in text) == unchanged
@@ -237,24 +237,24 @@ def check_scaled(trace, focus, text):
         assert (np.diff(np.array(after)[np.argsort(before)]) >= -1e-9).all()
 
 
-def check_others_blind(trace, focus, text):
+def check_others_blind(trace, selection, text):
     """Check and cut off what a caption says of other queries that see nothing."""
-    hidden = np.isneginf(trace["masked"].value[focus.head]).all(axis=-1)
-    others = [query for query in np.flatnonzero(hidden) if query != focus.query]
+    hidden = np.isneginf(trace["masked"].value[selection.head]).all(axis=-1)
+    others = [query for query in np.flatnonzero(hidden) if query != selection.query]
     found = re.search(f" ({WORDS}) sees? no key there: attention is zeros\\.", text)
     assert bool(found) == bool(others)
     if not found:
         return text
     names(found[1], trace, "query", others)
     assert (" sees no" in found[0]) == (len(others) == 1)
-    assert not trace["attention"].value[focus.head, others].any()
+    assert not trace["attention"].value[selection.head, others].any()
     return text.replace(found[0], "")
 
 
-def check_masked(trace, focus, text):
-    text = check_others_blind(trace, focus, text)
-    row = trace["masked"].value[focus.head]
-    scaled = trace["scaled"].value[focus.head]
+def check_masked(trace, selection, text):
+    text = check_others_blind(trace, selection, text)
+    row = trace["masked"].value[selection.head]
+    scaled = trace["scaled"].value[selection.head]
     hidden = int(np.isneginf(row).sum())
     moved = (row - scaled)[np.isfinite(row)]
     if found := re.search(f" To the scores that stay it adds from ({NUMBER}) to ({NUMBER})\\.", text):
@@ -264,14 +264,14 @@ def check_masked(trace, focus, text):
     else:
         assert np.abs(moved).max(initial=0) < 1e-8
     if hidden == 0:
-        assert text == f"Nothing is hidden in head {focus.head + 1}: every query sees every key."
+        assert text == f"Nothing is hidden in head {selection.head + 1}: every query sees every key."
         return
     are = "pair is" if row.size == 1 else "pairs is" if hidden == 1 else "pairs are"
-    start = f"{hidden} of {row.size} {are} hidden in head {focus.head + 1}; "
+    start = f"{hidden} of {row.size} {are} hidden in head {selection.head + 1}; "
     assert text.startswith(start)
     word, sees = text[len(start) :].split(" sees ")
-    names(word, trace, "query", [focus.query])
-    seen = np.flatnonzero(~np.isneginf(row[focus.query]))
+    names(word, trace, "query", [selection.query])
+    seen = np.flatnonzero(~np.isneginf(row[selection.query]))
     if len(seen):
         names(sees, trace, "key", seen)
     else:
@@ -289,11 +289,11 @@ def check_negative(trace, row, text):
     return text.replace(found[0], "")
 
 
-def check_attention(trace, focus, text):
-    row = trace["attention"].value[focus.head, focus.query]
-    text = check_negative(trace, row, check_others_blind(trace, focus, text))
-    seen = np.flatnonzero(~np.isneginf(trace["masked"].value[focus.head, focus.query]))
-    who = f"In head {focus.head + 1} ({WORD})"
+def check_attention(trace, selection, text):
+    row = trace["attention"].value[selection.head, selection.query]
+    text = check_negative(trace, row, check_others_blind(trace, selection, text))
+    seen = np.flatnonzero(~np.isneginf(trace["masked"].value[selection.head, selection.query]))
+    who = f"In head {selection.head + 1} ({WORD})"
     if found := re.fullmatch(f"{who} sees no key, so its row is zeros\\.", text):
         assert len(seen) == 0
         assert not row.any()
@@ -317,19 +317,19 @@ def check_attention(trace, focus, text):
         share, times = numbers(text)
         close(share, max(row))
         close(times, max(row) / (1 / len(seen)))
-    names(found[1], trace, "query", [focus.query])
+    names(found[1], trace, "query", [selection.query])
 
 
-def check_heads(trace, focus, text):
-    row = trace["attention"].value[focus.head, focus.query]
+def check_heads(trace, selection, text):
+    row = trace["attention"].value[selection.head, selection.query]
     text = check_negative(trace, row, text)
-    if found := re.fullmatch(f"({WORD}) sees no key in head {focus.head + 1}, so .* its row is zeros\\.", text):
+    if found := re.fullmatch(f"({WORD}) sees no key in head {selection.head + 1}, so .* its row is zeros\\.", text):
         assert not row.any()
-        assert not trace["heads"].value[focus.head, focus.query].any()
-        names(found[1], trace, "query", [focus.query])
+        assert not trace["heads"].value[selection.head, selection.query].any()
+        names(found[1], trace, "query", [selection.query])
         return
-    found = re.fullmatch(f"What head {focus.head + 1} makes of ({WORD}) is (.*)\\.", text)
-    names(found[1], trace, "query", [focus.query])
+    found = re.fullmatch(f"What head {selection.head + 1} makes of ({WORD}) is (.*)\\.", text)
+    names(found[1], trace, "query", [selection.query])
     check_mixture(trace, row, found[2])
 
 
@@ -361,34 +361,34 @@ def check_mixture(trace, row, text):
     assert all(100 * share < min(told) for share in others)
 
 
-def check_concat(trace, focus, text):
+def check_concat(trace, selection, text):
     n_heads, _, width = trace["heads"].shape
     total = trace["concat"].shape[1]
     found = re.match(
         r"(\d+) heads? with (\d+) numbers?( each)? makes? one row of (\d+) numbers? for each query\.", text
     )
     assert [int(found[i]) for i in (1, 2, 4)] == [n_heads, width, total]
-    assert sorted(trace["concat"].value[focus.query]) == sorted(trace["heads"].value[:, focus.query].ravel())
+    assert sorted(trace["concat"].value[selection.query]) == sorted(trace["heads"].value[:, selection.query].ravel())
 
 
-def check_contributions(trace, focus, text):
-    part = trace["contributions"].value[focus.head, focus.query]
-    names(text, trace, "query", [focus.query])
-    assert text.startswith(f"Head {focus.head + 1} adds")
+def check_contributions(trace, selection, text):
+    part = trace["contributions"].value[selection.head, selection.query]
+    names(text, trace, "query", [selection.query])
+    assert text.startswith(f"Head {selection.head + 1} adds")
     if "adds nothing" in text:
         assert not part.any()
         return
     assert part.any()
     added, length = numbers(text)
     close(added, np.sqrt((part**2).sum()))
-    close(length, np.sqrt((trace["output"].value[focus.query] ** 2).sum()))
+    close(length, np.sqrt((trace["output"].value[selection.query] ** 2).sum()))
 
 
-def check_output(trace, focus, text):
+def check_output(trace, selection, text):
     first, _, rest = text.partition(f"{numbers(text)[0]:.2f}. ")
-    names(first, trace, "query", [focus.query])
-    close(numbers(text)[0], np.sqrt((trace["output"].value[focus.query] ** 2).sum()))
-    lengths = np.sqrt((trace["contributions"].value[:, focus.query] ** 2).sum(axis=-1))
+    names(first, trace, "query", [selection.query])
+    close(numbers(text)[0], np.sqrt((trace["output"].value[selection.query] ** 2).sum()))
+    lengths = np.sqrt((trace["contributions"].value[:, selection.query] ** 2).sum(axis=-1))
     if rest.startswith("No head"):
         assert not lengths.any()
     elif rest.startswith("The only head"):
@@ -436,7 +436,8 @@ def foci(trace):
     n_heads, n_queries, n_keys = trace["scores"].shape
     most = 6
     return [
-        Focus(*each, 0, 0) for each in product(range(n_heads), range(min(n_queries, most)), range(min(n_keys, most)))
+        Selection(*each, 0, 0)
+        for each in product(range(n_heads), range(min(n_queries, most)), range(min(n_keys, most)))
     ]
 
 
@@ -448,23 +449,23 @@ def check_english(text):
     assert text.count("\u2068") == text.count("\u2069")
 
 
-def check_all(trace, focus):
+def check_all(trace, selection):
     for name, check in CHECKS.items():
         if name in trace:
-            text = caption(trace, name, focus)
+            text = caption(trace, name, selection)
             check_english(text)
-            check(trace, focus, text)
+            check(trace, selection, text)
 
 
 @pytest.mark.parametrize("name", TRACES)
 def test_every_caption_is_true(name):
-    for focus in foci(TRACES[name]):
-        check_all(TRACES[name], focus)
+    for selection in foci(TRACES[name]):
+        check_all(TRACES[name], selection)
 
 
 @hypothesis.settings(max_examples=300, deadline=None)
 @given(
-    st.builds(Focus, *[st.integers(0, 6)] * 3),
+    st.builds(Selection, *[st.integers(0, 6)] * 3),
     st.builds(
         Settings,
         sentence=st.lists(st.sampled_from(["the", "cat", "a", "קול"]), min_size=1, max_size=7).map(" ".join),
@@ -479,9 +480,9 @@ def test_every_caption_is_true(name):
         scaled=st.booleans(),
     ),
 )
-def test_every_caption_is_true_whatever_is_picked(focus, settings):
+def test_every_caption_is_true_whatever_is_picked(selection, settings):
     trace = trace_of(settings)
-    check_all(trace, focus.within(trace))
+    check_all(trace, selection.within(trace))
 
 
 def test_every_stage_that_a_step_shows_has_a_caption_that_is_checked_here():
@@ -502,13 +503,13 @@ def test_the_summary_counts_what_there_is(name):
     assert counts == [trace["q"].shape[1], trace["k"].shape[1], *last.shape, everything, parameters]
 
 
-def said(name, stage, focus=Focus(0, 0, 0)):  # noqa: B008
-    return caption(TRACES[name], stage, focus)
+def said(name, stage, selection=Selection(0, 0, 0)):  # noqa: B008
+    return caption(TRACES[name], stage, selection)
 
 
 def test_what_a_reviewer_found_is_said_as_it_is():
     assert said("causal", "heads") == "What head 1 makes of “the” is all “the”."
-    assert said("window 0", "heads", Focus(1, 2, 0)) == "What head 2 makes of “sat” is all “sat”."
+    assert said("window 0", "heads", Selection(1, 2, 0)) == "What head 2 makes of “sat” is all “sat”."
     assert said("ties", "heads") == "What head 1 makes of “a” is 25% each of “a”, “a (2)”, “a (3)” and “a (4)”."
     assert said("ties", "attention").endswith("shares itself out evenly among the 4 keys that it sees: 0.25 each.")
     assert "scores alike with all 4 keys" in said("ties", "scores")
@@ -522,13 +523,13 @@ def test_what_a_reviewer_found_is_said_as_it_is():
 
 
 def test_a_word_from_right_to_left_stands_in_marks_that_keep_the_sentence_in_order():
-    assert "“\u2068שלום\u2069”" in caption(TRACES["bare context"], "scores", Focus(0, 0, 0))
+    assert "“\u2068שלום\u2069”" in caption(TRACES["bare context"], "scores", Selection(0, 0, 0))
 
 
 def test_two_sums_that_rounding_errors_alone_tell_apart_are_tied():
     trace = TRACES["plain"]
     score = trace["scores"].value[0, 0, 0]
-    trace = trace.changed("scores", (0, 0, 4), np.nextafter(score, np.inf))
+    trace = trace.with_change("scores", (0, 0, 4), np.nextafter(score, np.inf))
     for stage in ("scores", "attention", "heads"):
-        assert "“the” and “the (2)”" in caption(trace, stage, Focus(0, 0, 0))
-    check_all(trace, Focus(0, 0, 0))
+        assert "“the” and “the (2)”" in caption(trace, stage, Selection(0, 0, 0))
+    check_all(trace, Selection(0, 0, 0))

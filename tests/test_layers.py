@@ -1,6 +1,7 @@
 """Layers: imports go one way, and the core knows no interface."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,9 +11,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-CORE = {"tokens", "streams", "torchstream", "errors", "parameters", "embeddings", "initialisers", "masks", "settings"}
-CORE |= {"numerals", "terms", "operand", "linear", "scoring", "operations", "changes", "trace", "attention"}
-CORE |= {"audit", "gradients", "whatif", "vocabulary"}
+ROOMS = re.search(r"^    (core(?: < \w+)+)$", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M)[1].split(" < ")
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for path in ROOT.glob("attnviz/**/*.py")
+}
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
 
@@ -33,19 +36,36 @@ def _imports(node: ast.AST, typing_too: bool) -> Iterator[str]:
             yield from _imports(child, typing_too)
 
 
+def room_of(module: str) -> str:
+    return module.split(".")[1]
+
+
+def ours(path: Path) -> set[str]:
+    """The modules of attnviz that a file imports."""
+    return imported(path, typing_too=True) & MODULES.keys() - {"attnviz"}
+
+
+def test_every_folder_is_a_room_and_every_module_is_in_one():
+    assert {room_of(module) for module in MODULES if module != "attnviz"} == set(ROOMS)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES.keys() - {"attnviz"}))
+def test_a_room_imports_only_from_rooms_below_it(module):
+    above = {each for each in ours(MODULES[module]) if ROOMS.index(room_of(each)) > ROOMS.index(room_of(module))}
+    assert above == set()
+
+
 def test_no_module_imports_its_importer():
-    files = ROOT.glob("attnviz/**/*.py")
-    modules = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in files}
-    assert "attnviz.operations" in modules
-    TopologicalSorter({name: imported(path) & modules.keys() - {"attnviz"} for name, path in modules.items()}).prepare()
+    assert "attnviz.core.operations" in MODULES
+    TopologicalSorter(
+        {name: imported(path) & MODULES.keys() - {"attnviz", name} for name, path in MODULES.items()}
+    ).prepare()
 
 
-@pytest.mark.parametrize("name", sorted(CORE))
-def test_the_core_imports_only_the_core_and_numpy(name):
-    ours = {f"attnviz.{each}" for each in CORE}
-    for module in imported(ROOT / "attnviz" / f"{name}.py", typing_too=True):
-        package = ".".join(module.split(".")[:2]) if module.startswith("attnviz.") else module.split(".")[0]
-        assert package in ours | {"attnviz", "numpy"} | set(sys.stdlib_module_names)
+@pytest.mark.parametrize("module", sorted(each for each in MODULES if each.startswith("attnviz.core")))
+def test_the_core_imports_only_itself_and_numpy(module):
+    outside = {each.split(".")[0] for each in imported(MODULES[module], typing_too=True)} - {"attnviz"}
+    assert outside <= {"numpy", *sys.stdlib_module_names}
 
 
 def test_only_the_interface_imports_streamlit():

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.lessons import STEPS, masks, steps_of
-from attnviz.operations import SumNormalise
-from attnviz.worked import EXAMPLES
+from attnviz.core.operations import SumNormalise
+from attnviz.examples import EXAMPLES
+from attnviz.text.steps import STEPS, masks, steps_of
 
 TITLES = [step.title for step in STEPS]
 WORKED = {f"{e.id} {variant.id}": variant.trace for e in EXAMPLES.values() for variant in e.variants}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.masks import MASKS, SIZED
+from attnviz.core.masks import MASKS, SIZED
 
 SEES = {
     "none": lambda query, key, n_keys, size: True,

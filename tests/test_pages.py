@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
-from attnviz.lessons import STEPS, steps_of
-from attnviz.ui.controls import source_of
-from attnviz.worked import EXAMPLES
+from attnviz.examples import EXAMPLES
+from attnviz.text.steps import STEPS, steps_of
+from attnviz.ui.state.controls import source_of
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))

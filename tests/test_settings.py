@@ -10,9 +10,9 @@ from hypothesis import settings as running
 from hypothesis import strategies as st
 
 from attnviz import Settings, trace_of
-from attnviz.errors import SettingsError
-from attnviz.settings import CHOICES, DEFAULTS, divisors, nearest, nearest_heads
-from attnviz.trace import Trace
+from attnviz.core.errors import SettingsError
+from attnviz.core.settings import CHOICES, DEFAULTS, divisors, nearest, nearest_heads
+from attnviz.core.trace import Trace
 
 HUGE = 10**5000  # Python refuses to write it in decimals
 
@@ -222,4 +222,4 @@ def test_settings_give_a_trace_of_finite_numbers_twice_the_same_or_a_settings_er
     assert np.array_equal(trace["masked"].value == -math.inf, hidden)
     sums = trace["attention"].value.sum(axis=-1)
     np.testing.assert_allclose(sums, ~hidden.all(axis=-1), rtol=0, atol=1e-12)
-    assert set(trace.blind) == set(zip(*map(list, hidden.all(axis=-1).nonzero()), strict=True))
+    assert set(trace.fully_masked) == set(zip(*map(list, hidden.all(axis=-1).nonzero()), strict=True))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.numerals import digits
-from attnviz.operations import Given
-from attnviz.terms import Cell, Copy, Scaled, Selection, Share, Sum
-from attnviz.trace import Trace
+from attnviz.core.numerals import digits
+from attnviz.core.operations import Source
+from attnviz.core.terms import Cell, Copy, Masked, Scaled, Share, Sum
+from attnviz.core.trace import Trace
 
 Q, K, H = 3, 5, 2  # queries, keys, heads
 
@@ -106,7 +106,7 @@ def test_the_numpy_line_makes_the_stage_bit_for_bit(name):
     made = {"np": np}
     for stage in trace.stages:
         lines = trace.lines(stage.name)
-        if isinstance(stage.operation, Given):
+        if isinstance(stage.operation, Source):
             assert lines == ()
             made[stage.name] = stage.value
         else:
@@ -133,7 +133,7 @@ def test_axes_name_every_axis_and_equal_names_have_equal_lengths(name):
 def test_every_formula_begins_with_its_result(name):
     trace = TRACES[name]()
     for stage in trace.stages:
-        if not isinstance(stage.operation, Given):
+        if not isinstance(stage.operation, Source):
             symbols = [f"<{each}>" for each in (stage.name, *stage.inputs)]
             formula = stage.operation.latex(*symbols)
             assert formula.startswith(f"{symbols[0]} = ")
@@ -183,8 +183,8 @@ SHARE = Share((cell(1.0), cell(-math.inf, 1), cell(-1.0, 2)), place=2)
             ["exp(1.0000 − 1.0000)", "exp(−∞ − 1.0000)", "exp(−1.0000 − 1.0000)"],
         ),
         (Share((cell(-math.inf),), 0), r"0 \quad\text{(no key is visible)}", ["exp(−∞ − 0.0000)"]),
-        (Selection(cell(2.0), cell(1.0)), r"2.0000 \text{ (visible)}", ["visible, so 2.0000 stays"]),
-        (Selection(cell(2.0), cell(0.0)), r"\text{hidden}", ["hidden, so −∞"]),
+        (Masked(cell(2.0), cell(1.0)), r"2.0000 \text{ (visible)}", ["visible, so 2.0000 stays"]),
+        (Masked(cell(2.0), cell(0.0)), r"\text{hidden}", ["hidden, so −∞"]),
         (Copy(cell(-2e-7)), r"-2.00 \cdot 10^{-7}", ["the same number"]),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.tokens import cleaned, labels, tokenize
+from attnviz.core.tokens import cleaned, labels, tokenize
 
 # characters that cling, bridge, part or vanish: where a tokeniser goes wrong
 TRICKY = (

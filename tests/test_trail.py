@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.terms import Given
-from attnviz.trail import LONGEST, format_trail, parse_trail
-from attnviz.worked import EXAMPLES
+from attnviz.analysis.provenance import LONGEST, format_trail, parse_trail
+from attnviz.core.terms import Given
+from attnviz.examples import EXAMPLES
 
 TRACE = trace_of(Settings("the cat sat on", mask="causal", positions="sinusoidal"))
 PASSES = {
     "causal, with positions": TRACE,
     "from another sentence": trace_of(Settings("the cat", "le chat noir", d_model=6, n_heads=3, scaled=False)),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
-    "set by hand": TRACE.changed("heads", (1,), 0.0).changed("masked", (0, 1, 2), 2.0),
+    "set by hand": TRACE.with_change("heads", (1,), 0.0).with_change("masked", (0, 1, 2), 2.0),
     **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
 }
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.changes import Change, format_changes, parse_changes
-from attnviz.errors import ArrayError, ChangeError
-from attnviz.whatif import caption, difference, fitting, muted, replaced, toggled
+from attnviz.analysis.differences import difference, fitting, muted, replaced, toggled
+from attnviz.core.changes import Change, format_changes, parse_changes
+from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.text.movement import caption
 
 SENTENCE = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
 
@@ -41,13 +42,13 @@ def same_bits(a, b):
 def test_setting_a_cell_to_its_own_number_moves_nothing(trace):
     for stage in trace.stages:
         index = tuple(n - 1 for n in stage.shape)
-        after = trace.changed(stage.name, index, stage.value[index])
+        after = trace.with_change(stage.name, index, stage.value[index])
         for before in trace.stages:
             assert same_bits(after[before.name].value, before.value), (stage.name, before.name)
 
 
 def test_stages_that_a_change_does_not_reach_are_the_same_objects(trace):
-    after = trace.changed("k", (1, 2, 3), 5.0)
+    after = trace.with_change("k", (1, 2, 3), 5.0)
     untouched = {stage.name for stage in trace.stages if after[stage.name] is stage}
     assert untouched == {"embeddings", "positions", "x", "w_q", "w_k", "w_v", "w_o", "q", "v", "mask"}
 
@@ -63,7 +64,7 @@ def test_a_changed_input_gives_what_a_fresh_pass_gives(name, biases):
     before = attended(inputs, parameters)
     index = tuple(n // 2 for n in source[name].shape)
     value = 0 if name == "mask" else 2.5
-    after = before.changed(name, index, value)
+    after = before.with_change(name, index, value)
     source[name] = source[name].copy()
     source[name][index] = value
     for fresh in attended(inputs, parameters).stages:
@@ -72,8 +73,8 @@ def test_a_changed_input_gives_what_a_fresh_pass_gives(name, biases):
 
 def test_changes_compose_in_any_order(trace):
     changes = [Change("scores", (0, 2, 1), 9.0), Change("embeddings", (1, 3), -2.0), Change("heads", (1,), 0.0)]
-    at_once = trace.changed_by(*changes)
-    one_by_one = trace.changed_by(changes[2]).changed_by(changes[0]).changed_by(changes[1])
+    at_once = trace.with_changes(*changes)
+    one_by_one = trace.with_changes(changes[2]).with_changes(changes[0]).with_changes(changes[1])
     for stage in at_once.stages:
         assert same_bits(stage.value, one_by_one[stage.name].value), stage.name
     assert at_once["scores"].value[0, 2, 1] == 9.0
@@ -82,40 +83,40 @@ def test_changes_compose_in_any_order(trace):
 
 
 def test_a_changed_cell_stays_when_its_stage_is_made_again(trace):
-    after = trace.changed("scores", (0, 2, 1), 9.0).changed("q", (0, 2, 0), 7.0)
+    after = trace.with_change("scores", (0, 2, 1), 9.0).with_change("q", (0, 2, 0), 7.0)
     assert after["scores"].value[0, 2, 1] == 9.0
     assert not np.array_equal(after["scores"].value[0, 2], trace["scores"].value[0, 2])
     assert after["scaled"].value[0, 2, 1] == 4.5
 
 
 def test_of_two_changes_of_a_cell_the_later_holds(trace):
-    assert trace.changed_by(muted(1), Change("heads", (1, 0, 0), 3.0))["heads"].value[1, 0, 0] == 3.0
-    assert trace.changed_by(Change("heads", (1, 0, 0), 3.0), muted(1))["heads"].value[1, 0, 0] == 0.0
+    assert trace.with_changes(muted(1), Change("heads", (1, 0, 0), 3.0))["heads"].value[1, 0, 0] == 3.0
+    assert trace.with_changes(Change("heads", (1, 0, 0), 3.0), muted(1))["heads"].value[1, 0, 0] == 0.0
 
 
 def test_a_muted_head_leaves_the_output_to_the_others(trace):
-    after = trace.changed_by(muted(0))
+    after = trace.with_changes(muted(0))
     np.testing.assert_allclose(after["output"].value, trace["contributions"].value[1], atol=1e-14)
     assert not after["contributions"].value[0].any()
     assert after["attention"] is trace["attention"]
 
 
 def test_a_changed_cell_says_that_it_is_set_by_you(trace):
-    after = trace.changed("scores", (0, 2, 1), 9.0)
+    after = trace.with_change("scores", (0, 2, 1), 9.0)
     (line,) = after.terms("scores", (0, 2, 1)).lines()
     assert (line.sum, line.value, line.cells) == ("set by you", 9.0, ())
     assert after.terms("scores", (0, 2, 0)).cells == trace.terms("scores", (0, 2, 0)).cells
     assert after.terms("scaled", (0, 2, 1)).total() == 4.5
-    assert after["scores"].changed == {(0, 2, 1)}
-    assert after["scaled"].changed == set()
+    assert after["scores"].overridden == {(0, 2, 1)}
+    assert after["scaled"].overridden == set()
 
 
 def test_a_toggled_mask_cell_hides_and_shows(trace):
-    hidden = trace.changed_by(toggled(trace, (2, 1)))
+    hidden = trace.with_changes(toggled(trace, (2, 1)))
     assert (hidden["masked"].value[:, 2, 1] == -np.inf).all()
     assert (hidden["attention"].value[:, 2, 1] == 0).all()
     assert np.allclose(hidden["attention"].value.sum(axis=-1), 1)
-    shown = hidden.changed_by(toggled(hidden, (2, 1)))
+    shown = hidden.with_changes(toggled(hidden, (2, 1)))
     assert same_bits(shown["output"].value, trace["output"].value)
 
 
@@ -123,14 +124,14 @@ def test_a_float_mask_is_toggled_between_0_and_minus_infinity():
     trace = attend(np.eye(3), parameters=Parameters(), mask=np.zeros((3, 3)))
     change = toggled(trace, (0, 1))
     assert change == Change("mask", (0, 1), -math.inf)
-    hidden = trace.changed_by(change)
+    hidden = trace.with_changes(change)
     assert hidden["attention"].value[0, 0, 1] == 0
     assert toggled(hidden, (0, 1)) == Change("mask", (0, 1), 0.0)
 
 
 def test_hiding_all_keys_of_a_query_makes_it_blind(trace):
-    after = trace.changed("masked", (1, 3), -math.inf)
-    assert after.blind == ((1, 3),)
+    after = trace.with_change("masked", (1, 3), -math.inf)
+    assert after.fully_masked == ((1, 3),)
     assert not after["attention"].value[1, 3].any()
 
 
@@ -153,12 +154,12 @@ def test_hiding_all_keys_of_a_query_makes_it_blind(trace):
 )
 def test_a_change_that_does_not_fit_says_why(trace, name, index, value, says):
     with pytest.raises(ChangeError, match=says):
-        trace.changed(name, index, value)
+        trace.with_change(name, index, value)
 
 
 def test_a_change_beyond_float64_is_refused(trace):
     with pytest.raises(ArrayError, match=r"scores holds numbers beyond float64"):
-        trace.changed("q", (0, 0), 1e308)
+        trace.with_change("q", (0, 0), 1e308)
 
 
 changes = st.builds(
@@ -244,16 +245,16 @@ def test_a_change_replaces_an_earlier_one_of_the_same_cell():
 
 
 def test_difference_is_zero_where_a_key_stays_hidden_and_infinite_where_it_turns(trace):
-    after = trace.changed("masked", (0, 2, 3), 1.0).changed("masked", (0, 2, 0), -math.inf)
+    after = trace.with_change("masked", (0, 2, 3), 1.0).with_change("masked", (0, 2, 0), -math.inf)
     moved = difference(trace, after, "masked")
     assert moved[0, 2, 3] == np.inf
     assert moved[0, 2, 0] == -np.inf
     assert np.count_nonzero(moved) == 2
-    assert difference(trace, trace.changed("mask", (2, 1), 0), "mask")[2, 1] == -1
+    assert difference(trace, trace.with_change("mask", (2, 1), 0), "mask")[2, 1] == -1
 
 
 def test_difference_of_linear_stages_is_the_step_itself(trace):
-    moved = difference(trace, trace.changed("attention", (0, 2, 1), trace["attention"].value[0, 2, 1] + 1), "heads")
+    moved = difference(trace, trace.with_change("attention", (0, 2, 1), trace["attention"].value[0, 2, 1] + 1), "heads")
     np.testing.assert_allclose(moved[0, 2], trace["v"].value[0, 1], atol=1e-14)
     moved[0, 2] = 0
     assert not moved.any()
@@ -264,36 +265,36 @@ def test_the_caption_names_the_row_that_moved_furthest():
     trace = attend(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]), parameters=Parameters(), scale=1.0)
     trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
     share = trace["attention"].value[0, 1, 2]
-    after = trace.changed("attention", (0, 1, 2), share + 0.1)
+    after = trace.with_change("attention", (0, 1, 2), share + 0.1)
     assert caption(trace, after, "concat") == "The concatenation of “b” moved by 0.30; 2 of 3 rows did not move."
     assert (
         caption(trace, after, "heads") == "The head outputs of “b” in head 1 moved by 0.30; 2 of 3 rows did not move."
     )
     assert caption(trace, after, "scaled") == "The scaled scores did not move."
-    a_little = trace.changed("attention", (0, 1, 2), share + 1e-5)
+    a_little = trace.with_change("attention", (0, 1, 2), share + 1e-5)
     assert caption(trace, a_little, "concat").startswith("The concatenation of “b” moved by 3.00e−5;")
 
 
 def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
-    hidden = trace.changed("masked", (0, 1, 1), -math.inf)
+    hidden = trace.with_change("masked", (0, 1, 1), -math.inf)
     assert caption(trace, hidden, "masked") == "masked[head 1, cat, cat] is hidden now; 11 of 12 rows did not move."
-    shown = trace.changed("masked", (0, 1, 3), 0.0)
+    shown = trace.with_change("masked", (0, 1, 3), 0.0)
     assert caption(trace, shown, "masked").startswith("masked[head 1, cat, on] is visible now;")
-    shown = trace.changed("mask", (1, 3), 1)
+    shown = trace.with_change("mask", (1, 3), 1)
     assert caption(trace, shown, "mask") == "mask[cat, on] is visible now; 5 of 6 rows did not move."
-    parameter = trace.changed("w_q", (1, 2, 3), 99.0)
+    parameter = trace.with_change("w_q", (1, 2, 3), 99.0)
     assert caption(trace, parameter, "w_q").startswith("The query parameters in head 2, row 3 moved by ")
-    assert caption(trace, trace.changed_by(muted(0)), "output").endswith("; every row moved.")
+    assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row moved.")
 
 
 def test_the_caption_of_a_bias_has_no_rows():
     inputs, parameters = arrays(np.random.default_rng(2))
     trace = attended(inputs, parameters)
-    after = trace.changed("b_o", (3,), parameters["b_o"][3] + 0.5)
+    after = trace.with_change("b_o", (3,), parameters["b_o"][3] + 0.5)
     assert caption(trace, after, "b_o") == "The output bias moved by 0.50."
 
 
 def test_under_a_causal_mask_earlier_words_do_not_move(trace):
-    moved = difference(trace, trace.changed("embeddings", (3,), 1.0), "output")
+    moved = difference(trace, trace.with_change("embeddings", (3,), 1.0), "output")
     assert not moved[:3].any()
     assert moved[3:].any(axis=-1).all()

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend
-from attnviz.attention import attend_projected
-from attnviz.errors import ArrayError
-from attnviz.operations import Given, Softmax, SumNormalise
-from attnviz.trace import Builder
-from attnviz.worked import EXAMPLES, algorithm3, masked, onehot
-from attnviz.worked.printout import Number, recorded
+from attnviz.core.attention import attend_projected
+from attnviz.core.errors import ArrayError
+from attnviz.core.operations import Softmax, Source, SumNormalise
+from attnviz.core.trace import Builder
+from attnviz.examples import EXAMPLES, algorithm3, masked, onehot
+from attnviz.examples.printout import Number, recorded
 
 FIGURES = {
     example: json.loads((Path(__file__).parent / "data" / f"worked_{example}.json").read_text()) for example in EXAMPLES
@@ -268,7 +268,7 @@ def test_every_line_of_numpy_makes_its_stage(variant):
 def test_a_variant_has_words_and_says_where_its_numbers_are_from(variant):
     trace = variant.trace
     for stage in trace.stages:
-        assert not isinstance(stage.operation, Given) or stage.operation.recipe not in ("given", ""), stage.name
+        assert not isinstance(stage.operation, Source) or stage.operation.recipe not in ("given", ""), stage.name
         for axis, length in zip(stage.axes, stage.shape, strict=True):
             if axis in ("token", "query", "key", "context token"):
                 assert len(trace.labels[axis]) == length == len(set(trace.labels[axis]))

@@ -1,0 +1,142 @@
+"""The audit: every number of a trace, made a second time from its terms with Python floats.
+
+The trace was made by NumPy, whole arrays at a time. Here each cell's terms are
+multiplied and added one by one, with `math.exp` and the exact `math.fsum`; no
+arithmetic is shared, so a mistake would have to be made twice to go unseen.
+"""
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from attnviz.core.terms import Cell, Given, Terms
+from attnviz.core.trace import Stage, Trace
+
+
+@dataclass(frozen=True)
+class StageAudit:
+    """How one stage fared.
+
+    Attributes
+    ----------
+    stage : str
+    n_given : int
+        Cells that were typed, drawn or set by hand, so that there is nothing to recompute.
+    n_made : int
+        All the others: each was recomputed.
+    n_agree : int
+        Those of them that are within `tolerance` of the sum of their terms.
+    largest_difference : float
+        Infinity where a cell is hidden and its terms are not, or the other way round.
+    wrong : Cell or None
+        The first cell that does not agree.
+    right : float or None
+        What its terms add up to.
+    """
+
+    stage: str
+    n_given: int
+    n_made: int
+    n_agree: int
+    largest_difference: float
+    wrong: Cell | None = None
+    right: float | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How a trace fared: its stages, and `sentence`, which sums them up."""
+
+    stages: tuple[StageAudit, ...]
+
+    @property
+    def n_made(self) -> int:
+        """The numbers that were recomputed."""
+        return sum(stage.n_made for stage in self.stages)
+
+    @property
+    def n_agree(self) -> int:
+        """Those of them that agree."""
+        return sum(stage.n_agree for stage in self.stages)
+
+    @property
+    def largest_difference(self) -> float:
+        """The largest difference between a number and the sum of its terms."""
+        return max((stage.largest_difference for stage in self.stages), default=0.0)
+
+    @property
+    def first(self) -> StageAudit | None:
+        """The first stage with a number that does not agree: what went wrong went wrong there."""
+        return next((stage for stage in self.stages if stage.wrong), None)
+
+    def sentence(self, trace: Trace) -> str:
+        """Say it in one line: "1,284 of 1,284 numbers agree, largest difference 2e-15"."""
+        counts = f"{self.n_agree:,} of {self.n_made:,} numbers agree"
+        if not self.first:
+            largest = f"{self.largest_difference:.0e}" if self.largest_difference else "0"
+            return f"{counts}, largest difference {largest}"
+        wrong, right = self.first.wrong, self.first.right
+        return f"{counts}; the first that does not is {trace.name_of(wrong)}: {wrong.value!r}, its terms give {right!r}"
+
+
+def audit(trace: Trace) -> Iterator[StageAudit]:
+    """Recompute every cell of every stage from its terms, one stage after the other.
+
+    Yields
+    ------
+    StageAudit
+        As soon as the stage is done, in the order of `trace.stages`; `Audit(tuple(audit(trace)))` sums up.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, trace_of
+    >>> trace = trace_of(Settings("the cat sat"))
+    >>> Audit(tuple(audit(trace))).sentence(trace).split(",")[0]
+    '288 of 288 numbers agree'
+    """
+    for stage in trace.stages:
+        yield audit_of(trace, stage)
+
+
+def audit_of(trace: Trace, stage: Stage) -> StageAudit:
+    """Recompute every cell of one stage from its terms."""
+    n_given = n_made = n_agree = 0
+    largest = 0.0
+    wrong = right = None
+    for index in itertools.product(*map(range, stage.shape)):
+        cell, made_from = stage.cell(index), trace.terms(stage.name, index)
+        if isinstance(made_from, Given):
+            n_given += 1
+            continue
+        n_made += 1
+        total = made_from.total()
+        # not a difference of infinities, which is NaN
+        difference = 0.0 if cell.value == total else abs(cell.value - total)
+        largest = max(largest, difference)
+        if difference == 0 or difference <= tolerance(made_from) < math.inf:
+            n_agree += 1
+        elif wrong is None:
+            wrong, right = cell, total
+    return StageAudit(stage.name, n_given, n_made, n_agree, largest, wrong, right)
+
+
+def tolerance(made_from: Terms) -> float:
+    """How far apart rounding alone can bring a number and the sum of its terms: 8 n eps times their magnitude.
+
+    With u = eps / 2, the error of one rounding: n products added in any order,
+    fused or not, are within n u S of their exact sum to first order, where S is
+    the sum of their absolute values (Higham 2002, "Accuracy and Stability of
+    Numerical Algorithms", section 3.1), and `fsum` of rounded products within
+    2 u S: (n + 2) u S in all. A share of softmax is an exponential, within 8 u
+    in NumPy and 2 u here, over the sum of n of them: (n + 23) u of itself, and
+    exact if n = 1. Both are at most 16 n u = 8 n eps. Products and exponentials
+    too small for normal numbers lose at most the smallest of those. As n stands
+    the number of cells, which for products of two is twice that of the terms.
+
+    So a term that is missing, or counted twice, is seen if it is more than some
+    10^-13 of the others.
+    """
+    n_cells = len(made_from.cells)
+    return n_cells * (8 * sys.float_info.epsilon * made_from.magnitude() + sys.float_info.min)

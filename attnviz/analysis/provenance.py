@@ -1,0 +1,55 @@
+"""Trails: a cell, one of the cells that it was made from, one of those, and so on back towards the words.
+
+In an address as `output[1,2]<concat[1,5]<heads[1,1,1]`, counted from 0 as in NumPy.
+"""
+
+import re
+from collections.abc import Sequence
+
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
+
+_WRITTEN = re.compile(r"(?P<stage>[a-z_]{1,32})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]")
+LONGEST = 24
+
+
+def format_trail(cells: Sequence[Cell]) -> str:
+    """The trail as it stands in an address."""
+    return "<".join(map(str, cells))
+
+
+def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
+    """Read a trail, as far as each of its cells was made from the next.
+
+    Returns
+    -------
+    cells : tuple of Cell
+        Empty if not even the first is a cell of the trace.
+    notice : str
+        A sentence on where it was cut off, and why; empty if it was not.
+    """
+    cells: list[Cell] = []
+    for part in text.split("<", LONGEST)[:LONGEST]:
+        cell = _cell(trace, part)
+        if cell is None:
+            return tuple(cells), (
+                "A trail is cells of the pass with “<” between them, as in output[1,2]<concat[1,5]; "
+                f"got {part[:40]!r}, and ends before it."
+            )
+        if cells and cell not in trace.terms(cells[-1].stage, cells[-1].index).cells:
+            return tuple(cells), (
+                f"Each cell of a trail was made from the next; {part} is not among those that "
+                f"{cells[-1]} was made from, and the trail ends before it."
+            )
+        cells.append(cell)
+    return tuple(cells), ""
+
+
+def _cell(trace: Trace, text: str) -> Cell | None:
+    written = _WRITTEN.fullmatch(text)
+    if not written or written["stage"] not in trace:
+        return None
+    stage = trace[written["stage"]]
+    index = tuple(map(int, written["index"].split(",")))
+    fits = len(index) == len(stage.shape) and all(i < n for i, n in zip(index, stage.shape, strict=True))
+    return stage.cell(index) if fits else None

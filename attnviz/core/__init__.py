@@ -1,0 +1,1 @@
+"""Attention itself: settings, words, parameters, operations, stages. Pure NumPy."""

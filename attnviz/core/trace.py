@@ -1,0 +1,263 @@
+"""Trace: the graph of stages of one pass, every number kept. All views ask it, and compute nothing themselves."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from attnviz.core.changes import Change, check
+from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.operations import AddMask, Hide, Operation, Source
+from attnviz.core.terms import Cell, Terms
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A named array and the operation that made it from earlier stages.
+
+    Attributes
+    ----------
+    name : str
+        Its word in the vocabulary, such as "scores".
+    value : ndarray
+        Read-only. float64, or bool for a mask that selects.
+    axes : tuple of str
+        What each axis counts, such as ("head", "query", "key").
+    operation : Operation
+    inputs : tuple of str
+        The names of the stages that the operation reads.
+    overridden : frozenset of tuple of int
+        The cells that hold a number set by hand, not their operation's (see `Trace.with_change`).
+    """
+
+    name: str
+    value: np.ndarray
+    axes: tuple[str, ...]
+    operation: Operation
+    inputs: tuple[str, ...] = ()
+    overridden: frozenset[tuple[int, ...]] = frozenset()
+
+    def __post_init__(self):
+        value = self.value.copy()
+        value.flags.writeable = False
+        object.__setattr__(self, "value", value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.value.shape
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        """The number at `index`."""
+        return Cell(self.name, index, float(self.value[index]))
+
+    def recomputed(self, inputs: Sequence[Stage]) -> Stage:
+        """The stage made from other inputs; what was set by hand stays."""
+        value = _computed(self.name, self.operation, inputs)
+        for index in self.overridden:
+            value[index] = self.value[index]
+        return replace(self, value=value)
+
+    def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
+        """The stage with `number` at `index`, or in all cells whose index begins so."""
+        value = self.value.copy()
+        value[index] = number
+        cells = {(*index, *rest) for rest in np.ndindex(self.shape[len(index) :])}
+        return replace(self, value=value, overridden=self.overridden | cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """All stages of one pass, in the order they were made; `trace["attention"].value` is an array.
+
+    Attributes
+    ----------
+    stages : tuple of Stage
+    labels : mapping of axis names to labels
+        The words along the axes "token", "query", "key" and "context token", told apart.
+    changes : tuple of Change
+        The numbers that were set by hand, in that order.
+    """
+
+    stages: tuple[Stage, ...]
+    labels: Mapping[str, tuple[str, ...]]
+    changes: tuple[Change, ...] = ()
+
+    @cached_property
+    def _by_name(self) -> dict[str, Stage]:
+        return {stage.name: stage for stage in self.stages}
+
+    def __getitem__(self, name: str) -> Stage:
+        if name not in self._by_name:
+            raise KeyError(f"no stage {name!r}; this trace has {', '.join(self._by_name)}")
+        return self._by_name[name]
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._by_name
+
+    def terms(self, name: str, index: Sequence[int]) -> Terms:
+        """How the cell at `index` of the stage `name` was made.
+
+        Parameters
+        ----------
+        name : str
+        index : sequence of int
+            One for each axis of the stage: (head, query, key) for "scores".
+
+        Raises
+        ------
+        IndexError
+            If the stage has no such cell.
+        """
+        stage = self[name]
+        index = tuple(operator.index(i) for i in index)
+        if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
+            raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
+        if index in stage.overridden or isinstance(stage.operation, Source):
+            origin = Source("set by you") if index in stage.overridden else stage.operation
+            return origin.terms(index, value=float(stage.value[index]))
+        return stage.operation.terms(index, *self.inputs(name))
+
+    def inputs(self, name: str) -> tuple[Stage, ...]:
+        """The stages that the stage `name` was made from."""
+        return tuple(self[each] for each in self[name].inputs)
+
+    def lines(self, name: str) -> tuple[str, ...]:
+        """The NumPy that makes the stage: one line, and one for each number set by hand; none for a given stage."""
+        stage = self[name]
+        if isinstance(stage.operation, Source):
+            return ()
+        changes = (change.numpy() for change in self.changes if change.stage == name)
+        return (stage.operation.numpy(name, *stage.inputs), *changes)
+
+    def label(self, axis: str, place: int) -> str:
+        """The word at a place of an axis; places are counted from 1 where an axis has no words."""
+        words = self.labels.get(axis)
+        return words[place] if words else f"head {place + 1}" if axis == "head" else str(place + 1)
+
+    def name_of(self, cell: Cell) -> str:
+        """A cell as a person would say it: scores[head 2, cat, sat]."""
+        axes = self[cell.stage].axes
+        return f"{cell.stage}[{', '.join(self.label(*at) for at in zip(axes, cell.index, strict=True))}]"
+
+    @property
+    def fully_masked(self) -> tuple[tuple[int, int], ...]:
+        """The (head, query) pairs that see no key: their rows of attention are zeros."""
+        return tuple(map(tuple, np.argwhere(~np.isfinite(self["masked"].value).any(axis=-1)).tolist()))
+
+    def with_change(self, name: str, index: Sequence[int], value: float) -> Trace:
+        """The trace with one number set by hand: `with_changes` for a single change."""
+        return self.with_changes(Change(name, tuple(index), value))
+
+    def with_changes(self, *changes: Change) -> Trace:
+        """What if: the trace with some numbers set by hand, and all that depends on them made again.
+
+        A stage that none of the changes reaches is the very same object. A cell
+        that is set keeps its number when its stage is made again; of two changes
+        of one cell the later holds.
+
+        Raises
+        ------
+        ChangeError
+            If a change names no cell of this trace, or its number cannot stand there.
+        ArrayError
+            If a number that follows is too large for float64.
+
+        Examples
+        --------
+        >>> from attnviz import Settings, trace_of
+        >>> before = trace_of(Settings("the cat sat"))
+        >>> after = before.with_change("attention", (0, 2, 1), 1.0)
+        >>> after["q"] is before["q"], after["heads"] is before["heads"]
+        (True, False)
+        """
+        for change in changes:
+            self.check(change)
+        made: dict[str, Stage] = {}
+        for old in self.stages:
+            inputs = [made[each] for each in old.inputs]
+            stale = any(new is not self[new.name] for new in inputs)
+            stage = old.recomputed(inputs) if stale else old
+            for change in changes:
+                if change.stage == stage.name:
+                    stage = stage.with_cell(change.value, change.index)
+            made[stage.name] = stage
+        return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
+
+    def check(self, change: Change) -> None:
+        """Raise ChangeError unless `change` fits a stage of this trace."""
+        if change.stage not in self:
+            names = ", ".join(stage.name for stage in self.stages)
+            raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
+        check(change, self[change.stage])
+
+    def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
+        """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
+        return replace(
+            self,
+            stages=tuple(
+                replace(stage, value=np.asarray(values[stage.name], dtype=np.float64))
+                if stage.name in values
+                else stage
+                for stage in self.stages
+            ),
+        )
+
+    def beginning_with(self, stages: Iterable[Stage]) -> Trace:
+        """The trace with `stages` before it, in place of the given ones of the same names."""
+        first = tuple(stages)
+        names = {stage.name for stage in first}
+        return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
+
+    def with_sources(self, recipes: Mapping[str, str]) -> Trace:
+        """The trace, its given stages saying where they are from."""
+        return replace(
+            self,
+            stages=tuple(
+                replace(stage, operation=Source(recipes[stage.name])) if stage.name in recipes else stage
+                for stage in self.stages
+            ),
+        )
+
+    def labelled(self, **labels: tuple[str, ...]) -> Trace:
+        """The trace with other words along some of its axes."""
+        named = {axis.replace("_", " "): words for axis, words in labels.items()}
+        return replace(self, labels={**self.labels, **named})
+
+
+class Builder:
+    """Stages being made, one after the other."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, Stage] = {}
+
+    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> str:
+        """Add a stage that comes from nothing. Returns its name."""
+        self.stages[name] = Stage(name, value, axes, Source(recipe))
+        return name
+
+    def apply(self, name: str, operation: Operation, *inputs: str) -> str:
+        """Add the stage that `operation` makes of earlier ones. Returns its name.
+
+        Raises
+        ------
+        ArrayError
+            If a number is too large for float64.
+        """
+        made_from = [self.stages[each] for each in inputs]
+        value = _computed(name, operation, made_from)
+        self.stages[name] = Stage(name, value, operation.axes(*made_from), operation, inputs)
+        return name
+
+
+def _computed(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        value = operation.compute(*(stage.value for stage in inputs))
+    hides = isinstance(operation, Hide | AddMask)  # only a mask makes a -inf that is meant
+    if not (np.isfinite(value) | (hides & np.isneginf(value))).all():
+        raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
+    return value

@@ -1,0 +1,51 @@
+"""Worked examples: a notebook as its variants, print-outs and mistakes."""
+
+from dataclasses import dataclass
+
+from attnviz.examples.mistake import Mistake
+from attnviz.examples.printout import Number, PrintOut
+from attnviz.examples.variant import Variant
+
+
+@dataclass(frozen=True)
+class Example:
+    """A notebook, worked through.
+
+    Attributes
+    ----------
+    id : str
+        The number of the notebook, "000" to "004".
+    title : str
+    description : str
+    source : str
+        Whose facts and figures these are.
+    variants : tuple of Variant
+    print_outs : tuple of PrintOut
+    mistakes : tuple of Mistake
+    """
+
+    id: str
+    title: str
+    description: str
+    source: str
+    variants: tuple[Variant, ...]
+    print_outs: tuple[PrintOut, ...]
+    mistakes: tuple[Mistake, ...]
+
+    def variant(self, id: str) -> Variant:
+        """The variant of that id.
+
+        Raises
+        ------
+        KeyError
+            If there is none.
+        """
+        for variant in self.variants:
+            if variant.id == id:
+                return variant
+        raise KeyError(f"no variant {id!r}; example {self.id} has {', '.join(each.id for each in self.variants)}")
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """Every published number beside the computed one."""
+        return tuple(number for print_out in self.print_outs for number in print_out.numbers)

@@ -1,0 +1,1 @@
+"""What a person looks at, as one value that an address holds."""

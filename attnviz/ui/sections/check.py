@@ -1,0 +1,59 @@
+"""The audit on the page: every number made a second time, and what came of it."""
+
+import streamlit as st
+
+from attnviz.analysis.audit import Audit, StageAudit, audit
+from attnviz.core.trace import Trace
+from attnviz.ui.escaping import markdown
+
+PATIENCE = 400_000  # terms that are recomputed without asking: well under a second
+TERMS_A_SECOND = 600_000  # measured on one machine; only for telling how long it may take
+
+
+def wanted(trace: Trace) -> bool:
+    """Whether to go on: a large pass takes a while, so it asks first."""
+    n_terms = sum(
+        stage.value.size * len(trace.terms(stage.name, (0,) * len(stage.shape)).cells) for stage in trace.stages
+    )
+    if n_terms <= PATIENCE:
+        return True
+    return st.button(
+        f"Recompute {n_terms:,} terms (about {max(n_terms // TERMS_A_SECOND, 1)} seconds)",
+        key="run_audit",
+        type="primary",
+    )
+
+
+def run(trace: Trace) -> Audit:
+    """Recompute stage by stage, with a bar that tells how far it is."""
+    n_cells = sum(stage.value.size for stage in trace.stages)
+    bar = st.progress(0.0, text="Recomputing every number from its terms")
+    stages, done = [], 0
+    for each in audit(trace):
+        stages.append(each)
+        done += trace[each.stage].value.size
+        bar.progress(done / n_cells, text=f"Recomputed {each.stage}")
+    bar.empty()
+    return Audit(tuple(stages))
+
+
+def verdict(trace: Trace, found: Audit) -> None:
+    """What came of it, in one line and stage by stage."""
+    say = st.error if found.first else st.success
+    say(markdown(found.sentence(trace)) + ".", icon=":material/warning:" if found.first else ":material/check:")
+    rows = [
+        f"| `{each.stage}` | {_counted(each)} | "
+        f"{f'{each.largest_difference:.0e}' if each.largest_difference else '0' if each.n_made else ''} |"
+        for each in found.stages
+    ]
+    st.markdown(
+        "\n".join(
+            ("| stage | numbers | largest difference |", "|---|---|--:|", *rows),
+        )
+    )
+
+
+def _counted(each: StageAudit) -> str:
+    given = f"{each.n_given} given" if each.n_given else ""
+    made = f"{each.n_agree} of {each.n_made} agree" if each.n_made else ""
+    return ", ".join(filter(None, (made, given)))

@@ -1,0 +1,94 @@
+"""A notebook on the page: its passes, its printed numbers beside the computed ones, and its mistakes."""
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attnviz.core.numerals import digits
+from attnviz.examples.example import Example
+from attnviz.examples.mistake import Mistake, Side
+from attnviz.examples.printout import PrintOut
+from attnviz.examples.variant import Variant
+from attnviz.text.steps import STEPS, steps_of
+from attnviz.text.vocabulary import VOCABULARY
+from attnviz.ui.state import address
+from attnviz.ui.state.controls import source_of
+
+
+def show(example: Example) -> None:
+    """Draw one worked example."""
+    st.subheader(f"{example.id}. {example.title}", anchor=False)
+    st.markdown(example.description)
+    st.markdown(f":small[{example.source}]")
+    st.markdown("##### Walk through it")
+    for variant in example.variants:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
+            st.markdown(f"**{variant.title}.** {variant.description}{ours}")
+            _door(example, variant, "Open in the walkthrough", f"open_{example.id}_{variant.id}")
+    _mistakes(example)
+    _published(example)
+
+
+def _door(example: Example, variant: Variant, label: str, key: str, step: str | None = None) -> None:
+    """A button to the walkthrough of a variant."""
+    if st.button(label, key=key, icon=":material/arrow_forward:"):
+        address.keep(())
+        query = {"source": source_of(example, variant)} | ({"step": step} if step else {})
+        st.switch_page("pages/walkthrough.py", query_params=query)
+
+
+def _published(example: Example) -> None:
+    n_agree = sum(number.agrees for number in example.numbers)
+    st.markdown(f"##### Published and computed: {n_agree} of {len(example.numbers)} agree")
+    st.markdown("\n".join(_line(print_out) for print_out in example.print_outs))
+    st.markdown("Every number, as it was published and as it is computed here:")
+    table = pd.DataFrame(
+        [
+            (print_out.name, number.published, number.shown, "✓" if number.agrees else "✗")
+            for print_out in example.print_outs
+            for number in print_out.numbers
+        ],
+        columns=["print-out", "published", "computed", "agrees"],
+    )
+    st.dataframe(table, hide_index=True, height=320, key="numbers")
+
+
+def _line(print_out: PrintOut) -> str:
+    """One print-out as an entry of a list, with its first number, or the first that does not agree."""
+    n_agree = sum(number.agrees for number in print_out.numbers)
+    first = next((n for n in print_out.numbers if not n.agrees), print_out.numbers[0])
+    tick = ":green[✓]" if print_out.agrees else ":red[✗]"
+    return (
+        f"- {tick} **{print_out.name}** ({print_out.where}), {n_agree} of {len(print_out.numbers)}: "
+        f"{first.published} published, {first.shown} computed. {print_out.note} {print_out.why}"
+    )
+
+
+def _mistakes(example: Example) -> None:
+    st.markdown("##### What the notebook got wrong")
+    for number, mistake in enumerate(example.mistakes):
+        with st.container(border=True):
+            st.markdown(f"**{mistake.title}**")
+            st.markdown(mistake.explanation)
+            wrong, right = st.columns(2)
+            wrong.markdown(f":red[✗] {_side(mistake.wrong)}")
+            right.markdown(f":green[✓] {_side(mistake.right)}")
+            label = f"See {VOCABULARY[mistake.stage].title.lower()} in “{mistake.variant.title}”"
+            _door(example, mistake.variant, label, f"mistake_{example.id}_{number}", _step_of(mistake))
+
+
+def _side(side: Side) -> str:
+    values = side.value
+    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(_digits(v) for v in np.ravel(values))
+    return f"{side.what}:\n\n`{shown}`"
+
+
+def _digits(value: float) -> str:
+    return "nan" if np.isnan(value) else digits(float(value))
+
+
+def _step_of(mistake: Mistake) -> str:
+    """The step that shows the stage where wrong and right part."""
+    steps = steps_of(mistake.variant.trace)
+    return next((step.title for step in steps if mistake.stage in step.stages), STEPS[-1].title)

@@ -1,0 +1,1 @@
+"""The viewer: what draws in the browser, and what it is sent."""

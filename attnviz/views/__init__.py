@@ -1,0 +1,1 @@
+"""What is drawn of a pass, as data."""
