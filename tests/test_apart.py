@@ -11,13 +11,13 @@ from test_pages import ROOT, SOURCES, matrices, opened, stage_of, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
-from attnviz.analysis.differences import caption as moved_caption
 from attnviz.analysis.gradients import caption, gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core import operations
 from attnviz.core.changes import parse_changes
 from attnviz.core.terms import Given, Share, Sum
 from attnviz.examples import EXAMPLES
+from attnviz.text.movement import caption as moved_caption
 from attnviz.ui.sections import check
 
 APART, WHAT_IF, AUDIT = (ROOT / "pages" / f"{name}.py" for name in ("take_apart", "what_if", "audit"))

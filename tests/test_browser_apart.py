@@ -9,9 +9,9 @@ from conftest import Visit
 from test_browser import EXAMPLE, at, cell, expect, grid, heading
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.differences import caption
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import parse_changes
+from attnviz.text.movement import caption
 
 pytestmark = pytest.mark.browser
 
