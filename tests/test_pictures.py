@@ -17,7 +17,7 @@ def test_every_cell_of_a_picture_is_the_cell_of_its_stage(name, transposed):
     drawn = matrices.matrix(TRACE, name, Selection(1, 1, 2, 0, 3), transposed=transposed)
     for place in np.ndindex(drawn.values.shape):
         assert drawn.values[place] == TRACE[name].value[drawn.index(*place)]
-    assert drawn.index(*drawn.selected) == Selection(1, 1, 2, 0, 3).index(TRACE[name], 3)
+    assert drawn.index(*drawn.selected) == TRACE.cell_at(name, Selection(1, 1, 2, 0, 3)).index
     assert drawn.marked is None
 
 

@@ -9,9 +9,11 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.core.axes import Axis
 from attnviz.core.changes import Change, check
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.operations import AddMask, Hide, Operation, Source
+from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell, Terms
 
 
@@ -45,6 +47,11 @@ class Stage:
         value = self.value.copy()
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it comes from nothing in the graph."""
+        return isinstance(self.operation, Source)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -99,6 +106,48 @@ class Trace:
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
 
+    @property
+    def output(self) -> Stage:
+        """What the pass ends in: the last stage that was computed, the concatenation where there is no w_o."""
+        return next(stage for stage in reversed(self.stages) if not stage.is_given)
+
+    @cached_property
+    def _axes(self) -> dict[str, tuple[Axis, ...]]:
+        measured = [(stage.name, tuple(zip(stage.axes, stage.shape, strict=True))) for stage in self.stages]
+        n_heads = next((n for _, axes in measured for name, n in axes if name == "head"), 1)
+        return {
+            stage: tuple(Axis.of(name, n, n_heads=n_heads, words=self.labels.get(name)) for name, n in axes)
+            for stage, axes in measured
+        }
+
+    def axes(self, name: str) -> tuple[Axis, ...]:
+        """The axes of the stage `name`."""
+        return self._axes[self[name].name]
+
+    @cached_property
+    def lengths(self) -> dict[str, int]:
+        """How many places every stage has along each coordinate of a selection: the shortest axis counts."""
+        found: dict[str, int] = {}
+        for coordinate, n in (each for axes in self._axes.values() for axis in axes for each in axis.coordinates):
+            found[coordinate] = min(n, found.get(coordinate, n))
+        return found
+
+    def cell_at(self, name: str, selection: Selection) -> Cell:
+        """The cell of the stage `name` that is selected.
+
+        Raises
+        ------
+        IndexError
+            If the selection lies outside the stage; `selection.within(trace)` lies inside of all.
+        """
+        return self[name].cell(tuple(axis.place(selection) for axis in self.axes(name)))
+
+    def selection_at(self, cell: Cell, selection: Selection) -> Selection:
+        """The selection after `cell` was picked; coordinates that its stage doesn't have stay."""
+        for axis, place in zip(self.axes(cell.stage), cell.index, strict=True):
+            selection = replace(selection, **axis.moves(place))
+        return selection
+
     def terms(self, name: str, index: Sequence[int]) -> Terms:
         """How the cell at `index` of the stage `name` was made.
 
@@ -117,7 +166,7 @@ class Trace:
         index = tuple(operator.index(i) for i in index)
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
-        if index in stage.overridden or isinstance(stage.operation, Source):
+        if index in stage.overridden or stage.is_given:
             origin = Source("set by you") if index in stage.overridden else stage.operation
             return origin.terms(index, value=float(stage.value[index]))
         return stage.operation.terms(index, *self.inputs(name))
@@ -129,7 +178,7 @@ class Trace:
     def lines(self, name: str) -> tuple[str, ...]:
         """The NumPy that makes the stage: one line, and one for each number set by hand; none for a given stage."""
         stage = self[name]
-        if isinstance(stage.operation, Source):
+        if stage.is_given:
             return ()
         changes = (change.numpy() for change in self.changes if change.stage == name)
         return (stage.operation.numpy(name, *stage.inputs), *changes)

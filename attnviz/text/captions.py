@@ -22,7 +22,7 @@ def summary(trace: Trace) -> str:
     parameters = sum(stage.value.size for stage in trace.stages if stage.name[:2] in ("w_", "b_"))
     everything = sum(stage.value.size for stage in trace.stages)
     n_queries, n_keys = trace["scores"].shape[1:]
-    n_rows, width = trace.stages[-1].shape
+    n_rows, width = trace.output.shape
     return (
         f"{counted(n_queries, 'query', 'queries')} and {counted(n_keys, 'key')} go in; "
         f"{counted(n_rows, 'row')} of {counted(width, 'number')} {'comes' if n_rows == 1 else 'come'} out. "

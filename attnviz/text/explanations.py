@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from attnviz.core.selection import Selection, coordinates, d_v
+from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.text import captions
@@ -39,8 +39,7 @@ class Answer:
     @property
     def cells(self) -> tuple[Cell, ...]:
         """One of each stage that is told."""
-        stages = (self.trace[name] for name in self.told)
-        return tuple(stage.cell(self.selection.index(stage, d_v(self.trace))) for stage in stages)
+        return tuple(self.trace.cell_at(name, self.selection) for name in self.told)
 
     def captions_by_row(self) -> dict[str, list[list[str]]]:
         """For each stage its captions by head and row, which is all that they look at; for one head if it has none."""
@@ -51,9 +50,6 @@ class Answer:
 
     def _rows(self, name: str) -> list[list[Selection]]:
         stage = self.trace[name]
-        (coordinate,) = coordinates(stage.axes[-2])
+        rows = self.trace.axes(name)[-2]
         heads = range(stage.shape[0]) if stage.axes[0] == "head" else (self.selection.head,)
-        return [
-            [replace(self.selection, head=head, **{coordinate: row}) for row in range(stage.shape[-2])]
-            for head in heads
-        ]
+        return [[replace(self.selection, head=head, **rows.moves(row)) for row in range(rows.length)] for head in heads]

@@ -4,14 +4,13 @@ import io
 
 import numpy as np
 
-from attnviz.core.operations import Source
 from attnviz.core.trace import Stage, Trace
 from attnviz.text.vocabulary import VOCABULARY
 
 
 def script(trace: Trace) -> str:
     """The pass as NumPy: given stages from the file that `arrays` writes, how the others are made, a comparison."""
-    given = [stage for stage in trace.stages if isinstance(stage.operation, Source)]
+    given = [stage for stage in trace.stages if stage.is_given]
     made = [stage for stage in trace.stages if stage not in given]
     lines = ["import numpy as np", "", 'given = np.load("attnviz.npz")']
     lines += [f'{stage.name} = given["{stage.name}"]  # {_shape(stage)}' for stage in given]

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.selection import Selection, d_v
+from attnviz.core.axes import side_by_side
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Stage, Trace
 from attnviz.text.vocabulary import AXES, VOCABULARY, symbol
 
@@ -106,7 +107,7 @@ def matrix(trace: Trace, name: str, selection: Selection, *, transposed: bool = 
     """The stage as one matrix: of the selected head, if it has heads."""
     stage = trace[name]
     fixed = 1 if stage.axes[0] == "head" else 0
-    index = selection.index(stage, d_v(trace))
+    index = trace.cell_at(name, selection).index
     head = index[0] if fixed else None
     axes, selected = stage.axes[fixed:], index[fixed:]
     place: tuple[int | str, ...] = ("row", "column")
@@ -132,7 +133,7 @@ def matrix(trace: Trace, name: str, selection: Selection, *, transposed: bool = 
         (*index[:fixed], *place),
         scale(stage),
         marked=None if by_hand is None else laid_out(by_hand),
-        band=d_v(trace) if axes[1] == "heads * d_v" else 0,
+        band=trace.axes(name)[-1].band,
         **drawn,
     )
 
@@ -140,24 +141,24 @@ def matrix(trace: Trace, name: str, selection: Selection, *, transposed: bool = 
 def whole(trace: Trace, name: str, selection: Selection, **drawn: str | int) -> Matrix:
     """A parameter (heads, rows, columns) as the one big matrix whose bands of columns are the heads' own."""
     stage = trace[name]
-    n_heads, n_rows, width = stage.shape
-    head, row, column = selection.index(stage)
+    heads, rows, inner = trace.axes(name)
+    columns = side_by_side(heads, inner)
     by_hand = _by_hand(stage)
     return Matrix(
         name,
         np.concatenate(stage.value, axis=-1),
         None,
-        stage.axes[1],
-        f"heads * {stage.axes[2]}",
-        _labels(trace, stage.axes[1], n_rows),
-        _labels(trace, stage.axes[2], width) * n_heads,
+        rows.name,
+        columns.name,
+        rows.labels,
+        columns.labels,
         limit(stage),
-        (row, head * width + column),
+        (rows.place(selection), columns.place(selection)),
         ("band", "row", "column in band"),
         scale(stage),
         marked=None if by_hand is None else np.concatenate(by_hand, axis=-1),
-        band=width,
-        shift=head * width,
+        band=columns.band,
+        shift=heads.place(selection) * columns.band,
         **drawn,
     )
 

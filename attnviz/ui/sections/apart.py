@@ -8,8 +8,7 @@ import streamlit as st
 from attnviz.analysis import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core import terms as kinds
-from attnviz.core.operations import Source
-from attnviz.core.selection import Selection, d_v
+from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell, Line, Terms
 from attnviz.core.trace import Trace
 from attnviz.ui.escaping import markdown
@@ -31,8 +30,7 @@ def trail(trace: Trace) -> tuple[Cell, ...]:
             st.warning(markdown(notice), icon=":material/info:")
         if cells:
             return cells
-    stage = trace.stages[-1]
-    return (stage.cell(address.selection(trace).index(stage, d_v(trace))),)
+    return (trace.cell_at(trace.output.name, address.selection(trace)),)
 
 
 def follow(cells: tuple[Cell, ...]) -> None:
@@ -49,7 +47,7 @@ def choose(trace: Trace, cells: tuple[Cell, ...]) -> None:
     start = cells[0]
     stage = trace[start.stage]
     with st.container(horizontal=True):
-        made = [each.name for each in trace.stages if not isinstance(each.operation, Source)]
+        made = [each.name for each in trace.stages if not each.is_given]
         names = [*made, *(each.name for each in trace.stages if each.name not in made)]
         st.session_state["start_stage"] = start.stage
         st.selectbox("Number of", names, key="start_stage", on_change=_start_at_stage, args=(trace, start), width=180)
@@ -131,9 +129,8 @@ def slopes(trace: Trace, cell: Cell) -> None:
 
 
 def _start_at_stage(trace: Trace, start: Cell) -> None:
-    selection = _selection_on(trace, start)
-    stage = trace[st.session_state["start_stage"]]
-    follow((stage.cell(selection.within(trace).index(stage, d_v(trace))),))
+    selection = _selection_on(trace, start).within(trace)
+    follow((trace.cell_at(st.session_state["start_stage"], selection),))
 
 
 def _start_at_place(trace: Trace, start: Cell, place: int) -> None:
@@ -142,7 +139,7 @@ def _start_at_place(trace: Trace, start: Cell, place: int) -> None:
 
 
 def _selection_on(trace: Trace, cell: Cell) -> Selection:
-    return address.selection(trace).moved(trace[cell.stage], cell.index, d_v(trace))
+    return trace.selection_at(cell, address.selection(trace))
 
 
 def _picking(trace: Trace, cells: tuple[Cell, ...]) -> Callable[[Cell], None]:

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.analysis import differences
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.selection import Selection, d_v
+from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
@@ -65,7 +65,7 @@ def target(trace: Trace) -> str:
 
 def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Selection) -> None:
     """The number in selection, and a box to put another in its place."""
-    cell = changed[name].cell(selection.index(changed[name], d_v(changed)))
+    cell = changed.cell_at(name, selection)
     full = len(made) >= MAX_CHANGES
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if changed[name].value.dtype == bool:

@@ -143,7 +143,7 @@ def _whole_pass(trace: Trace, selection: Selection) -> None:
     if not legible:
         st.plotly_chart(charts.overview([each for row in rows for each in row]), key="overview", config=BARE)
     to_picks = {stage.name: [stage.name] for stage in trace.stages}
-    told = to_picks.get(address.picked(), [trace.stages[-1].name])
+    told = to_picks.get(address.picked(), [trace.output.name])
     _explored(trace, rows if legible else (), Answer(trace, selection, (), told, to_picks), small=True)
     st.markdown("##### Every stage and its shape")
     rows = [

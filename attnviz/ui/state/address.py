@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attnviz.core.axes import Axis
 from attnviz.core.changes import Change, format_changes
 from attnviz.core.errors import SettingsError
-from attnviz.core.selection import Selection, coordinates, d_v
+from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.ui.escaping import markdown
@@ -68,7 +69,7 @@ def picking(trace: Trace, at: Selection) -> Callable[[Cell], None]:
     """What to do when a cell is picked: move the selection to it."""
 
     def pick(cell: Cell) -> None:
-        move(at.moved(trace[cell.stage], cell.index, d_v(trace)))
+        move(trace.selection_at(cell, at))
         st.query_params["picked"] = cell.stage
 
     return pick
@@ -76,12 +77,10 @@ def picking(trace: Trace, at: Selection) -> Callable[[Cell], None]:
 
 def pickers(trace: Trace, names: Sequence[str], at: Selection) -> None:
     """Boxes that move the selection along the axes of some stages: for phones, keyboards and tiny cells."""
-    offered: dict[str, tuple[str, int]] = {}
-    for stage in (trace[name] for name in names):
-        for axis, length in zip(stage.axes, stage.shape, strict=True):
-            for coordinate in coordinates(axis):
-                n = length if axis != "heads * d_v" else trace["heads"].shape[0 if coordinate == "head" else 2]
-                offered.setdefault(coordinate, (axis, n))
+    offered: dict[str, tuple[Axis, int]] = {}
+    for axis in (axis for name in names for axis in trace.axes(name)):
+        for coordinate, length in axis.coordinates:
+            offered.setdefault(coordinate, (axis, length))
     with st.container(horizontal=True):
         for coordinate in sorted(offered, key=list(vars(at)).index):
             axis, length = offered[coordinate]
@@ -90,7 +89,7 @@ def pickers(trace: Trace, names: Sequence[str], at: Selection) -> None:
             st.selectbox(
                 _called(axis, coordinate),
                 range(length),
-                format_func=lambda place, axis=axis: trace.label(axis, place).removeprefix("head "),
+                format_func=lambda place, axis=axis: axis.label(place).removeprefix("head "),
                 key=key,
                 on_change=_picked,
                 args=(at, coordinate),
@@ -102,7 +101,7 @@ def _picked(at: Selection, coordinate: str) -> None:
     move(replace(at, **{coordinate: st.session_state[f"pick_{coordinate}"]}))
 
 
-def _called(axis: str, coordinate: str) -> str:
-    if axis == "heads * d_v":
+def _called(axis: Axis, coordinate: str) -> str:
+    if axis.band:
         return "Head" if coordinate == "head" else "d_v"
-    return axis if axis.startswith("d_") else axis.capitalize()
+    return axis.name if axis.name.startswith("d_") else axis.name.capitalize()

@@ -9,7 +9,6 @@ import streamlit as st
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.numerals import digits, tex
-from attnviz.core.selection import coordinates
 from attnviz.core.terms import Cell, Copy, Given, Line, Terms
 from attnviz.core.trace import Trace
 from attnviz.text.explanations import Answer
@@ -140,11 +139,11 @@ def _n_terms(trace: Trace, cells: Iterable[Cell]) -> int:
 
 def _naming(trace: Trace) -> dict:
     """What the browser needs to name a cell by its address, and to find the selected cells."""
-    lengths = {axis: n for stage in trace.stages for axis, n in zip(stage.axes, stage.shape, strict=True)}
+    axes = {axis.name: axis for stage in trace.stages for axis in trace.axes(stage.name)}
     return {
         "axes": {stage.name: stage.axes for stage in trace.stages},
-        "labels": {axis: [trace.label(axis, place) for place in range(n)] for axis, n in lengths.items()},
-        "coordinates": {axis: coordinates(axis) for axis in lengths},
+        "labels": {name: axis.labels for name, axis in axes.items()},
+        "coordinates": {name: [coordinate for coordinate, _ in axis.coordinates] for name, axis in axes.items()},
     }
 
 

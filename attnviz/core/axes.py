@@ -1,0 +1,103 @@
+"""Axes: what the places along a stage count. The only module that knows how heads and their bands lie on an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnviz.core.selection import Selection
+
+_COORDINATES = {
+    "head": "head",
+    "query": "query",
+    "token": "query",
+    "key": "key",
+    "context token": "key",
+    "d_k": "feature",
+    "d_v": "feature",
+    "d_model": "dimension",
+}
+_HEADS = "heads * "
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a stage.
+
+    Attributes
+    ----------
+    name : str
+        What it counts, such as "query", or "heads * d_v" for the heads' bands of d_v side by side.
+    length : int
+    labels : tuple of str
+        What each of its places is called.
+    coordinates : tuple of (str, int)
+        The coordinates of a selection that lie on it, with their lengths, outermost first:
+        (("head", 2), ("feature", 4)) for the eight places of "heads * d_v".
+
+    Examples
+    --------
+    >>> concatenated = Axis.of("heads * d_v", 8, n_heads=2)
+    >>> concatenated.place(Selection(head=1, feature=3))
+    7
+    >>> concatenated.moves(5)
+    {'head': 1, 'feature': 1}
+    """
+
+    name: str
+    length: int
+    labels: tuple[str, ...]
+    coordinates: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def of(cls, name: str, length: int, *, n_heads: int, words: Sequence[str] | None = None) -> Axis:
+        """The axis of that name.
+
+        Parameters
+        ----------
+        name : str
+        length : int
+        n_heads : int
+            How many heads lie on an axis of all heads, in bands of equal width.
+        words : sequence of str, optional
+            The labels; without them places are counted from 1.
+        """
+        inner = name.removeprefix(_HEADS)
+        coordinates = ((_COORDINATES[inner], length),)
+        if inner != name:
+            coordinates = (("head", n_heads), (_COORDINATES[inner], length // n_heads))
+        numbers = (f"{'head ' * (name == 'head')}{place + 1}" for place in range(length))
+        return cls(name, length, tuple(words or numbers), coordinates)
+
+    @property
+    def band(self) -> int:
+        """The width of one head's band; 0 where heads do not lie side by side."""
+        return self.coordinates[-1][1] if len(self.coordinates) > 1 else 0
+
+    def place(self, selection: Selection) -> int:
+        """Where a selection lies on the axis."""
+        place = 0
+        for coordinate, length in self.coordinates:
+            place = place * length + getattr(selection, coordinate)
+        return place
+
+    def moves(self, place: int) -> dict[str, int]:
+        """The coordinates of a place: what a selection of it changes."""
+        found: dict[str, int] = {}
+        for coordinate, length in reversed(self.coordinates):
+            place, found[coordinate] = divmod(place, length)
+        return {coordinate: found[coordinate] for coordinate, _ in self.coordinates}
+
+    def label(self, place: int) -> str:
+        """What a place is called."""
+        return self.labels[place]
+
+
+def side_by_side(heads: Axis, inner: Axis) -> Axis:
+    """The axis on which the heads' own `inner` axes lie side by side; its labels begin anew in each band."""
+    return Axis(
+        f"{_HEADS}{inner.name}",
+        heads.length * inner.length,
+        inner.labels * heads.length,
+        heads.coordinates + inner.coordinates,
+    )

@@ -1,0 +1,109 @@
+"""Axes: a selection finds its cell of every stage, and a cell its selection, in any pass."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.axes import Axis, side_by_side
+from attnviz.core.selection import Selection
+from attnviz.examples import EXAMPLES
+
+
+def array(*shape):
+    return np.random.RandomState(sum(shape)).standard_normal(shape)
+
+
+PASSES = {
+    "own sentence": trace_of(Settings("the cat sat on", mask="causal")),
+    "another sentence": trace_of(Settings("the cat", context="le chat noir", d_model=6, n_heads=3)),
+    "primes": attend(
+        array(3, 13),
+        array(5, 17),
+        parameters=Parameters(
+            w_q=array(2, 13, 7), w_k=array(2, 17, 7), w_v=array(2, 17, 11), w_o=array(22, 19), b_v=array(2, 11)
+        ),
+    ),
+    "values alone are projected": attend(array(3, 4), parameters=Parameters(w_v=array(2, 4, 11))),
+    **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
+}
+ANY_PASS = pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+selections = st.builds(Selection, *[st.integers(0, 9998)] * 5)
+
+
+@ANY_PASS
+@settings(deadline=None, max_examples=25)
+@given(selection=selections)
+def test_a_selection_within_a_pass_is_a_cell_of_every_stage(trace, selection):
+    inside = selection.within(trace)
+    assert inside.within(trace) == inside
+    for stage in trace.stages:
+        cell = trace.cell_at(stage.name, inside)
+        assert all(0 <= place < n for place, n in zip(cell.index, stage.shape, strict=True))
+        assert cell == stage.cell(cell.index)
+
+
+@ANY_PASS
+def test_a_cell_that_was_picked_is_the_one_selected(trace):
+    elsewhere = Selection(1, 1, 1, 1, 1)
+    for stage in trace.stages:
+        for index in itertools.islice(np.ndindex(stage.shape), 200):
+            cell = stage.cell(index)
+            assert trace.cell_at(stage.name, trace.selection_at(cell, elsewhere)) == cell
+
+
+@ANY_PASS
+def test_one_selection_is_the_same_word_and_head_in_every_stage(trace):
+    selection = Selection(1, 2, 2, 1, 1).within(trace)
+    for stage in trace.stages:
+        for axis, place in zip(stage.axes, trace.cell_at(stage.name, selection).index, strict=True):
+            expected = {"head": "head", "query": "query", "token": "query", "key": "key", "context token": "key"}
+            if axis in expected:
+                assert place == getattr(selection, expected[axis])
+
+
+def test_a_concatenations_cell_is_the_selected_heads_own():
+    trace = PASSES["primes"]
+    for head, feature in np.ndindex(2, 7):
+        selection = Selection(head, 2, 0, feature, 0)
+        assert trace.cell_at("concat", selection).value == trace["heads"].value[head, 2, feature]
+        assert trace.cell_at("w_o", selection).value == trace["w_o"].value[head * 11 + feature, 0]
+
+
+def test_a_pick_leaves_the_coordinates_that_its_stage_lacks():
+    trace = PASSES["primes"]
+    assert trace.selection_at(trace["concat"].cell((2, 13)), Selection(0, 0, 4, 0, 8)) == Selection(1, 2, 4, 2, 8)
+    assert trace.selection_at(trace["b_v"].cell((1, 3)), Selection(0, 1, 4, 0, 8)) == Selection(1, 1, 4, 3, 8)
+
+
+def test_a_feature_lies_inside_the_bands_of_a_pass_without_projections():
+    trace = EXAMPLES["002"].variant("sum").trace
+    inside = Selection(feature=99).within(trace)
+    assert inside.feature == trace["concat"].shape[1] - 1
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.data())
+def test_places_and_coordinates_of_an_axis_are_one_to_one(n_heads, width, data):
+    axis = Axis.of("heads * d_v", n_heads * width, n_heads=n_heads)
+    assert axis.band == width
+    places = [axis.place(Selection(head=head, feature=i)) for head in range(n_heads) for i in range(width)]
+    assert places == list(range(axis.length))
+    place = data.draw(st.sampled_from(places))
+    assert axis.place(Selection(**axis.moves(place))) == place
+
+
+def test_an_axis_has_a_label_for_every_place():
+    assert Axis.of("head", 2, n_heads=2).labels == ("head 1", "head 2")
+    assert Axis.of("query", 2, n_heads=2, words=("the", "cat")).label(1) == "cat"
+    assert Axis.of("heads * d_v", 4, n_heads=2).labels == ("1", "2", "3", "4")
+    side = side_by_side(Axis.of("head", 2, n_heads=2), Axis.of("d_k", 3, n_heads=2))
+    assert (side.name, side.length, side.band) == ("heads * d_k", 6, 3)
+    assert side.labels == ("1", "2", "3", "1", "2", "3")
+
+
+@ANY_PASS
+def test_the_output_is_the_last_stage_that_was_computed(trace):
+    assert trace.output.name == ("output" if "w_o" in trace else "concat")
