@@ -1,17 +1,18 @@
-"""Audit: every number on the screen, computed a second time by other means."""
+"""Audit: every number on the screen, recomputed by other means."""
 
 import streamlit as st
 
-from attnviz.ui.sections import change, check
-from attnviz.ui.state import controls
+from attnviz.ui.sections import audit, frame
+from attnviz.ui.state import store
 
-trace = change.applied(controls.trace())
+shown = store.read()
+frame.draw_with_banner(shown)
 st.subheader("Can these numbers be trusted?", anchor=False)
 st.markdown(
-    "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is made again from "
+    "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed from "
     "its own terms, one multiplication after the other, in plain Python with `math.exp` and the exact `math.fsum`. "
     "No arithmetic is shared, so a mistake would have to be made twice to go unseen. What differs is rounding: the "
     "last of some 16 digits."
 )
-if check.wanted(trace):
-    check.verdict(trace, check.run(trace))
+if audit.wanted(shown.trace):
+    audit.verdict(shown.trace, audit.run(shown.trace))

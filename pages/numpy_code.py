@@ -3,10 +3,12 @@
 import streamlit as st
 
 from attnviz.text import export
-from attnviz.ui.sections import change
-from attnviz.ui.state import controls
+from attnviz.ui.sections import frame
+from attnviz.ui.state import store
 
-trace = change.applied(controls.trace())
+shown = store.read()
+frame.draw_with_banner(shown)
+trace = shown.trace
 st.subheader("The same in NumPy", anchor=False)
 st.markdown(
     "These lines make the very numbers of the walkthrough, bit for bit: each stage of the pass is one line, and each "

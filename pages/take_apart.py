@@ -2,18 +2,21 @@
 
 import streamlit as st
 
-from attnviz.ui.sections import apart, change
-from attnviz.ui.state import controls
+from attnviz.scene.scene import QUESTIONS
+from attnviz.ui.sections import frame, provenance
+from attnviz.ui.state import store
 
-trace = change.applied(controls.trace())
+shown = store.read()
+frame.draw_with_banner(shown)
 st.subheader("How was this number made?", anchor=False)
 st.markdown(
     "Click any cell that is underlined to take it apart in its turn, until nothing is left but the words, the seed and "
     "the parameters; the trail stays on the page, and in the address. Or ask what would **move** it."
 )
-trail = apart.trail(trace)
-apart.choose(trace, trail)
-if apart.asks_what_made_it():
-    apart.terms(trace, trail)
+trail = provenance.trail(shown)
+provenance.start(shown.trace, trail)
+provenance.question(shown)
+if shown.scene.question == QUESTIONS[0]:
+    provenance.terms(shown, trail)
 else:
-    apart.slopes(trace, trail[-1])
+    provenance.slopes(shown, trail[-1])

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from attnviz.text.steps import steps_of
-from attnviz.ui.sections import change, lesson, steps
-from attnviz.ui.state import address, controls
+from attnviz.ui.sections import frame, lesson, steps
+from attnviz.ui.state import store
 
-trace = change.applied(controls.trace())
+shown = store.read()
+frame.draw_with_banner(shown)
 st.markdown("**Try:** hover a number to see what made it, click it to take it apart, press **→** to go on.")
-lessons = steps_of(trace)
-step = steps.chosen(lessons)
-steps.turn(lessons, step, "top", ("Left", "Right"))
-lesson.show(trace, step, address.selection(trace))
-steps.turn(lessons, step, "bottom", ("PageUp", "PageDown"))
+lessons = steps_of(shown.trace)
+steps.row(shown.scene, lessons)
+steps.turn(shown.scene, lessons, "top", ("Left", "Right"))
+lesson.draw(shown)
+steps.turn(shown.scene, lessons, "bottom", ("PageUp", "PageDown"))

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from attnviz.examples import EXAMPLES
-from attnviz.ui.sections import notebook
-from attnviz.ui.state import arrival
+from attnviz.ui.sections import frame, notebook
+from attnviz.ui.state import store
 
-arrival.by_the_router()
+shown = store.read()
+frame.notices(shown.notices)
 st.header("Worked examples", anchor=False)
 numbers = [number for example in EXAMPLES.values() for number in example.numbers]
 st.markdown(
@@ -15,12 +16,5 @@ st.markdown(
     "from the code that was shown; the page of their notebook says why, and what would give them. Each opens in the "
     "walkthrough, like any sentence of your own."
 )
-chosen = st.segmented_control(
-    "Notebook",
-    list(EXAMPLES),
-    default="000",
-    required=True,
-    key="notebook",
-    bind="query-params",
-)
-notebook.show(EXAMPLES[chosen])
+notebook.choose(shown.scene)
+notebook.draw(EXAMPLES[shown.scene.notebook])

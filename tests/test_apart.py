@@ -18,7 +18,7 @@ from attnviz.core.changes import parse_changes
 from attnviz.core.terms import Given, Share, Sum
 from attnviz.examples import EXAMPLES
 from attnviz.text.movement import caption as moved_caption
-from attnviz.ui.sections import check
+from attnviz.ui.sections import audit as check
 
 APART, WHAT_IF, AUDIT = (ROOT / "pages" / f"{name}.py" for name in ("take_apart", "what_if", "audit"))
 OWN = {"sentence": "the cat sat", "context": "le chat noir dort", "positions": "sinusoidal", "mask": "padding"}

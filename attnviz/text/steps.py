@@ -30,6 +30,11 @@ class Step:
     stages: tuple[str, ...]
     text: str
 
+    @property
+    def id(self) -> str:
+        """What stands for it in an address."""
+        return self.title.lower()
+
 
 STEPS = (
     Step(
@@ -202,3 +207,8 @@ def masks(trace: Trace) -> bool:
     """Whether the trace's mask does anything."""
     mask = trace["mask"].value
     return bool(not mask.all() if mask.dtype == bool else np.any(mask != 0))
+
+
+def find(text: str) -> str | None:
+    """The id of the step that is called so, by its id or its title, in any case."""
+    return next((step.id for step in STEPS if text.strip().casefold() in (step.id, step.title.casefold())), None)

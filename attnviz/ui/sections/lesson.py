@@ -1,6 +1,7 @@
 """A lesson on the page: what a step says, its formula, its picture, its numbers, its line of NumPy."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -8,27 +9,29 @@ import streamlit as st
 from attnviz.analysis.provenance import format_trail
 from attnviz.core.numerals import bracketed, digits
 from attnviz.core.selection import Selection
-from attnviz.core.terms import Cell, Share
+from attnviz.core.terms import Share
 from attnviz.core.trace import Trace
+from attnviz.scene.fitting import Fitted
 from attnviz.text import captions
 from attnviz.text.explanations import Answer
-from attnviz.text.steps import Step
+from attnviz.text.steps import steps_of
 from attnviz.text.vocabulary import VOCABULARY, symbol
 from attnviz.ui.escaping import markdown
-from attnviz.ui.state import address
+from attnviz.ui.sections import gallery, pickers
+from attnviz.ui.state import store
 from attnviz.ui.viewer import matrix
 from attnviz.views import charts, matrices
 from attnviz.views.matrices import Matrix
 
-BARE = {"displayModeBar": False}
 
-
-def show(trace: Trace, step: Step, selection: Selection) -> None:
-    """Draw a step of the walkthrough."""
+def draw(shown: Fitted) -> None:
+    """Draw the step of the walkthrough that the scene is at."""
+    trace, selection, picked = shown.trace, shown.scene.selection, shown.scene.picked
+    step = next(each for each in steps_of(trace) if each.id == shown.scene.step)
     st.markdown(step.text)
     made = [name for name in step.stages if name in trace]
     if not made:
-        _whole_pass(trace, selection)
+        _whole_pass(trace, selection, picked)
         return
     if step.title == "Softmax" and np.array_equal(trace["masked"].value, trace["scaled"].value):
         st.markdown("No mask hides anything here, so the masked scores are the scaled ones: $Z^M = Z$.")
@@ -37,7 +40,7 @@ def show(trace: Trace, step: Step, selection: Selection) -> None:
     equations = [matrices.equation(trace, name, selection) for name in made if name not in operands]
     drawn = dict.fromkeys(each.stage for equation in equations for each in equation)
     to_picks = {name: made if name in made else [name] for name in drawn}
-    told = to_picks.get(address.picked(), made)
+    told = to_picks.get(picked, made)
     _explored(trace, equations, Answer(trace, selection, made, told, to_picks), scene=step.title)
     if step.title == "Softmax":
         _softmax(trace, selection)
@@ -62,48 +65,16 @@ def _formulas(trace: Trace, names: Sequence[str], selection: Selection) -> None:
 
 def _explored(trace: Trace, equations: Sequence[Sequence[Matrix]], answer: Answer, **drawn: str | bool) -> None:
     """Equations with their answer, and boxes to pick a cell by."""
-    address.pickers(trace, answer.told, answer.selection)
-    pick = address.picking(trace, answer.selection)
-    picture(trace, equations, pick, answer=answer, on_follow=_take_apart, **drawn)
+    pickers.draw(trace, answer.told, answer.selection)
+    gallery.equations(trace, equations, pickers.pick, answer=answer, on_follow=_take_apart, **drawn)
     if st.button("Take it apart, down to the words", icon=":material/account_tree:", key="take_apart"):
         _take_apart(format_trail(answer.cells[-1:]))
 
 
 def _take_apart(trail: str) -> None:
     """Go to the page on which numbers are taken apart, on a trail."""
-    st.switch_page("pages/take_apart.py", query_params={"trail": trail})
-
-
-def picture(
-    trace: Trace,
-    equations: Sequence[Sequence[Matrix]],
-    pick: Callable[[Cell], None],
-    key: str = "picture",
-    **drawn: object,
-) -> None:
-    """Draw equations as tables; those that are too large for written numbers as heatmaps.
-
-    `drawn` is what else `matrix.picture` is told.
-    """
-    for number, equation in enumerate(equations):
-        if not _legible(equation):
-            st.plotly_chart(charts.equation(equation), key=f"large_{key}_{number}", config=BARE)
-    written = [equation for equation in equations if _legible(equation)]
-    if written or "answer" in drawn:
-        matrix.picture(trace, written, pick, key, **drawn)
-
-
-def gallery(trace: Trace, drawn: Sequence[Matrix], pick: Callable[[Cell], None], key: str) -> None:
-    """Draw matrices that are not of one equation, as many on a line as fit; large ones small, in one figure."""
-    legible, large = [m for m in drawn if m.legible], [m for m in drawn if not m.legible]
-    if legible:
-        matrix.picture(trace, [(each,) for each in legible], pick, key, flowing=True)
-    if large:
-        st.plotly_chart(charts.overview(large), key=f"large_{key}", config=BARE)
-
-
-def _legible(equation: Sequence[Matrix]) -> bool:
-    return all(each.legible for each in equation)
+    store.update(trail=tuple(trail.split("<")))
+    st.switch_page("pages/take_apart.py")
 
 
 def _softmax(trace: Trace, selection: Selection) -> None:
@@ -118,9 +89,9 @@ def _softmax(trace: Trace, selection: Selection) -> None:
             f"3. **Sum** the exponentials of the row: {digits(terms.divisor)}\n"
             f"4. **Divide**: {digits(exponential)} ÷ {digits(terms.divisor)} = {digits(terms.total())}"
         )
-        st.plotly_chart(charts.shares(trace, terms), key="shares", config=BARE)
+        st.plotly_chart(charts.shares(trace, terms), key="shares", config=gallery.BARE)
     st.markdown("##### The heads side by side")
-    st.plotly_chart(charts.heads(trace, selection), key="heads_figure", config=BARE)
+    st.plotly_chart(charts.heads(trace, selection), key="heads_figure", config=gallery.BARE)
 
 
 def _contributions(trace: Trace, selection: Selection) -> None:
@@ -129,21 +100,19 @@ def _contributions(trace: Trace, selection: Selection) -> None:
     _formulas(trace, names, selection)
     equation = matrices.contributions(trace, selection)
     answer = Answer(trace, selection, names, names, {each.stage: names for each in equation})
-    drawn = [equation] if _legible(equation) else []
-    matrix.picture(
-        trace, drawn, address.picking(trace, selection), "contributions", answer=answer, on_follow=_take_apart
-    )
-    st.plotly_chart(charts.contributions(trace, selection), key="contributions_figure", config=BARE)
+    drawn = [equation] if gallery.legible(equation) else []
+    matrix.picture(trace, drawn, partial(pickers.pick, trace), "contributions", answer=answer, on_follow=_take_apart)
+    st.plotly_chart(charts.contributions(trace, selection), key="contributions_figure", config=gallery.BARE)
 
 
-def _whole_pass(trace: Trace, selection: Selection) -> None:
+def _whole_pass(trace: Trace, selection: Selection, picked: str) -> None:
     st.markdown(markdown(captions.summary(trace)))
     rows = matrices.rows_of(trace, selection)
-    legible = all(map(_legible, rows))
+    legible = all(map(gallery.legible, rows))
     if not legible:
-        st.plotly_chart(charts.overview([each for row in rows for each in row]), key="overview", config=BARE)
+        st.plotly_chart(charts.overview([each for row in rows for each in row]), key="overview", config=gallery.BARE)
     to_picks = {stage.name: [stage.name] for stage in trace.stages}
-    told = to_picks.get(address.picked(), [trace.output.name])
+    told = to_picks.get(picked, [trace.output.name])
     _explored(trace, rows if legible else (), Answer(trace, selection, (), told, to_picks), small=True)
     st.markdown("##### Every stage and its shape")
     rows = [

@@ -5,17 +5,26 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.core.numerals import digits
+from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side
 from attnviz.examples.printout import PrintOut
 from attnviz.examples.variant import Variant
+from attnviz.scene.scene import Scene
 from attnviz.text.steps import STEPS, steps_of
 from attnviz.text.vocabulary import VOCABULARY
-from attnviz.ui.state import address
-from attnviz.ui.state.controls import source_of
+from attnviz.ui.state import store
+from attnviz.ui.state.store import shown_by
 
 
-def show(example: Example) -> None:
+def choose(scene: Scene) -> None:
+    """The row of notebooks."""
+    st.segmented_control(
+        "Notebook", list(EXAMPLES), required=True, key=shown_by("notebook", scene.notebook), on_change=_chosen
+    )
+
+
+def draw(example: Example) -> None:
     """Draw one worked example."""
     st.subheader(f"{example.id}. {example.title}", anchor=False)
     st.markdown(example.description)
@@ -30,12 +39,11 @@ def show(example: Example) -> None:
     _published(example)
 
 
-def _door(example: Example, variant: Variant, label: str, key: str, step: str | None = None) -> None:
-    """A button to the walkthrough of a variant."""
+def _door(example: Example, variant: Variant, label: str, key: str, step: str = "") -> None:
+    """A button to the walkthrough of a variant, at its first step or at one of that id."""
     if st.button(label, key=key, icon=":material/arrow_forward:"):
-        address.keep(())
-        query = {"source": source_of(example, variant)} | ({"step": step} if step else {})
-        st.switch_page("pages/walkthrough.py", query_params=query)
+        store.update(source=f"{example.id} {variant.id}", changes=(), step=step or Scene().step)
+        st.switch_page("pages/walkthrough.py")
 
 
 def _published(example: Example) -> None:
@@ -91,4 +99,8 @@ def _digits(value: float) -> str:
 def _step_of(mistake: Mistake) -> str:
     """The step that shows the stage where wrong and right part."""
     steps = steps_of(mistake.variant.trace)
-    return next((step.title for step in steps if mistake.stage in step.stages), STEPS[-1].title)
+    return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)
+
+
+def _chosen() -> None:
+    store.update(notebook=st.session_state["notebook"])

@@ -1,0 +1,157 @@
+"""Addresses: a scene as the parameters of one, and back. No other module knows what a parameter is called."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from attnviz.analysis.provenance import format_trail
+from attnviz.core.changes import Change, format_changes, parse_change, split_changes
+from attnviz.core.errors import ChangeError, SettingsError
+from attnviz.core.selection import Selection
+from attnviz.core.settings import MAX_CHARACTERS, nearest, nearest_heads
+from attnviz.examples import EXAMPLES
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import OPTIONS, ORDERS, OWN, QUESTIONS, SOURCES, Scene
+from attnviz.text.steps import STEPS, find
+
+Query = Mapping[str, str | Sequence[str]]
+
+_OPTIONS = {("heads" if name == "n_heads" else name): name for name in OPTIONS}
+"""The parameters that are settings, and their names in `Settings`."""
+
+
+def query(scene: Scene) -> dict[str, str]:
+    """The parameters of the scene's address, in a fixed order; those that say what a first visit shows are left out."""
+    defaults = Scene()
+    heads = nearest_heads(OPTIONS["n_heads"], scene.options["d_model"])
+    usual = {**OPTIONS, "n_heads": heads}
+    written = {
+        "source": scene.source if scene.source != OWN else "",
+        "context": scene.context,
+        **{
+            parameter: str(scene.options[name]).lower() if scene.options[name] != usual[name] else ""
+            for parameter, name in _OPTIONS.items()
+        },
+        "step": scene.step if scene.step != defaults.step else "",
+        "cell": str(scene.selection) if scene.selection != defaults.selection else "",
+        "picked": scene.picked,
+        "changes": format_changes(scene.changes),
+        "trail": format_trail(scene.trail),
+        "ask": scene.question if scene.question != defaults.question else "",
+        "order": scene.order if scene.order != defaults.order else "",
+        "stage": scene.stage if scene.stage != defaults.stage else "",
+        "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
+    }
+    sentence = {"sentence": scene.sentence} if scene.sentence != defaults.sentence else {}  # an empty one counts too
+    return sentence | {parameter: text for parameter, text in written.items() if text}
+
+
+def parse(written: Query) -> tuple[Scene, tuple[str, ...]]:
+    """Read a scene from the parameters of an address, whatever they hold.
+
+    Returns
+    -------
+    scene : Scene
+        It fits its pass, and `parse(query(scene))` gives it back.
+    notices : tuple of str
+        One sentence for each value that was mended: the rule, what came, what is used.
+    """
+    notices: list[str] = []
+    texts = {name: _only(name, value, notices) for name, value in written.items()}
+    scene = Scene()
+    if "source" in texts:
+        scene = replace(scene, source=_choice("source", texts["source"], (OWN, *SOURCES), OWN, notices))
+    for name in ("sentence", "context"):
+        if name in texts:
+            scene = replace(scene, **{name: _sentence(name, texts[name], notices)})
+    scene = replace(scene, options=_options(texts, notices))
+    for name, read in _READERS.items():
+        if name in texts:
+            scene = replace(scene, **read(texts[name], notices))
+    fitted = fit(scene)
+    return fitted.scene, (*notices, *fitted.notices, *fitted.refused)
+
+
+def _only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
+    """The value of a parameter; of several the last, as in a form."""
+    if isinstance(value, str):
+        return value
+    if len(value) > 1:
+        notices.append(f"{name} stands in the address {len(value)} times; using the last, {value[-1][:40]!r}.")
+    return value[-1] if value else ""
+
+
+def _choice(name: str, text: str, allowed: Sequence[str], default: str, notices: list[str]) -> str:
+    """The allowed text that was written, in any case."""
+    found = next((each for each in allowed if each.casefold() == text.strip().casefold()), None)
+    if found is None:
+        notices.append(f"{name} is one of {', '.join(map(repr, allowed))}; got {text[:40]!r}, using {default!r}.")
+    return default if found is None else found
+
+
+def _sentence(name: str, text: str, notices: list[str]) -> str:
+    if len(text) > MAX_CHARACTERS:
+        notices.append(
+            f"The {name} may have at most {MAX_CHARACTERS:,} characters; the address has {len(text):,}, "
+            f"so only the first {MAX_CHARACTERS:,} are here."
+        )
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()  # a lone surrogate has no place in a message
+
+
+def _options(texts: Mapping[str, str], notices: list[str]) -> dict:
+    written = {setting: texts[parameter] for parameter, setting in _OPTIONS.items() if parameter in texts}
+    allowed, mended = nearest(written)
+    notices += mended
+    options = {**OPTIONS, **allowed}
+    return {**options, "n_heads": nearest_heads(options["n_heads"], options["d_model"])}
+
+
+def _step(text: str, notices: list[str]) -> dict:
+    found = find(text)
+    if found is None:
+        titles = ", ".join(repr(step.title) for step in STEPS)
+        notices.append(f"step is one of {titles}; got {text[:40]!r}, using {STEPS[0].title}.")
+    return {"step": found or STEPS[0].id}
+
+
+def _selection(text: str, notices: list[str]) -> dict:
+    try:
+        return {"selection": Selection.parse(text)}
+    except SettingsError as error:
+        notices.append(str(error))
+        return {}
+
+
+def _changes(text: str, notices: list[str]) -> dict:
+    changes: list[Change] = []
+    try:
+        parts = split_changes(text)
+    except ChangeError as error:
+        notices.append(str(error))
+        parts = []
+    for part in parts:
+        try:
+            changes.append(parse_change(part))
+        except ChangeError as error:
+            notices.append(str(error))
+    return {"changes": tuple(changes)}
+
+
+def _chosen(parameter: str, field: str, allowed: Sequence[str]) -> Callable[[str, list[str]], dict]:
+    def read(text: str, notices: list[str]) -> dict:
+        return {field: _choice(parameter, text, allowed, allowed[0], notices)}
+
+    return read
+
+
+_READERS: dict[str, Callable[[str, list[str]], dict]] = {
+    "step": _step,
+    "cell": _selection,
+    "picked": lambda text, _: {"picked": text},
+    "changes": _changes,
+    "trail": lambda text, _: {"trail": tuple(text.split("<")) if text else ()},
+    "ask": _chosen("ask", "question", QUESTIONS),
+    "order": _chosen("order", "order", ORDERS),
+    "stage": lambda text, _: {"stage": text},
+    "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
+}
+"""What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""

@@ -1,0 +1,98 @@
+"""Fitting: a scene beside its pass, with what does not fit that pass brought to the nearest that does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from attnviz.analysis.provenance import format_trail, parse_trail
+from attnviz.core.attention import trace_of
+from attnviz.core.changes import Change
+from attnviz.core.errors import ArrayError, ChangeError, SettingsError
+from attnviz.core.selection import Selection
+from attnviz.core.trace import Trace
+from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.text.steps import STEPS, steps_of
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A scene and its pass.
+
+    Attributes
+    ----------
+    scene : Scene
+        Every part of it fits the pass.
+    original : Trace or None
+        The pass before any number is set by hand; None where the sentence makes none.
+    trace : Trace or None
+        The pass with the numbers that are set by hand.
+    notices : tuple of str
+        One sentence for each part that was brought inside the pass: the rule, what came, what is shown.
+    refused : tuple of str
+        One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
+    """
+
+    scene: Scene
+    original: Trace | None
+    trace: Trace | None
+    notices: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+def fit(scene: Scene) -> Fitted:
+    """Make the pass of a scene, and bring what lies outside of it inside."""
+    try:
+        original = trace_of(scene.settings) if scene.source == OWN else SOURCES[scene.source][1].trace
+    except SettingsError as error:
+        return Fitted(scene, None, None, refused=(str(error),))
+    changes, trace, refused = _changed(original, scene.changes)
+    notices = []
+    selection = scene.selection.within(trace)
+    if selection != scene.selection != Selection():
+        notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
+    trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
+    notices += [notice] * bool(notice)
+    stage = scene.stage if scene.stage in trace else Scene().stage
+    if stage != scene.stage:
+        names = ", ".join(each.name for each in trace.stages)
+        notices.append(f"stage is one of {names}; got {scene.stage[:40]!r}, using {stage}.")
+    picked = scene.picked if scene.picked in trace else ""
+    if picked != scene.picked:
+        notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
+    step = _nearest_step(scene.step, trace)
+    if step != scene.step != Scene().step:
+        titles = {each.id: each.title for each in STEPS}
+        notices.append(f"This pass has no step {titles[scene.step]!r}; showing {titles[step]!r}.")
+    fitted = replace(
+        scene,
+        changes=changes,
+        selection=selection,
+        picked=picked,
+        step=step,
+        trail=tuple(map(str, trail)),
+        stage=stage,
+    )
+    return Fitted(fitted, original, trace, tuple(notices), refused)
+
+
+def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:
+    """The changes that fit the trace, the trace with them, and a sentence for each that does not fit."""
+    fitting, refused = [], []
+    for change in changes:
+        try:
+            trace.check(change)
+            fitting.append(change)
+        except ChangeError as error:
+            refused.append(str(error))
+    try:
+        return tuple(fitting), trace.with_changes(*fitting), tuple(refused)
+    except ArrayError as error:
+        return (), trace, (*refused, f"{error} No change was made.")
+
+
+def _nearest_step(wanted: str, trace: Trace) -> str:
+    """The id of the step if the pass has it; else of the next step that it has."""
+    ids = [step.id for step in STEPS]
+    there = [step.id for step in steps_of(trace)]
+    return next((each for each in ids[ids.index(wanted) :] if each in there), there[-1])

@@ -1,0 +1,90 @@
+"""The scene: what a person looks at, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from attnviz.core.changes import Change
+from attnviz.core.selection import Selection
+from attnviz.core.settings import DEFAULTS, Settings, nearest_heads
+from attnviz.examples import EXAMPLES
+from attnviz.text.steps import STEPS
+
+OWN = "your own sentence"
+SOURCES = {
+    f"{example.id} {variant.id}": (example, variant) for example in EXAMPLES.values() for variant in example.variants
+}
+"""The worked examples by what stands for them in an address."""
+
+SENTENCE = "the cat sat on the mat"
+QUESTIONS = ("what made it", "what would move it")
+ORDERS = ("large ones first", "in order")
+OPTIONS = {name: default for name, default in DEFAULTS.items() if name != "context"}
+"""The settings besides the sentences, with their defaults."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that decides what is on the screen, whatever page shows it.
+
+    A scene can be had of any address, compared, changed with `dataclasses.replace`,
+    kept in a list or shown beside another. It holds no pass: `fit` makes that.
+
+    Attributes
+    ----------
+    source : str
+        `OWN`, or a worked example's key in `SOURCES`.
+    sentence, context : str
+        As they were typed, so perhaps empty or too long for a pass; no context is "".
+    options : mapping
+        The other settings by their names in `Settings`.
+    changes : tuple of Change
+        The numbers set by hand.
+    selection : Selection
+    picked : str
+        The stage whose cell was picked last, or "".
+    step : str
+        The id of a step of the walkthrough.
+    trail : tuple of str
+        The addresses of cells that were taken apart one after the other; empty for the selected cell of the output.
+    question : one of QUESTIONS
+        What is asked of a number that is taken apart.
+    order : one of ORDERS
+        In which order its terms are listed.
+    stage : str
+        The stage that numbers are set in.
+    notebook : str
+        The id of the worked example that is read about.
+    """
+
+    source: str = OWN
+    sentence: str = SENTENCE
+    context: str = ""
+    options: Mapping[str, int | str | bool] = field(default_factory=OPTIONS.copy)
+    changes: tuple[Change, ...] = ()
+    selection: Selection = field(default_factory=Selection)
+    picked: str = ""
+    step: str = STEPS[0].id
+    trail: tuple[str, ...] = ()
+    question: str = QUESTIONS[0]
+    order: str = ORDERS[0]
+    stage: str = "attention"
+    notebook: str = next(iter(EXAMPLES))
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the person's own sentence.
+
+        Raises
+        ------
+        SettingsError
+            If a sentence has no words or too many.
+        """
+        return Settings(self.sentence, context=self.context if self.context.strip() else None, **self.options)
+
+
+def with_option(options: Mapping[str, int | str | bool], name: str, value: int | str | bool) -> dict:
+    """The options with another value of one of them; another `d_model` brings the heads to its nearest divisor."""
+    changed = {**options, name: value}
+    return {**changed, "n_heads": nearest_heads(changed["n_heads"], changed["d_model"])}

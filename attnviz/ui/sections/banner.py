@@ -1,0 +1,36 @@
+"""The banner of a changed pass: what is set by hand, and the way to change or reset it."""
+
+import streamlit as st
+
+from attnviz.core.changes import Change
+from attnviz.core.trace import Trace
+from attnviz.scene.fitting import Fitted
+from attnviz.text.vocabulary import VOCABULARY
+from attnviz.ui.escaping import markdown
+from attnviz.ui.state import store
+
+
+def draw(fitted: Fitted) -> None:
+    """Draw the banner, if a number is set by hand or was meant to be."""
+    if not (fitted.scene.changes or store.scene().changes):
+        return
+    listed = "; ".join(described(fitted.original, change) for change in fitted.scene.changes)
+    with st.container(horizontal=True, vertical_alignment="center", key="changed"):
+        st.markdown(f"**Set by hand:** {markdown(listed or 'nothing that fits this pass')}")
+        if st.button("Change it", icon=":material/tune:", key="to_what_if"):
+            st.switch_page("pages/what_if.py")
+        reset()
+
+
+def reset() -> None:
+    """The button that undoes all changes."""
+    st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=store.update, kwargs={"changes": ()})
+
+
+def described(trace: Trace, change: Change) -> str:
+    """A change as a person would say it."""
+    stage = trace[change.stage]
+    if len(change.index) < len(stage.shape):
+        words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
+        return f"{VOCABULARY[change.stage].title} of {words}, all of them = {change.value:.6g}"
+    return f"{trace.name_of(stage.cell(change.index))} = {change.value:.6g}"

@@ -1,0 +1,146 @@
+"""Setting numbers by hand: a number and the box that changes it, the changes so far, and what moved."""
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from attnviz.analysis.differences import difference, muted, replaced, toggled
+from attnviz.core.changes import Change
+from attnviz.core.errors import ChangeError
+from attnviz.core.settings import MAX_CHANGES
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
+from attnviz.scene.fitting import Fitted
+from attnviz.text import movement
+from attnviz.ui.escaping import markdown
+from attnviz.ui.sections import banner, gallery, pickers
+from attnviz.ui.state import store
+from attnviz.ui.state.store import shown_by
+from attnviz.views import matrices
+
+
+def target(fitted: Fitted) -> None:
+    """The boxes that choose the number: of which stage, and at which place."""
+    st.selectbox(
+        "Change a number of",
+        [stage.name for stage in fitted.trace.stages],
+        key=shown_by("stage", fitted.scene.stage),
+        on_change=_stage_picked,
+        width=220,
+    )
+    pickers.draw(fitted.trace, [fitted.scene.stage], fitted.scene.selection)
+
+
+def setter(fitted: Fitted) -> None:
+    """The selected number, and a box to put another in its place; buttons that mute a head."""
+    scene, trace = fitted.scene, fitted.trace
+    cell = trace.cell_at(scene.stage, scene.selection)
+    full = len(scene.changes) >= MAX_CHANGES
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        if trace[cell.stage].value.dtype == bool:
+            st.button(
+                f"{'Hide' if cell.value else 'Show'} {markdown(trace.axes(cell.stage)[-1].label(cell.index[-1]))}",
+                key="toggle",
+                type="primary",
+                disabled=full,
+                on_click=_add,
+                args=(scene.changes, toggled(trace, cell.index)),
+            )
+        else:
+            finite = cell.value if np.isfinite(cell.value) else 0.0
+            value = st.number_input(
+                f"{markdown(trace.name_of(cell))} becomes",
+                value=finite,
+                step=0.1,
+                format="%.6g",
+                key=f"value {cell.stage} {cell.index} {finite!r}",
+                width=320,
+            )
+            st.button(
+                "Set it", key="set", type="primary", disabled=full, on_click=_set, args=(scene.changes, cell, value)
+            )
+        n_heads = trace["heads"].shape[0]
+        for head in range(n_heads) if n_heads <= matrices.MANY_HEADS else ():
+            mute = muted(head)
+            st.button(
+                f"Head {head + 1} is muted" if mute in scene.changes else f"Mute head {head + 1}",
+                key=f"mute_{head}",
+                disabled=full or mute in scene.changes,
+                on_click=_add,
+                args=(scene.changes, mute),
+            )
+    if full:
+        st.markdown(f"There may be at most {MAX_CHANGES} changes at once: undo one to make another.")
+
+
+def made_so_far(fitted: Fitted) -> None:
+    """The changes, one under the other, each with a button that undoes it; undo and reset."""
+    changes = fitted.scene.changes
+    if not changes:
+        st.markdown("Nothing is changed yet: pick a cell below, or with the boxes, and give it another number.")
+        if store.scene().changes:
+            banner.reset()
+        return
+    for place, change in enumerate(changes):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(markdown(banner.described(fitted.original, change)))
+            st.button(
+                "",
+                icon=":material/close:",
+                key=f"drop_{place}",
+                help="Undo this change",
+                on_click=store.update,
+                kwargs={"changes": changes[:place] + changes[place + 1 :]},
+            )
+    with st.container(horizontal=True):
+        undo = {"changes": changes[:-1]}
+        st.button("Undo the last", icon=":material/undo:", key="undo", on_click=store.update, kwargs=undo)
+        banner.reset()
+
+
+def picture(fitted: Fitted) -> None:
+    """The stage that numbers are set in, with what it is made from; cells that differ from the original are marked."""
+    scene = fitted.scene
+    before, after = (
+        matrices.equation(trace, scene.stage, scene.selection) for trace in (fitted.original, fitted.trace)
+    )
+    marked = [replace(new, marked=new.values != old.values) for old, new in zip(before, after, strict=True)]
+    gallery.equations(fitted.trace, [marked], _pick_to_change)
+
+
+def moved(fitted: Fitted) -> None:
+    """What moved: a line for each later stage, and their differences as pictures."""
+    trace, original, selection = fitted.trace, fitted.original, fitted.scene.selection
+    names = [stage.name for stage in original.stages if trace[stage.name] is not stage]
+    for name in names:
+        st.markdown("- " + markdown(movement.caption(original, trace, name)))
+    differences = trace.with_values({name: difference(original, trace, name) for name in names})
+    drawn = [
+        replace(matrices.matrix(differences, name, selection), scale="signed", gap="±∞", marked=None) for name in names
+    ]
+    st.markdown(
+        "##### By how much\n\nAfter less before: orange went up, blue went down, pale did not move; "
+        "±∞ where a key became visible or hidden."
+    )
+    gallery.draw(trace, drawn, pickers.pick, key="differences")
+
+
+def _stage_picked() -> None:
+    store.update(stage=st.session_state["stage"])
+
+
+def _pick_to_change(trace: Trace, cell: Cell) -> None:
+    pickers.pick(trace, cell)
+    store.update(stage=cell.stage)
+
+
+def _set(changes: tuple[Change, ...], cell: Cell, value: float) -> None:
+    try:
+        _add(changes, Change(cell.stage, cell.index, value))
+    except ChangeError as error:
+        st.toast(markdown(str(error)))
+
+
+def _add(changes: tuple[Change, ...], change: Change) -> None:
+    store.update(changes=replaced(changes, change))

@@ -1,0 +1,160 @@
+"""The scene: an address gives it, it gives the address, and nothing that an address can hold raises."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.core.changes import Change
+from attnviz.core.selection import Selection
+from attnviz.core.settings import CHOICES, divisors
+from attnviz.examples import EXAMPLES
+from attnviz.scene.address import parse, query
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import OPTIONS, ORDERS, OWN, QUESTIONS, SOURCES, Scene, with_option
+from attnviz.text.steps import STEPS
+
+PARAMETERS = """
+source sentence context d_model heads mask mask_size seed initialiser positions scaled
+step cell picked changes trail ask order stage notebook
+""".split()  # noqa: SIM905, a list of 19 strings would be read one by one
+STAGES = [stage.name for stage in fit(Scene()).trace.stages]
+WRITTEN = st.one_of(
+    st.text(max_size=30),
+    st.sampled_from([*SOURCES, OWN, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES, "true", "-1", "1e999", "nan", "Ⅷ"]),
+    st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,5}", fullmatch=True),
+    st.from_regex(r"(output|heads|w_o|scores|mask)\[[0-9](,[0-9]){0,3}\](=-?(inf|[0-9.e]{1,9}))?", fullmatch=True),
+    st.sampled_from(["output[1,2]<concat[1,5]<heads[1,1,1]", "scores[0,1,2]=1.5;heads[1]=0", "a" * 2100, "\ud800"]),
+)
+
+
+@st.composite
+def options(draw):
+    chosen = {**OPTIONS, "d_model": draw(st.integers(2, 32)), "seed": draw(st.integers(0, 2**32 - 1))}
+    chosen["n_heads"] = draw(st.sampled_from(divisors(chosen["d_model"])))
+    chosen |= {name: draw(st.sampled_from(allowed)) for name, allowed in CHOICES.items()}
+    return chosen | {"mask_size": draw(st.integers(0, 64)), "scaled": draw(st.booleans())}
+
+
+@st.composite
+def scenes(draw):
+    """Scenes that fit their pass."""
+    place = st.integers(0, 70)
+    scene = Scene(
+        source=draw(st.sampled_from([OWN] * len(SOURCES) + [*SOURCES])),
+        sentence=draw(st.sampled_from(["the cat sat", "&=+#?%;<b>", " spaces  stay ", "", "word " * 65, "שלום 🙂"])),
+        context=draw(st.sampled_from(["", " ", "der Hund"])),
+        options=draw(options()),
+        selection=Selection(*draw(st.tuples(*[place] * 5))),
+        picked=draw(st.sampled_from(["", *STAGES])),
+        step=draw(st.sampled_from(STEPS)).id,
+        changes=tuple(
+            draw(st.lists(st.builds(Change, st.sampled_from(STAGES), st.tuples(place), st.floats(-2, 2)), max_size=3))
+        ),
+        trail=draw(st.sampled_from([(), ("output[0,0]", "concat[0,0]", "heads[0,0,0]"), ("w_q[0,0,0]",)])),
+        question=draw(st.sampled_from(QUESTIONS)),
+        order=draw(st.sampled_from(ORDERS)),
+        stage=draw(st.sampled_from(STAGES)),
+        notebook=draw(st.sampled_from(list(EXAMPLES))),
+    )
+    return fit(scene).scene
+
+
+@given(scenes())
+def test_an_address_gives_back_the_scene_that_wrote_it(scene):
+    read, notices = parse(query(scene))
+    assert read == scene
+    assert not notices or fit(scene).trace is None
+
+
+@given(st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN | st.lists(WRITTEN, max_size=3)))
+def test_no_address_raises_and_what_it_mends_is_mended_for_good(written):
+    scene, _ = parse(written)
+    again, notices = parse(query(scene))
+    assert again == scene
+    assert not notices or fit(scene).trace is None
+
+
+@given(st.sampled_from(PARAMETERS), WRITTEN)
+def test_no_value_is_dropped_without_a_word(parameter, text):
+    scene, notices = parse({parameter: text})
+    taken = query(scene).get(parameter, query_of_the_default(parameter)).casefold()
+    assert notices or taken == text.strip().casefold() or is_another_spelling(parameter, text, scene)
+
+
+def query_of_the_default(parameter):
+    """What a parameter that is left out would have said."""
+    default = Scene()
+    shown = {**{name: str(value).lower() for name, value in default.options.items()}, "cell": str(default.selection)}
+    shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "stage": default.stage}
+    shown |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
+    return shown.get(parameter, "")
+
+
+def is_another_spelling(parameter, text, scene):
+    """Titles stand for steps, numbers in changes have many spellings, and a sentence keeps its blanks."""
+    if parameter == "step":
+        return any(text.strip().casefold() == step.title.casefold() and step.id == scene.step for step in STEPS)
+    if parameter == "changes":
+        return len(text.split(";")) == len(scene.changes)
+    return parameter in ("sentence", "context") and getattr(scene, parameter) == text
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ({"step": ""}, "step is one of"),
+        ({"step": "nonsense"}, "got 'nonsense', using Tokens"),
+        ({"notebook": ""}, "notebook is one of"),
+        ({"ask": "who"}, "ask is one of"),
+        ({"order": "random"}, "order is one of"),
+        ({"stage": "logits"}, "stage is one of"),
+        ({"picked": "logits"}, "picked is a stage"),
+        ({"source": "009 none"}, "got '009 none'"),
+        ({"cell": "1.2.x"}, "got '1.2.x'"),
+        ({"cell": "99.1.1.1.1"}, "lies outside"),
+        ({"step": ["Scores", "Output"]}, "step stands in the address 2 times"),
+        ({"sentence": "a" * 40_000}, "the address has 40,000"),
+        ({"trail": "output[0,0]<q[0,0,0]"}, "not among those"),
+        ({"changes": "scores[9,9,9]=1"}, "counted from 0"),
+        ({"changes": "1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17"}, "at most 16"),
+        ({"heads": "7"}, "got '7', using 8"),
+        ({"sentence": "  "}, "no words yet"),
+        ({"step": "Mask"}, "no step 'Mask'; showing 'Softmax'"),
+    ],
+)
+def test_what_is_mended_is_said(written, says):
+    _, notices = parse(written)
+    assert [notice for notice in notices if says in notice] == list(notices)
+    assert len(notices) == 1
+
+
+def test_titles_of_steps_still_open_them_in_any_case():
+    for step in STEPS:
+        for written in (step.title, step.title.upper(), step.id):
+            assert parse({"step": written, "positions": "sinusoidal", "mask": "causal"})[0].step == step.id
+
+
+def test_a_first_visit_has_no_parameters():
+    assert query(Scene()) == {}
+    assert parse({}) == (Scene(), ())
+
+
+def test_a_sentence_that_makes_no_pass_is_kept_with_everything_else():
+    scene = replace(Scene(), sentence="", step="scores", changes=(Change("scores", (0, 1, 2), 1.5),))
+    assert parse(query(scene))[0] == scene
+    assert fit(scene).trace is None
+
+
+def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
+    assert with_option({**OPTIONS, "n_heads": 4}, "d_model", 6)["n_heads"] == 3
+
+
+def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
+    fits, far = Change("scores", (0, 1, 2), 1.5), Change("scores", (0, 1, 5), 2.5)
+    fitted = fit(replace(Scene(), sentence="one two three", changes=(fits, far)))
+    assert fitted.scene.changes == (fits,)
+    assert len(fitted.refused) == 1
+    assert fitted.trace["scores"].value[0, 1, 2] == 1.5
+    assert fitted.original["scores"].value[0, 1, 2] != 1.5
