@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from test_apart import ADDRESSES, did, named, sent, stage_of, told, trace_at
-from test_pages import opened
+from page import ADDRESSES, SHOWN, breakdowns, did, named, opened, sent, stage_of, trace_at
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.provenance import parse_trail
@@ -13,8 +12,6 @@ from attnviz.core.terms import Copy, Given
 from attnviz.text.captions import caption
 from attnviz.text.explanations import Answer
 from attnviz.text.steps import steps_of
-
-EXAMPLE = {"mask": "causal", "positions": "sinusoidal"}
 
 
 def pictured(at, key="picture"):
@@ -37,15 +34,17 @@ def asked(step, key="picture", **address):
     "step", ["Tokens", "Positions", "Q, K, V", "Scores", "Mask", "Softmax", "Output", "Whole pass"]
 )
 def test_what_was_sent_beforehand_is_what_the_server_says_of_a_pick(step):
-    at, before = asked(step, **EXAMPLE)
+    at, before = asked(step, **SHOWN)
     cells = pictured(at)
     assert set(cells) <= before["breakdowns"].keys()
     for cell in cells[:: max(len(cells) // 12, 1)]:
-        after = did(opened(step=step, **EXAMPLE), "picture", "pick", cell)
-        assert cell in told(after, "picture")
-        assert told(after, "picture") == {each: before["breakdowns"][each] for each in told(after, "picture")}
+        after = did(opened(step=step, **SHOWN), "picture", "pick", cell)
+        assert cell in breakdowns(after, "picture")
+        assert breakdowns(after, "picture") == {
+            each: before["breakdowns"][each] for each in breakdowns(after, "picture")
+        }
         stage = cell.partition("[")[0]
-        assert [each.partition("[")[0] for each in told(after, "picture")] == before["told"][stage]
+        assert [each.partition("[")[0] for each in breakdowns(after, "picture")] == before["told"][stage]
 
 
 def test_it_is_sent_once_and_not_with_every_run():
@@ -60,7 +59,7 @@ def test_contributions_answer_under_their_own_picture():
     assert [stage_of(each) for each in drawn] == ["contributions", "output"]
     for cell, shown in [("contributions[1,1,4]", "contributions[1,1,4]"), ("output[1,6]", "contributions[0,1,6]")]:
         after = did(opened(step="Output"), "contributions", "pick", cell)
-        assert told(after, "contributions") == {shown: before["breakdowns"][shown]}
+        assert breakdowns(after, "contributions") == {shown: before["breakdowns"][shown]}
         assert after.query_params["picked"] == cell.partition("[")[0]
 
 
@@ -90,7 +89,7 @@ def test_too_much_is_not_sent_beforehand():
     assert before["complete"]
     assert list(before["breakdowns"]) == ["output[1,0]"]
     after = did(at, "picture", "pick", "q[0,9,9]")
-    assert list(told(after, "picture")) == ["q[0,9,9]"]
+    assert list(breakdowns(after, "picture")) == ["q[0,9,9]"]
 
 
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
@@ -118,4 +117,4 @@ def test_every_formula_holds_the_cell_s_own_numbers(address):
 def test_what_no_picture_sends_moves_nothing_or_to_a_cell_there_is(pick):
     at = did(opened(step="Scores"), "picture", "pick", pick)
     assert not at.exception
-    assert list(told(at, "picture")) in (["scores[0,1,2]"], ["q[0,1,1]"])
+    assert list(breakdowns(at, "picture")) in (["scores[0,1,2]"], ["q[0,1,1]"])

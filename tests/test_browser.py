@@ -1,51 +1,19 @@
 """What a person does, in a real browser."""
 
 import re
-from pathlib import Path
-from urllib.parse import quote, urlencode
+import struct
 
 import numpy as np
 import pytest
-from conftest import ROOT, served
+from page import ROOT, SENTENCE, SOURCES
+from tab import at, becomes, cell, expect, grid, heading, outlined, served
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
 from attnviz.examples import EXAMPLES
 from attnviz.text.steps import STEPS, steps_of
 
-try:
-    from playwright.sync_api import expect
-except ImportError:  # the fixture `browser` says so, and whether it matters
-    expect = None
 pytestmark = pytest.mark.browser
-
-EXAMPLE = "the cat sat on the mat"
-SOURCES = [f"{example.id} {variant.id}" for example in EXAMPLES.values() for variant in example.variants]
-
-
-def at(**address):
-    return "?" + urlencode(address, quote_via=quote)
-
-
-def grid(page, title):
-    """The table of a stage."""
-    return page.get_by_role("grid", name=re.compile(f"^{re.escape(title)}\\b"))
-
-
-def cell(page, title, row, column):
-    return grid(page, title).last.locator(f'[data-row="{row}"][data-column="{column}"]')
-
-
-def heading(page, text):
-    return page.get_by_role("heading", name=text)
-
-
-def read(page, title, number=0):
-    """The places of a table that are outlined."""
-    cells = grid(page, title).nth(number).locator(".read")
-    return sorted(
-        tuple(map(int, place)) for place in cells.evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])")
-    )
 
 
 def test_type_a_sentence_and_step_to_the_output_with_the_keyboard(visit):
@@ -75,7 +43,7 @@ def test_type_a_sentence_and_step_to_the_output_with_the_keyboard(visit):
 def test_pick_a_cell_by_mouse_and_find_the_core_s_number(visit):
     page = visit().open(at(step="Scores"))
     cell(page, "Scores", 5, 3).click()
-    trace = trace_of(Settings(EXAMPLE))
+    trace = trace_of(Settings(SENTENCE))
     expect(
         page.get_by_role("heading", name=f"scores[head 1, mat, on] = {digits(trace['scores'].value[0, 5, 3])}")
     ).to_be_visible()
@@ -86,7 +54,7 @@ def test_pick_a_cell_by_mouse_and_find_the_core_s_number(visit):
         page.get_by_role("button", name="Weighted sum", exact=True)
     ).first.click()
     expect(heading(page, "Collect the values")).to_be_visible()
-    assert read(page, "Attention") == [(5, key) for key in range(6)]
+    becomes(page, lambda: outlined(page, "Attention"), [(5, key) for key in range(6)])
     assert "cell=1.6.4.1.1" in page.url
 
 
@@ -96,7 +64,7 @@ def test_pick_a_cell_by_keyboard_without_turning_the_page(visit):
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
     expect(cell(page, "Attention", 1, 1)).to_be_focused()
-    value = trace_of(Settings(EXAMPLE))["attention"].value[1, 1, 1]
+    value = trace_of(Settings(SENTENCE))["attention"].value[1, 1, 1]
     expect(page.get_by_role("status")).to_have_text(f"attention[head 2, cat, cat] = {float(value)!r}")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=f"attention[head 2, cat, cat] = {digits(value)}")).to_be_visible()
@@ -107,17 +75,17 @@ def test_pick_a_cell_by_keyboard_without_turning_the_page(visit):
 def test_hovering_outlines_what_a_number_was_made_from(visit):
     page = visit().open(at(step="Scores"))
     cell(page, "Scores", 2, 4).hover()
-    assert read(page, "Queries") == [(2, feature) for feature in range(4)]
-    assert read(page, "Keys") == [(feature, 4) for feature in range(4)]
+    becomes(page, lambda: outlined(page, "Queries"), [(2, feature) for feature in range(4)])
+    becomes(page, lambda: outlined(page, "Keys"), [(feature, 4) for feature in range(4)])
     page.mouse.move(5, 5)
-    assert read(page, "Queries") == [(1, feature) for feature in range(4)]
+    becomes(page, lambda: outlined(page, "Queries"), [(1, feature) for feature in range(4)])
 
 
 def test_a_band_of_the_big_matrix_is_the_head_s_own(visit):
     page = visit().open(at(step="Q, K, V"))
     grid(page, "Query parameters").locator('[data-row="3"][data-column="6"]').click()  # column 3 of head 2
     expect(page.get_by_role("heading", name="w_q[head 2, 4, 3]")).to_be_visible()
-    assert read(page, "Query parameters") == [(row, 6) for row in range(8)]
+    becomes(page, lambda: outlined(page, "Query parameters"), [(row, 6) for row in range(8)])
 
 
 def test_a_deep_link_on_a_server_that_has_just_started(visit):
@@ -276,11 +244,19 @@ def test_typing_goes_on_while_the_page_answers(visit):
     expect(box).to_be_focused()
 
 
-def test_the_readme_s_picture_is_the_app(visit):
+PICTURE = ROOT / "docs" / "walkthrough.png"
+CONTENT = PICTURE.with_suffix(".txt")
+"""What the page of the picture said when it was taken, as a screen reader is given it."""
+
+
+def test_the_readme_s_picture_is_the_app(visit, request):
     page = visit().open(at(step="Scores"))
-    expect(cell(page, "Scores", 1, 2)).to_have_class(re.compile("read"))
     page.set_viewport_size({"width": 1440, "height": 1000})
-    path = Path(ROOT, "docs", "walkthrough.png")
-    path.parent.mkdir(exist_ok=True)
-    page.screenshot(path=path)
-    assert path.stat().st_size > 20_000
+    expect(cell(page, "Scores", 1, 2)).to_have_class(re.compile("read"))
+    main = page.get_by_test_id("stMain")
+    if request.config.getoption("--remake-picture"):
+        page.screenshot(path=PICTURE)
+        CONTENT.write_text(main.aria_snapshot(), "utf-8")
+    assert struct.unpack(">II", PICTURE.read_bytes()[16:24]) == (1440, 1000)  # where a PNG holds its size
+    remake = "the page is not what docs/walkthrough.png shows: pytest tests/test_browser.py -k readme --remake-picture"
+    becomes(page, main.aria_snapshot, CONTENT.read_text("utf-8"), remake)

@@ -4,8 +4,8 @@ import re
 from collections import Counter
 
 import pytest
-from conftest import ROOT
-from test_browser import EXAMPLE, at, expect, grid
+from page import ROOT, SENTENCE
+from tab import at, expect, grid
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -16,7 +16,7 @@ from attnviz.text.vocabulary import VOCABULARY
 
 pytestmark = pytest.mark.browser
 
-TRACE = trace_of(Settings(EXAMPLE, mask="causal"))
+TRACE = trace_of(Settings(SENTENCE, mask="causal"))
 AT_ONCE = """(cell, key) => {
   cell.click(); // and in the same breath, so that no server can have been asked
   const answer = cell.getRootNode().querySelector(".answer");
@@ -110,7 +110,7 @@ def test_every_picture_is_asked_for_until_it_has_come_and_then_no_more(visit):
             tab.settled()
             yield len(asked)
 
-    for words in (EXAMPLE.split(), ["owls", "see", "mice"]):
+    for words in (SENTENCE.split(), ["owls", "see", "mice"]):
         page.get_by_label("Type a sentence").fill(" ".join(words))
         expect(grid(page, "Scores").last.get_by_role("rowheader").first).to_have_text(words[0])
         tab.settled()
@@ -214,7 +214,7 @@ def typeset(page, texts):
 def formulas():
     """The formulas of the first and the last cell of every stage, of passes of all kinds."""
     worked = [variant.trace for example in EXAMPLES.values() for variant in example.variants]
-    own = [trace_of(Settings("alone", mask="padding")), trace_of(Settings(EXAMPLE, positions="sinusoidal")), TRACE]
+    own = [trace_of(Settings("alone", mask="padding")), trace_of(Settings(SENTENCE, positions="sinusoidal")), TRACE]
     for trace in own + worked:
         for stage in trace.stages:
             for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:

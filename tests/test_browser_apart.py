@@ -1,12 +1,11 @@
 """Taking numbers apart, changing them and watching them being made, in a real browser."""
 
 import time
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
-from conftest import Visit
-from test_browser import EXAMPLE, at, cell, expect, grid, heading
+from page import SENTENCE
+from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.provenance import parse_trail
@@ -15,22 +14,7 @@ from attnviz.text.movement import caption
 
 pytestmark = pytest.mark.browser
 
-TRACE = trace_of(Settings(EXAMPLE))
-
-
-@pytest.fixture
-def alone(browser, server):
-    """Open a tab in a window of its own, for what would change the other tabs: `alone(reduced_motion="reduce")`."""
-    tabs = []
-
-    def start(**options):
-        tabs.append(Visit(browser.new_context(viewport={"width": 1440, "height": 900}, **options), server))
-        return tabs[-1]
-
-    yield start
-    for tab in tabs:
-        tab.page.context.close()
-        assert (tab.errors, tab.elsewhere) == ([], set())
+TRACE = trace_of(Settings(SENTENCE))
 
 
 def crumbs(page):
@@ -42,12 +26,8 @@ def term(page, name):
     return page.locator(".terms").get_by_role("button", name=name, exact=True)
 
 
-def address(page):
-    return {key: value for key, (value,) in parse_qs(urlsplit(page.url).query).items()}
-
-
 def trail_of(page):
-    return parse_trail(TRACE, address(page).get("trail", ""))
+    return parse_trail(TRACE, parameters(page).get("trail", ""))
 
 
 def stays(page, read, seconds):
@@ -98,27 +78,27 @@ def test_a_number_that_is_set_moves_what_comes_after_and_is_undone(visit):
     for name in ("scores", "attention", "output"):
         expect(page.locator("li", has_text=caption(TRACE, after, name))).to_be_visible()
     expect(cell(page, "Output", 3, 0).last).to_be_visible()
-    assert address(page)["changes"] == "scores[1,3,2]=3.25"
+    becomes(page, lambda: parameters(page).get("changes"), "scores[1,3,2]=3.25")
     changed = grid(page, "Scores").first
     expect(changed.locator('[data-row="3"][data-column="2"]')).to_have_text("3.25")
     assert changed.locator(".moved").evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])") == [["3", "2"]]
     page.get_by_role("button", name="Undo the last").click()
     expect(heading(page, "What moved")).to_have_count(0)
     expect(page.locator(".moved")).to_have_count(0)
-    assert "changes" not in address(page)
+    becomes(page, lambda: parameters(page).get("changes"), None)
 
 
 def test_a_link_with_changes_opens_on_what_they_move(visit):
     changes = "attention[0,1,0]=1;heads[1]=0;mask[0,2]=1"
     page = visit().open("what_if" + at(mask="causal", stage="heads", changes=changes))
-    before = trace_of(Settings(EXAMPLE, mask="causal"))
+    before = trace_of(Settings(SENTENCE, mask="causal"))
     after = before.with_changes(*parse_changes(changes))
     for name in ("mask", "attention", "heads", "output"):
         expect(page.locator("li", has_text=caption(before, after, name))).to_be_visible()
     expect(page.get_by_role("button", name="Head 2 is muted")).to_be_disabled()
     page.get_by_role("button", name="Reset").click()
     expect(page.get_by_text("Nothing is changed yet")).to_be_visible()
-    assert "changes" not in address(page)
+    becomes(page, lambda: parameters(page).get("changes"), None)
 
 
 def test_a_changed_pass_is_walked_through_and_taken_apart_until_it_is_reset(visit):
@@ -135,11 +115,11 @@ def test_a_changed_pass_is_walked_through_and_taken_apart_until_it_is_reset(visi
     tab.settled()
     page.get_by_role("button", name="Take it apart").click()
     expect(heading(page, "scores[head 2, on, sat] = 3.25")).to_be_visible()
-    assert address(page)["changes"] == "scores[1,3,2]=3.25"
+    becomes(page, lambda: parameters(page).get("changes"), "scores[1,3,2]=3.25")
     tab.settled()
     page.get_by_role("button", name="Reset").click()
     expect(heading(page, f"scores[head 2, on, sat] = {TRACE['scores'].value[1, 3, 2].item()!r}")).to_be_visible()
-    assert "changes" not in address(page)
+    becomes(page, lambda: parameters(page).get("changes"), None)
     page.get_by_role("link", name="Walkthrough").click()
     expect(page.get_by_role("radio", name="Scores")).to_be_visible()
     expect(page.get_by_text("Set by hand")).to_have_count(0)
@@ -155,11 +135,11 @@ def test_back_undoes_a_change(visit):
         tab.settled()
     page.go_back()
     expect(page.get_by_role("button", name="Mute head 2")).to_be_visible()
-    assert address(page)["changes"] == "heads[0]=0"
+    becomes(page, lambda: parameters(page).get("changes"), "heads[0]=0")
     tab.settled()
     page.go_back()
     expect(page.get_by_role("button", name="Mute head 1")).to_be_visible()
-    assert "changes" not in address(page)
+    becomes(page, lambda: parameters(page).get("changes"), None)
 
 
 def test_a_notebook_opens_without_the_changes_of_another_pass(visit):

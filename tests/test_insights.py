@@ -463,7 +463,7 @@ def test_every_caption_is_true(name):
         check_all(TRACES[name], selection)
 
 
-@hypothesis.settings(max_examples=300, deadline=None)
+@hypothesis.settings(max_examples=300)
 @given(
     st.builds(Selection, *[st.integers(0, 6)] * 3),
     st.builds(

@@ -1,41 +1,15 @@
 """Every page opens and answers, from its own file and through the router, without a browser."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
-from streamlit.testing.v1 import AppTest
+from page import ROOT, SOURCES, matrices, opened, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.examples import EXAMPLES
-from attnviz.scene.scene import SOURCES
 from attnviz.text.steps import STEPS, find, steps_of
 
-ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
 DOORS = [ROOT / "app.py", ROOT / "pages" / "walkthrough.py"]
-
-
-def opened(path=ROOT / "app.py", **address):
-    at = AppTest.from_file(str(path), default_timeout=20)
-    for key, value in address.items():
-        at.query_params[key] = value
-    return at.run()
-
-
-def matrices(at, key="picture"):
-    """What the matrix component was sent, by stage."""
-    data = [json.loads(each.proto.json) for each in at.get("bidi_component") if key in each.proto.id]
-    return {stage_of(matrix): matrix for matrix in data[0]["equations"][-1]}
-
-
-def stage_of(matrix):
-    return matrix["cells"][0][0].partition("[")[0]
-
-
-def warnings(at):
-    return [each.value.replace("\\", "").replace("\u2060", "") for each in at.warning]
 
 
 @pytest.mark.parametrize("page", [ROOT / "app.py", *PAGES], ids=lambda path: path.name)
@@ -157,7 +131,7 @@ def test_one_word_and_a_mask_that_hides_everything():
         assert not at.exception
 
 
-@pytest.mark.parametrize("source", list(SOURCES))
+@pytest.mark.parametrize("source", SOURCES)
 def test_every_worked_example_opens_at_every_step(source):
     at = opened(source=source)
     example, variant = source.split()

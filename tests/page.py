@@ -1,0 +1,108 @@
+"""A page of the app without a browser: opened at an address, read and clicked as Streamlit's AppTest allows."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
+from streamlit.testing.v1 import AppTest
+
+from attnviz import Settings, trace_of
+from attnviz.examples import EXAMPLES
+
+ROOT = Path(__file__).parent.parent
+SENTENCE = "the cat sat on the mat"
+SHOWN = {"mask": "causal", "positions": "sinusoidal"}
+EXAMPLE = Settings(SENTENCE, **SHOWN)
+"""The settings that the address `SHOWN` stands for."""
+
+SOURCES = [f"{example.id} {variant.id}" for example in EXAMPLES.values() for variant in example.variants]
+OWN = {"sentence": "the cat sat", "context": "le chat noir dort", "positions": "sinusoidal", "mask": "padding"}
+ADDRESSES = {"own sentence": OWN, **{source: {"source": source} for source in SOURCES}}
+
+
+def opened(path=ROOT / "app.py", **address):
+    at = AppTest.from_file(str(path), default_timeout=20)
+    for key, value in address.items():
+        at.query_params[key] = value
+    return at.run()
+
+
+def trace_at(address):
+    """The pass that an address stands for."""
+    if "source" in address:
+        example, variant = address["source"].split()
+        return EXAMPLES[example].variant(variant).trace
+    return trace_of(Settings(**address))
+
+
+def component(at, key):
+    return next(each.proto for each in at.get("bidi_component") if each.proto.id.endswith(f"-{key}"))
+
+
+def sent(at, key="picture"):
+    """What a matrix component was sent."""
+    return json.loads(component(at, key).json)
+
+
+def did(at, key, event, value):
+    """What the component's script says to the server when a person clicks; at.session_state calls nothing back."""
+    states = at._tree.get_widget_states()
+    state = states.widgets.add()
+    state.id = _make_trigger_id(component(at, key).id, "events")
+    state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+    return at._run(states)
+
+
+def matrices(at, key="picture"):
+    """The matrices of a component's last equation, by stage."""
+    return {stage_of(matrix): matrix for matrix in sent(at, key)["equations"][-1]}
+
+
+def drawn(at, key):
+    """All matrices of a component, by stage; hidden numbers are None."""
+    return {stage_of(matrix): matrix for equation in sent(at, key)["equations"] for matrix in equation}
+
+
+def stage_of(matrix):
+    return matrix["cells"][0][0].partition("[")[0]
+
+
+def as_drawn(trace, name, values, head):
+    """A stage's array as its picture has it: one head of it, a bias as a row."""
+    values = values[head] if trace[name].axes[0] == "head" else values
+    return np.atleast_2d(np.asarray(values, dtype=float))
+
+
+def plain_numbers(values, gap):
+    return np.array([[gap if value is None else value for value in row] for row in values], dtype=float)
+
+
+def breakdowns(at, key="trail"):
+    """The breakdowns that a component shows, by cell."""
+    data = sent(at, key)
+    return {cell: data["breakdowns"][cell] for cell in data["answer"]["cells"]}
+
+
+def named(data, cell):
+    """A cell's name, as the browser makes it of the address."""
+    stage, index = cell.removesuffix("]").split("[")
+    axes = zip(data["axes"][stage], map(int, index.split(",")), strict=True)
+    return f"{stage}[{', '.join(data['labels'][axis][place] for axis, place in axes)}]"
+
+
+def plain(text):
+    """A text as a person reads it, without what escapes it."""
+    return text.replace("\\", "").replace("\u2060", "")
+
+
+def texts(at):
+    return [plain(each.value) for each in at.markdown]
+
+
+def warnings(at):
+    return [plain(each.value) for each in at.warning]
+
+
+def quiet(at):
+    return not at.exception and not at.warning and not at.error

@@ -1,0 +1,120 @@
+"""A person's tab in a real browser: the app on a port of its own, what the tab shows, and where things are in it."""
+
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from page import ROOT
+
+try:
+    from playwright.sync_api import expect
+except ImportError:  # the fixture `browser` says so, and whether it matters
+    expect = None
+
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
+FRESH = '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSkeleton"]\')'
+
+
+@contextlib.contextmanager
+def served():
+    """The app on a free port of this machine; yields its address."""
+    with contextlib.closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        address = f"http://127.0.0.1:{port}"
+        deadline = time.monotonic() + 60
+        while not _healthy(address):
+            assert server.poll() is None, "the server ended at once"
+            assert time.monotonic() < deadline, "the server did not answer within a minute"
+            time.sleep(0.1)
+        yield address
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def _healthy(address):
+    with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+        return answer.read() == b"ok"  # any other path answers 200 too, with a page
+    return False
+
+
+class Tab:
+    """One person's tab: what it shows, what its console said, and where it sent requests."""
+
+    def __init__(self, context, address):
+        self.address = address
+        self.page = context.new_page()
+        self.errors, self.elsewhere = [], set()
+        self.page.on("console", self._hear)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", self._watch)
+
+    def open(self, path=""):
+        self.page.goto(f"{self.address}/{path}")
+        return self.settled()
+
+    def settled(self):
+        self.page.wait_for_selector(IDLE, state="attached", timeout=30_000)
+        self.page.wait_for_function(FRESH, timeout=30_000)
+        return self.page
+
+    def _hear(self, message):
+        probe = message.location.get("url", "").endswith(("/_stcore/health", "/_stcore/host-config"))
+        if message.type == "error" and not probe:  # on a deep link Streamlit tries these two paths, and gets 404s
+            self.errors.append(message.text)
+
+    def _watch(self, request):
+        if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):
+            self.elsewhere.add(request.url)
+
+
+def at(**address):
+    return "?" + urlencode(address, quote_via=quote)
+
+
+def grid(page, title):
+    """The table of a stage."""
+    return page.get_by_role("grid", name=re.compile(f"^{re.escape(title)}\\b"))
+
+
+def cell(page, title, row, column):
+    return grid(page, title).last.locator(f'[data-row="{row}"][data-column="{column}"]')
+
+
+def heading(page, text):
+    return page.get_by_role("heading", name=text)
+
+
+def outlined(page, title, number=0):
+    """The places of a table that are outlined, in order."""
+    cells = grid(page, title).nth(number).locator(".read")
+    return sorted(
+        tuple(map(int, place)) for place in cells.evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])")
+    )
+
+
+def parameters(page):
+    """The parameters of the address."""
+    return dict(parse_qsl(urlsplit(page.url).query))
+
+
+def becomes(page, read, expected, message=""):
+    """Wait until what is read is the very value that is expected."""
+    deadline = time.monotonic() + 10
+    while (found := read()) != expected and time.monotonic() < deadline:
+        page.wait_for_timeout(25)
+    assert found == expected, message
