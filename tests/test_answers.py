@@ -29,7 +29,7 @@ def asked(step, key="picture", **address):
     at = opened(step=step, **address)
     assert sent(at, key)["breakdowns"].keys() == set(sent(at, key)["answer"]["cells"])
     assert sent(at, key)["captions"] == {}
-    did(at, key, "near", True)
+    did(at, key, "prefetch", True)
     return at, sent(at, key)
 
 
@@ -45,7 +45,7 @@ def test_what_was_sent_beforehand_is_what_the_server_says_of_a_pick(step):
         assert cell in told(after, "picture")
         assert told(after, "picture") == {each: before["breakdowns"][each] for each in told(after, "picture")}
         stage = cell.partition("[")[0]
-        assert [each.partition("[")[0] for each in told(after, "picture")] == before["told"][stage]
+        assert [each.partition("[")[0] for each in told(after, "picture")] == before["explained"][stage]
 
 
 def test_it_is_sent_once_and_not_with_every_run():

@@ -326,7 +326,7 @@ def test_changes_hold_on_every_page_until_they_are_taken_back(page):
     assert "**Set by hand:** Head outputs of head 2, all of them = 0; scores[head 1, cat, the] = 3.5" in texts(at)
     if page == "walkthrough":
         assert matrices(at)["scores"]["values"] == after["scores"].value[0].tolist()
-        assert np.argwhere(matrices(at)["scores"]["moved"]).tolist() == [[1, 0]]
+        assert np.argwhere(matrices(at)["scores"]["marked"]).tolist() == [[1, 0]]
         assert at.code[0].value == "scores = q @ k.swapaxes(-1, -2)\nscores[0, 1, 0] = 3.5  # set by hand"
     if page == "take_apart":
         assert told(at)["heads[1,2,0]"]["lines"] == [[[], "set by you", "0.0"]]
@@ -388,8 +388,8 @@ def test_changes_of_the_address_are_made_and_marked(stage, changes):
         else:
             old, new = (as_drawn(trace, stage_of(each), trace[stage_of(each)].value, 0) for trace in (before, after))
         expected = old != new
-        assert np.array_equal(each["moved"], expected.T if "⊤" in each["symbol"] else expected)
-    assert np.any(matrix["moved"]) == (stage != "attention" or "[0" in changes)  # head 1 is in sight
+        assert np.array_equal(each["marked"], expected.T if "⊤" in each["symbol"] else expected)
+    assert np.any(matrix["marked"]) == (stage != "attention" or "[0" in changes)  # head 1 is in sight
 
 
 @pytest.mark.parametrize(("stage", "changes"), CHANGES)
@@ -410,14 +410,14 @@ def test_what_moved_is_said_and_drawn_for_every_stage_that_was_reached(stage, ch
         assert np.array_equal(np.isfinite(values), finite)
         assert np.array_equal(values[finite], expected[finite])
         assert matrix["gap"] == "±∞"
-        assert matrix["moved"] is None
+        assert matrix["marked"] is None
 
 
 def test_without_a_change_nothing_is_marked_and_nothing_has_moved():
     at = opened(WHAT_IF, **SHOWN)
     assert quiet(at)
     assert any(text.startswith("Nothing is changed yet") for text in texts(at))
-    assert not np.any(matrices(at)["attention"]["moved"])
+    assert not np.any(matrices(at)["attention"]["marked"])
     assert not [each for each in at.get("bidi_component") if each.proto.id.endswith("-differences")]
 
 
@@ -447,7 +447,7 @@ def test_setting_a_number_to_itself_moves_nothing():
     at.button(key="set").click().run()
     value = float(trace_of(EXAMPLE)["q"].value[1, 2, 1])
     assert at.query_params["changes"] == f"q[1,2,1]={value!r}"
-    assert not np.any(matrices(at)["q"]["moved"])
+    assert not np.any(matrices(at)["q"]["marked"])
     assert any("did not move." in text for text in texts(at))
 
 
@@ -461,7 +461,7 @@ def test_a_cell_of_the_mask_is_toggled():
     assert at.button(key="toggle").label == "Hide the (2)"
     at.button(key="toggle").click().run()
     assert at.query_params["changes"] == "mask[1,4]=0"
-    assert not np.any(matrices(at)["mask"]["moved"])
+    assert not np.any(matrices(at)["mask"]["marked"])
     assert quiet(at)
 
 
