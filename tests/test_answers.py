@@ -26,7 +26,7 @@ def asked(step, key="picture", **address):
     at = opened(step=step, **address)
     assert sent(at, key)["breakdowns"].keys() == set(sent(at, key)["answer"]["cells"])
     assert sent(at, key)["captions"] == {}
-    did(at, key, "near", True)
+    did(at, key, "prefetch", True)
     return at, sent(at, key)
 
 
@@ -44,7 +44,7 @@ def test_what_was_sent_beforehand_is_what_the_server_says_of_a_pick(step):
             each: before["breakdowns"][each] for each in breakdowns(after, "picture")
         }
         stage = cell.partition("[")[0]
-        assert [each.partition("[")[0] for each in breakdowns(after, "picture")] == before["told"][stage]
+        assert [each.partition("[")[0] for each in breakdowns(after, "picture")] == before["explained"][stage]
 
 
 def test_it_is_sent_once_and_not_with_every_run():
@@ -117,4 +117,4 @@ def test_every_formula_holds_the_cell_s_own_numbers(address):
 def test_what_no_picture_sends_moves_nothing_or_to_a_cell_there_is(pick):
     at = did(opened(step="Scores"), "picture", "pick", pick)
     assert not at.exception
-    assert list(breakdowns(at, "picture")) in (["scores[0,1,2]"], ["q[0,1,1]"])
+    assert list(breakdowns(at, "picture")) in (["scores[0,1,2]"], ["scores[0,1,1]"])

@@ -81,10 +81,10 @@ def test_a_number_that_is_set_moves_what_comes_after_and_is_undone(visit):
     becomes(page, lambda: parameters(page).get("changes"), "scores[1,3,2]=3.25")
     changed = grid(page, "Scores").first
     expect(changed.locator('[data-row="3"][data-column="2"]')).to_have_text("3.25")
-    assert changed.locator(".moved").evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])") == [["3", "2"]]
+    assert changed.locator(".marked").evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])") == [["3", "2"]]
     page.get_by_role("button", name="Undo the last").click()
     expect(heading(page, "What moved")).to_have_count(0)
-    expect(page.locator(".moved")).to_have_count(0)
+    expect(page.locator(".marked")).to_have_count(0)
     becomes(page, lambda: parameters(page).get("changes"), None)
 
 

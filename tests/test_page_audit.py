@@ -9,7 +9,7 @@ from page import ADDRESSES, ROOT, opened, plain, quiet, trace_at
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
 from attnviz.core import operations
-from attnviz.ui.sections import check
+from attnviz.ui.sections import audit as section
 
 AUDIT = ROOT / "pages" / "audit.py"
 
@@ -45,7 +45,7 @@ def test_a_large_pass_asks_before_it_is_audited(monkeypatch):
     assert quiet(at)
     assert not at.success
     assert at.button(key="run_audit").label.startswith("Recompute ")
-    monkeypatch.setattr(check, "PATIENCE", 1000)
+    monkeypatch.setattr(section, "PATIENCE", 1000)
     at = opened(AUDIT)
     assert not at.success
     at.button(key="run_audit").click().run()

@@ -17,7 +17,7 @@ def test_changes_hold_on_every_page_until_they_are_taken_back(page):
     assert "**Set by hand:** Head outputs of head 2, all of them = 0; scores[head 1, cat, the] = 3.5" in texts(at)
     if page == "walkthrough":
         assert matrices(at)["scores"]["values"] == after["scores"].value[0].tolist()
-        assert np.argwhere(matrices(at)["scores"]["moved"]).tolist() == [[1, 0]]
+        assert np.argwhere(matrices(at)["scores"]["marked"]).tolist() == [[1, 0]]
         assert at.code[0].value == "scores = q @ k.swapaxes(-1, -2)\nscores[0, 1, 0] = 3.5  # set by hand"
     if page == "take_apart":
         assert breakdowns(at)["heads[1,2,0]"]["lines"] == [[[], "set by you", "0.0"]]
@@ -31,12 +31,26 @@ def test_changes_hold_on_every_page_until_they_are_taken_back(page):
 
 @pytest.mark.parametrize("page", ["walkthrough", "what_if"])
 @pytest.mark.parametrize("changes", ["rubbish", "scores[0,99,0]=1", "heads[0]=0;" * 17, "v[0,0,0]=1e308;x[0,0]=1e308"])
-def test_changes_that_cannot_be_made_are_taken_back_in_one_click(page, changes):
+def test_changes_of_a_link_that_cannot_be_made_are_said_once_and_left_out(page, changes):
     at = opened(ROOT / "pages" / f"{page}.py", changes=changes)
     assert warnings(at)
     assert not at.exception
+    assert "changes" not in at.query_params
+    assert quiet(at.run())
+
+
+@pytest.mark.parametrize("page", ["walkthrough", "what_if"])
+def test_a_change_that_another_sentence_has_no_place_for_is_refused_until_it_fits_again_or_is_reset(page):
+    at = opened(ROOT / "pages" / f"{page}.py", changes="scores[0,1,5]=9")
+    at.text_input(key="sentence").set_value("the cat").run()
+    assert any("scores has axes" in text for text in warnings(at))
+    at.text_input(key="sentence").set_value("the cat sat on the hat").run()
+    assert quiet(at)
+    assert at.query_params["changes"] == "scores[0,1,5]=9"
+    at.text_input(key="sentence").set_value("the cat").run()
     at.button(key="reset").click().run()
     assert quiet(at)
+    at.text_input(key="sentence").set_value("the cat sat on the hat").run()
     assert "changes" not in at.query_params
 
 

@@ -148,7 +148,7 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "cell": _selection,
     "picked": lambda text, _: {"picked": text},
     "changes": _changes,
-    "trail": lambda text, _: {"trail": tuple(text.split("<")) if text else ()},
+    "trail": lambda text, _: {"trail": tuple(text.split("<"))},
     "ask": _chosen("ask", "question", QUESTIONS),
     "order": _chosen("order", "order", ORDERS),
     "stage": lambda text, _: {"stage": text},

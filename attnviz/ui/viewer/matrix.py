@@ -6,13 +6,15 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.provenance import parse_trail
+from attnviz.analysis.provenance import format_trail
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.numerals import digits, tex
 from attnviz.core.terms import Cell, Copy, Given, Line, Terms
 from attnviz.core.trace import Trace
 from attnviz.text.explanations import Answer
 from attnviz.text.vocabulary import VOCABULARY, symbol
+from attnviz.ui.viewer.bundle import bundle
+from attnviz.ui.viewer.messages import cells_in
 from attnviz.views import palette
 from attnviz.views.matrices import Matrix
 
@@ -21,7 +23,7 @@ _component = st.components.v2.component(
     "attnviz.matrix",
     html='<div class="picture"></div>',
     css=(_BROWSER / "picture.css").read_text("utf-8"),
-    js="\n".join(path.read_text("utf-8") for path in sorted(_BROWSER.glob("*.js"))),  # an inline script is one text
+    js=bundle(_BROWSER / "component.js"),
 )
 
 MOST_AHEAD = 30_000  # cells among the terms that are sent before anyone has asked for them: some 0.1 s of one run
@@ -55,14 +57,11 @@ def picture(
     """
 
     def picked() -> None:
-        for cell in parse_trail(trace, st.session_state[key].pick)[0]:
+        for cell in cells_in(trace, st.session_state[key].pick)[:1]:
             on_pick(cell)
 
-    def followed() -> None:
-        on_follow(st.session_state[key].follow)
-
-    def came_near() -> None:
-        st.session_state[f"{key}_near"] = True
+    def prefetched() -> None:
+        st.session_state[f"{key}_prefetch"] = True
 
     data = {
         "equations": [[_matrix(trace, matrix) for matrix in equation] for equation in equations],
@@ -72,22 +71,23 @@ def picture(
         "colours": _COLOURS,
     }
     if answer:
-        near = st.session_state.pop(f"{key}_near", False)  # for this run alone
-        cells = {*answer.cells, *(_pickable(trace, equations) if near else ())}
+        prefetch = st.session_state.pop(f"{key}_prefetch", False)  # for this run alone
+        cells = {*answer.cells, *(_pickable(trace, equations) if prefetch else ())}
         data |= {
             "answer": _said(answer.cells, captions=answer.captions),
-            "told": answer.to_picks,
-            "focus": vars(answer.selection),
-            "captions": answer.captions_by_row() if near else {},
-            "complete": near,
+            "explained": answer.to_picks,
+            "selection": vars(answer.selection),
+            "captioned": answer.captioned,
+            "captions": _captions(trace, answer) if prefetch else {},
+            "complete": prefetch,
             "breakdowns": {str(cell): _breakdown(trace, cell, lambda terms: terms.lines(), digits) for cell in cells},
         }
     _component(
         key=key,
         data=_naming(trace) | data,
         on_pick_change=picked,
-        on_follow_change=followed,
-        on_near_change=came_near,
+        on_follow_change=_following(trace, on_follow, key),
+        on_prefetch_change=prefetched,
     )
 
 
@@ -104,10 +104,6 @@ def trail(
     it is not too much, so that the browser shows it before the server answers;
     so `on_follow` gets the whole trail that a click led to, as an address has it.
     """
-
-    def followed() -> None:
-        on_follow(st.session_state[key].follow)
-
     before = trace.terms(cells[-1].stage, cells[-1].index).cells
     shown = {*cells, *(before if _n_terms(trace, before) <= MOST_AHEAD else ())}
     _component(
@@ -118,12 +114,23 @@ def trail(
             "answer": _said(cells[-1:], trail=cells),
             "breakdowns": {str(cell): _breakdown(trace, cell, ordered, repr) for cell in shown},
         },
-        on_follow_change=followed,
+        on_follow_change=_following(trace, on_follow, key),
     )
 
 
+def _following(trace: Trace, on_follow: Callable[[str], None] | None, key: str) -> Callable[[], None]:
+    """What to do when a trail is followed: pass on as much of it as is one."""
+
+    def followed() -> None:
+        cells = cells_in(trace, st.session_state[key].follow)
+        if cells and on_follow:
+            on_follow(format_trail(cells))
+
+    return followed
+
+
 def _pickable(trace: Trace, equations: Sequence[Sequence[Matrix]]) -> set[Cell]:
-    """The cells of the equations; none if telling how they were made would be too much."""
+    """The cells of the equations; none if explaining them all would be too much."""
     cells = {
         trace[matrix.stage].cell(matrix.index(*place))
         for equation in equations
@@ -139,11 +146,19 @@ def _n_terms(trace: Trace, cells: Iterable[Cell]) -> int:
 
 def _naming(trace: Trace) -> dict:
     """What the browser needs to name a cell by its address, and to find the selected cells."""
-    axes = {axis.name: axis for stage in trace.stages for axis in trace.axes(stage.name)}
     return {
-        "axes": {stage.name: stage.axes for stage in trace.stages},
-        "labels": {name: axis.labels for name, axis in axes.items()},
-        "coordinates": {name: [coordinate for coordinate, _ in axis.coordinates] for name, axis in axes.items()},
+        "axes": {
+            stage.name: [{"labels": axis.labels, "coordinates": axis.coordinates} for axis in trace.axes(stage.name)]
+            for stage in trace.stages
+        }
+    }
+
+
+def _captions(trace: Trace, answer: Answer) -> dict:
+    """The captions of each stage, nested by the places on its axes but the last."""
+    return {
+        name: by_head if trace[name].axes[0] == "head" else by_head[0]
+        for name, by_head in answer.captions_by_row().items()
     }
 
 
@@ -160,7 +175,7 @@ def _matrix(trace: Trace, matrix: Matrix) -> dict:
         "values": _jsonable(matrix.values),
         "scale": matrix.scale,
         "gap": matrix.gap,
-        "moved": None if matrix.marked is None else matrix.marked.tolist(),
+        "marked": None if matrix.marked is None else matrix.marked.tolist(),
         "limit": matrix.limit,
         "role": VOCABULARY[matrix.stage].role,
         "selected": matrix.selected,
@@ -169,8 +184,8 @@ def _matrix(trace: Trace, matrix: Matrix) -> dict:
         "reads": matrix.reads,
         "shift": matrix.shift,
         "band": matrix.band,
-        "focusBand": matrix.shift // matrix.band if matrix.band and matrix.reads == "column" else None,
-        "hidden": _why_hidden(trace),
+        "selectedBand": matrix.shift // matrix.band if matrix.band and matrix.reads == "column" else None,
+        "whyHidden": _why_hidden(trace),
     }
 
 

@@ -1,0 +1,56 @@
+// Reads the LaTeX that attnviz writes into a tree of MathML: letters, numbers, signs, ^ and _, \frac, \text, and these.
+const SIGNS = new Map([["\\cdot", "·"], ["\\dots", "…"], ["\\infty", "∞"], ["\\quad", "\u2003"], ["-", "−"]]);
+
+export function tokens(latex) {
+  return latex.match(/\\text\{[^}]*\}|\\[a-z]+|[\d.]+|\S/gu) ?? [];
+}
+
+// A tree of {tag, attributes, children}; a child is a tree or a text.
+export function parse(latex) {
+  const rest = tokens(latex);
+  let before = "(";
+  const row = () => { // up to the brace that closes it, or the end
+    const children = [];
+    while (rest.length && rest[0] !== "}") children.push(scripted(atom()));
+    rest.shift();
+    return node("mrow", children);
+  };
+  const atom = () => {
+    const token = rest.shift();
+    const follows = before;
+    before = token;
+    if (token === "{") return row();
+    if (token === "\\frac") return node("mfrac", [atom(), atom()]);
+    if (token.startsWith("\\text")) return node("mtext", [token.slice(6, -1).replaceAll(" ", "\u00a0")]);
+    return symbol(token, follows);
+  };
+  const scripted = (base) => {
+    let below = null, above = null;
+    while (rest[0] === "_" || rest[0] === "^") {
+      if (rest.shift() === "_") below = atom();
+      else above = atom();
+    }
+    if (below && above) return node("msubsup", [base, below, above]);
+    return below ? node("msub", [base, below]) : above ? node("msup", [base, above]) : base;
+  };
+  return node("math", [row()], { displaystyle: "true" });
+}
+
+// The symbol as a person would type it, for those who hear it.
+export function plain(latex) {
+  return latex.replace(/[\^_{}]/g, "");
+}
+
+function symbol(token, follows) {
+  const tag = /^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo";
+  const isSign = "-+".includes(token) && /[({=+]$/.test(follows); // of a number, and so close to it
+  const isBracket = "()".includes(token);
+  return node(tag, [SIGNS.get(token) ?? token], {
+    ...(isSign ? { form: "prefix" } : {}),
+    ...(isBracket ? { stretchy: "false" } : {}),
+  });
+}
+
+function node(tag, children, attributes = {}) {
+  return { tag, attributes, children };
+}
