@@ -167,7 +167,7 @@ def _sidebar() -> dict:
         key="seed",
         bind="query-params",
         max_chars=40,
-        help="Decides every embedding and parameter. The same seed gives the same numbers, on every machine.",
+        help="Decides every embedding and parameter: the same seed gives the same ones, on every machine.",
     )
     with st.expander("More"):
         picked["initialiser"] = st.selectbox(
