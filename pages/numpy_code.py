@@ -11,9 +11,10 @@ frame.draw_with_banner(shown)
 trace = shown.trace
 st.subheader("The same in NumPy", anchor=False)
 st.markdown(
-    "These lines make the very numbers of the walkthrough, bit for bit: each stage of the pass is one line, and each "
-    "number that was set by hand another. Download the arrays, run the script beside them, and compare with **your "
-    "own** attention."
+    "These lines compute the numbers of the walkthrough: each stage of the pass is one line, and each number that was "
+    "set by hand another. Download the arrays and run the script beside them: it says of each stage whether it is "
+    "identical to the one here or agrees to rounding, as the last bits of products and exponentials depend on the "
+    "processor. Then put **your own** attention in place of a line."
 )
 with st.container(horizontal=True):
     st.download_button(

@@ -1,37 +1,127 @@
-"""The exported script and arrays are the pass itself."""
+"""The exported script computes a pass; it calls a correct one right, whatever its last bits, and a wrong one wrong."""
 
 import io
+import re
 
 import numpy as np
 import pytest
 
-from attnviz import Settings, trace_of
+from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.changes import parse_changes
+from attnviz.core.operations import Source
+from attnviz.examples import EXAMPLES
 from attnviz.text import export
 
-CASES = [
-    Settings("the cat sat on the mat"),
-    Settings("one two", "drei vier fünf", d_model=6, n_heads=3, mask="window", mask_size=0, positions="sinusoidal"),
-    Settings("a b c", mask="padding", mask_size=3, scaled=False, initialiser="pytorch"),
-]
+OWN = Settings("the cat sat on the mat")
+TINY = np.random.default_rng(1).normal(size=(3, 4, 4)) * 1e-150
+PASSES = {
+    "own": trace_of(OWN),
+    "from another sentence": trace_of(
+        Settings("one two", "drei vier fünf", d_model=6, n_heads=3, mask="window", mask_size=0, positions="sinusoidal")
+    ),
+    "padding": trace_of(Settings("a b c", mask="padding", mask_size=3, scaled=False, initialiser="pytorch")),
+    "large": trace_of(Settings(" ".join(f"w{i}" for i in range(64)), d_model=128, mask="causal")),
+    "set by hand": trace_of(OWN).with_changes(
+        *parse_changes("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
+    ),
+    "huge": trace_of(OWN).with_changes(*parse_changes("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
+    "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
+    "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
+    **{f"{example.id} {variant.id}": variant.trace for example in EXAMPLES.values() for variant in example.variants},
+}
 
 
-CHANGED = trace_of(CASES[0]).with_changes(
-    *parse_changes("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
+def computed(trace):
+    return [stage.name for stage in trace.stages if not isinstance(stage.operation, Source)]
+
+
+def run(trace, capsys, arrays=None, script=None):
+    """Run the script beside arrays, by default its own: what it says of each stage, and at the end."""
+    given = {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
+    beside = given | (arrays or {})
+    source = (script or export.script(trace)).replace('np.load("attnviz.npz")', "beside")
+    exec(source, {"beside": beside})
+    *stages, verdict = capsys.readouterr().out.splitlines()
+    said = dict(re.fullmatch(r"(\w+): (.+), largest difference \S+, allowed \S+", line).groups() for line in stages)
+    assert list(said) == computed(trace)
+    return said, verdict
+
+
+def one_bit_off(trace):
+    """The arrays, each number that is computed and not set by hand one bit off, up or down."""
+    random = np.random.default_rng(0)
+    arrays = {}
+    for name in computed(trace):
+        value = np.array(trace[name].value)
+        moved = np.nextafter(value, random.choice([-np.inf, np.inf], value.shape))
+        by_hand = np.isin(np.arange(value.size), [np.ravel_multi_index(i, value.shape) for i in trace[name].overridden])
+        kept = np.isinf(value) | np.isinf(moved) | by_hand.reshape(value.shape)
+        arrays[name] = np.where(kept, value, moved)
+    return arrays
+
+
+@pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+def test_beside_its_own_arrays_every_stage_is_identical(trace, capsys):
+    assert run(trace, capsys) == (dict.fromkeys(computed(trace), "identical"), "Every stage agrees.")
+
+
+@pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+def test_beside_arrays_of_another_processor_every_stage_agrees_to_rounding(trace, capsys):
+    said, verdict = run(trace, capsys, one_bit_off(trace))
+    assert "agrees to rounding" in said.values()
+    assert set(said.values()) <= {"identical", "agrees to rounding"}
+    assert verdict == "Every stage agrees."
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(name, capsys):
+    trace = PASSES[name]
+    for stage in computed(trace):
+        value = np.array(trace[stage].value)
+        free = np.isfinite(value)
+        for index in trace[stage].overridden:
+            free[index] = False
+        if not (free & (np.abs(value) > 1e-300)).any():
+            continue  # set by hand throughout, or too small for float64 to hold all its bits
+        largest = np.unravel_index(np.argmax(np.where(free, np.abs(value), -1)), value.shape)
+        value[largest] *= 1 - 1e-6
+        said, verdict = run(trace, capsys, {stage: value})
+        assert said.pop(stage) == "DIFFERS"
+        assert "DIFFERS" not in [said[each] for each in said if stage not in trace[each].inputs]
+        assert verdict == "Not every stage agrees."
+
+
+@pytest.mark.parametrize(
+    ("stage", "right", "wrong"),
+    [
+        ("q", "x @ w_q", "x @ w_k"),
+        ("scores", "q @ k.swapaxes(-1, -2)", "k @ q.swapaxes(-1, -2)"),
+        ("scaled", "/ np.sqrt(4)", "/ np.sqrt(8)"),
+        ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask, scaled, -1e9)"),
+        ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask.T, scaled, -np.inf)"),
+        ("attention", "axis=-1", "axis=-2"),
+        ("heads", "attention @ v", "attention.swapaxes(-1, -2) @ v"),
+        ("output", "concat @ w_o", "concat @ w_o.T"),
+    ],
 )
+def test_a_wrong_line_is_found_and_no_other(stage, right, wrong, capsys):
+    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
+    head, line, tail = re.split(rf"(^{stage} = (?!compared).*$)", export.script(trace), maxsplit=1, flags=re.MULTILINE)
+    assert right in line
+    with np.errstate(all="ignore"):
+        said, verdict = run(trace, capsys, script=head + line.replace(right, wrong) + tail)
+    assert said == {name: "DIFFERS" if name == stage else "identical" for name in computed(trace)}
+    assert verdict == "Not every stage agrees."
 
 
-@pytest.mark.parametrize("trace", [*map(trace_of, CASES), CHANGED], ids=["own", "cross", "padding", "changed"])
-def test_the_script_run_beside_the_arrays_gives_every_stage_bit_for_bit(trace, tmp_path, monkeypatch):
-    (tmp_path / "attnviz.npz").write_bytes(export.arrays(trace))
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    exec(export.script(trace), names)
-    for stage in trace.stages:
-        assert np.array_equal(names[stage.name], stage.value), stage.name
+@pytest.mark.parametrize("made", ["np.nan * (x @ w_q)", "np.inf + x @ w_q", "(x @ w_q)[0]", "(x @ w_q)[..., :2]"])
+def test_nan_infinity_and_other_shapes_differ(made, capsys):
+    trace = trace_of(OWN)
+    said, _ = run(trace, capsys, script=export.script(trace).replace("q = x @ w_q", f"q = {made}"))
+    assert said["q"] == "DIFFERS"
 
 
 def test_the_arrays_hold_the_words():
-    arrays = np.load(io.BytesIO(export.arrays(trace_of(CASES[1]))))
+    arrays = np.load(io.BytesIO(export.arrays(PASSES["from another sentence"])))
     assert arrays["words_query"].tolist() == ["one", "two"]
     assert arrays["words_key"].tolist() == ["drei", "vier", "fünf"]

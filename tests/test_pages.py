@@ -152,20 +152,6 @@ def test_a_worked_example_draws_its_own_numbers_and_can_be_left():
     assert matrices(at)["heads"]["rows"] == ["the", "cat", "sat", "on", "the (2)", "mat"]
 
 
-@pytest.mark.parametrize("notebook", list(EXAMPLES))
-def test_a_notebook_s_page_shows_every_number_with_its_tick(notebook):
-    at = opened(ROOT / "pages" / "worked_examples.py", notebook=notebook)
-    assert not at.exception
-    numbers = EXAMPLES[notebook].numbers
-    shown = at.dataframe[0].value
-    assert shown["published"].tolist() == [number.published for number in numbers]
-    assert (shown["agrees"] == "✓").tolist() == [number.agrees for number in numbers]
-    count = f"{sum(n.agrees for n in numbers)} of {len(numbers)} agree"
-    assert any(count in each.value for each in at.markdown)
-    for mistake in EXAMPLES[notebook].mistakes:
-        assert any(mistake.title in each.value for each in at.markdown)
-
-
 def test_a_picked_cell_stands_in_the_address_and_stays_for_later_steps():
     at = opened(step="Scores")
     at.selectbox(key="pick_query").set_value(4).run()

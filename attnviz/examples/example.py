@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from attnviz.examples.mistake import Mistake
-from attnviz.examples.printout import Number, PrintOut
+from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
 
 
@@ -49,3 +49,8 @@ class Example:
     def numbers(self) -> tuple[Number, ...]:
         """Every published number beside the computed one."""
         return tuple(number for print_out in self.print_outs for number in print_out.numbers)
+
+    @property
+    def agreement(self) -> Agreement:
+        """How many of them agree, and how closely."""
+        return Agreement.of(self.numbers)

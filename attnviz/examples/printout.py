@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
@@ -35,12 +35,12 @@ class Number:
 
     @property
     def agrees(self) -> bool:
-        """Whether the computed number is the published one, as far as that was printed."""
+        """Whether the computed number is the published one, to the last digit printed or within the slack."""
         return self._within(self.slack)
 
     @property
     def to_the_digit(self) -> bool:
-        """Whether it agrees without the slack."""
+        """Whether it agrees to the last digit printed."""
         return self._within(0)
 
     @property
@@ -78,8 +78,6 @@ class PrintOut:
         What is allowed beyond half a unit of the last digit.
     why : str
         The reason for it.
-    follows : bool
-        False where the print-out is known not to come from the code shown.
     """
 
     name: str
@@ -90,7 +88,6 @@ class PrintOut:
     note: str = ""
     slack: float = 0.0
     why: str = ""
-    follows: bool = True
 
     @property
     def numbers(self) -> tuple[Number, ...]:
@@ -108,6 +105,36 @@ class PrintOut:
 
     def _last_place(self, text: str) -> int:
         return Decimal(text).as_tuple().exponent if self.decimals is None else -self.decimals
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How many of some published numbers agree with the computed ones, and how closely.
+
+    Attributes
+    ----------
+    n_numbers : int
+    n_to_the_digit : int
+        Those that agree to the last digit printed.
+    n_within_slack : int
+        Those that agree only as closely as the rounded numbers allow that they are recomputed from.
+    """
+
+    n_numbers: int
+    n_to_the_digit: int
+    n_within_slack: int
+
+    @classmethod
+    def of(cls, numbers: Iterable[Number]) -> Agreement:
+        """Count them."""
+        numbers = tuple(numbers)
+        n_to_the_digit = sum(number.to_the_digit for number in numbers)
+        return cls(len(numbers), n_to_the_digit, sum(number.agrees for number in numbers) - n_to_the_digit)
+
+    @property
+    def n_agree(self) -> int:
+        """Those that agree, either way."""
+        return self.n_to_the_digit + self.n_within_slack
 
 
 @cache

@@ -8,7 +8,7 @@ from attnviz.core.numerals import digits
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side
-from attnviz.examples.printout import PrintOut
+from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
 from attnviz.scene.scene import Scene
 from attnviz.text.steps import STEPS, steps_of
@@ -47,19 +47,34 @@ def _door(example: Example, variant: Variant, label: str, key: str, step: str = 
 
 
 def _published(example: Example) -> None:
-    n_agree = sum(number.agrees for number in example.numbers)
-    st.markdown(f"##### Published and computed: {n_agree} of {len(example.numbers)} agree")
+    st.markdown(f"##### Published and computed: {_counted(example.agreement)}")
     st.markdown("\n".join(_line(print_out) for print_out in example.print_outs))
-    st.markdown("Every number, as it was published and as it is computed here:")
+    st.markdown(
+        "Every number, as it was published and as it is computed here: ✓ agrees to the last digit printed, ≈ as "
+        "closely as the rounded inputs allow, ✗ does not."
+    )
     table = pd.DataFrame(
         [
-            (print_out.name, number.published, number.shown, "✓" if number.agrees else "✗")
+            (print_out.name, number.published, number.shown, _mark(number))
             for print_out in example.print_outs
             for number in print_out.numbers
         ],
         columns=["print-out", "published", "computed", "agrees"],
     )
     st.dataframe(table, hide_index=True, height=320, key="numbers")
+
+
+def _counted(agreement: Agreement) -> str:
+    """How many numbers agree, and how many of them less closely than they were printed."""
+    agree = f"{agreement.n_agree} of {agreement.n_numbers} agree"
+    loosely = f"{agreement.n_within_slack} of them not to the last digit, but as closely as rounded inputs allow"
+    return f"{agree}, {loosely}" if agreement.n_within_slack else agree
+
+
+def _mark(number: Number) -> str:
+    if number.to_the_digit:
+        return "✓"
+    return "≈" if number.agrees else "✗"
 
 
 def _line(print_out: PrintOut) -> str:
