@@ -70,7 +70,7 @@ def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Se
     with st.container(horizontal=True, vertical_alignment="bottom"):
         if changed[name].value.dtype == bool:
             st.button(
-                f"{'Hide' if cell.value else 'Show'} {trace.label('key', cell.index[-1])}",
+                markdown(f"{'Hide' if cell.value else 'Show'} {trace.label('key', cell.index[-1])}"),
                 key="toggle",
                 type="primary",
                 disabled=full,
@@ -80,7 +80,7 @@ def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Se
         else:
             finite = cell.value if np.isfinite(cell.value) else 0.0
             value = st.number_input(
-                f"{changed.name_of(cell)} becomes".replace("_", r"\_"),
+                markdown(f"{changed.name_of(cell)} becomes"),
                 value=finite,
                 step=0.1,
                 format="%.6g",
