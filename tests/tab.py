@@ -21,14 +21,14 @@ FRESH = '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSk
 
 
 @contextlib.contextmanager
-def served():
-    """The app on a free port of this machine; yields its address."""
+def served(script="app.py"):
+    """The app, or another script, on a free port of this machine; yields its address."""
     with contextlib.closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", *options],
+        [sys.executable, "-m", "streamlit", "run", script, *options],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -3,7 +3,7 @@
 import re
 
 _PUNCTUATION = re.compile(r"([!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~])")
-_BREAKS = re.compile(r"(?<=[-:@<>=./~])(?=[^\s\d])")
+_BREAKS = re.compile(r"(?<=[-<>=./~])(?=[^\s\d])|(?<=[:@])(?=\S)|(?<=www)(?=\.)", re.IGNORECASE)
 WORD_JOINER = "\u2060"
 
 
@@ -11,8 +11,8 @@ def markdown(text: str) -> str:
     """`text` as Markdown that shows those very characters.
 
     A backslash stops markup, but not what Streamlit and GitHub's Markdown find
-    in plain text: addresses, `:name:` and arrows. An invisible word joiner
-    after the characters that these hang on does; a number stays as it is, so that it can be copied.
+    in plain text: addresses, `:name:` and arrows. An invisible word joiner does, after the characters (and "www")
+    that these need; a number stays as it is, so that it can be copied.
     """
     joined = _BREAKS.sub(WORD_JOINER, text)
     return _PUNCTUATION.sub(r"\\\1", joined)

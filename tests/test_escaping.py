@@ -1,0 +1,70 @@
+"""A person's words reach the page as those very characters, whatever Markdown and Streamlit would make of them."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page import ROOT, opened, warnings
+from sinks import SINKS, WORDS
+from tab import becomes, expect, served
+
+from attnviz.ui.escaping import WORD_JOINER, markdown
+
+MARKUP = "a, img, em, strong, code, del, h1, h2, ol, ul, blockquote, .katex, p [data-testid=stIconMaterial]"
+READ = f"""([sink, place]) => {{
+  const shown = document.querySelector(`.st-key-${{sink}}_${{place}}`);
+  const at = {{number: "label", label: "label", option: "input", button: "button p", segment: "button p"}}[sink];
+  const text = at ? shown.querySelector(at) : shown;
+  return [text.value ?? text.textContent, shown.querySelectorAll("{MARKUP}").length];
+}}"""
+
+
+@given(st.text() | st.lists(st.sampled_from([*WORDS, *"w.:@/-<>=~ 1a\\`"])).map("".join))
+def test_without_what_escapes_it_the_text_is_what_it_was(text):
+    assert re.sub(r"\\(.)", r"\1", markdown(text).replace(WORD_JOINER, "")) == text.replace(WORD_JOINER, "")
+
+
+@pytest.mark.parametrize("number", ["1.5e-05", "-0.25", "1,075", "a = -3.5", "0.1/2"])
+def test_a_number_can_be_copied(number):
+    assert WORD_JOINER not in markdown(number)
+
+
+@pytest.mark.parametrize("word", ["www.evil.example", "`", "a\\b", "::", "<-"])
+def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
+    at = opened(step=word)
+    assert any(f"got {word!r}, using Tokens".replace("\\", "") in text for text in warnings(at)), warnings(at)
+    assert all("www." not in each.value.replace("\\", "") for each in at.warning)
+
+
+@pytest.mark.parametrize("word", ["`", "\\", "*", "$", "<"])
+def test_a_word_on_a_button_and_in_a_label_is_escaped(word):
+    page = ROOT / "pages" / "what_if.py"
+    at = opened(page, sentence=f"the {word}", mask="causal", stage="mask", cell="1.1.2.1.1")
+    assert at.button(key="toggle").label == f"Show \\{word}"
+    at = opened(page, sentence=f"the {word}", stage="embeddings", cell="1.2.1.1.1")
+    assert at.number_input[0].label.startswith(rf"embeddings\[\{word}")
+
+
+@pytest.mark.browser
+def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_markup(visit):
+    with served("tests/sinks.py") as address:
+        page = visit(address=address).open()
+        expect(page.locator(f".st-key-segment_{len(WORDS) - 1} button")).to_be_visible()
+        expect(page.get_by_test_id("stToast")).to_be_visible()
+        toast = page.get_by_test_id("stToast")
+        assert " · ".join(WORDS) in toast.text_content().replace(WORD_JOINER, "")
+        assert toast.locator("a, img, em, strong, code, del, .katex").count() == 0
+        for place, word in enumerate(WORDS):
+            for sink in SINKS:
+                text, n_markup = page.evaluate(READ, [sink, place])
+                expected = f"is {word} shown?" if sink == "inside" else word
+                assert (text.replace(WORD_JOINER, "").strip(), n_markup) == (expected, 0), sink
+
+
+@pytest.mark.browser
+def test_in_a_browser_a_step_that_is_not_there_is_no_link(visit):
+    page = visit().open("?step=www.evil.example")
+    notice = page.get_by_role("alert").filter(has_text="using Tokens")
+    becomes(page, lambda: notice.locator("a").count(), 0)
+    expect(notice).to_contain_text("www\u2060.")
