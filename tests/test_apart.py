@@ -48,7 +48,7 @@ def named(data, cell):
     """A cell's name, as the browser makes it of the address."""
     stage, index = cell.removesuffix("]").split("[")
     axes = zip(data["axes"][stage], map(int, index.split(",")), strict=True)
-    return f"{stage}[{', '.join(data['labels'][axis][place] for axis, place in axes)}]"
+    return f"{stage}[{', '.join(axis['labels'][place] for axis, place in axes)}]"
 
 
 def told(at, key="trail"):
