@@ -1,18 +1,13 @@
 """What a click shows at once, before a server could have answered, and formulas as a browser typesets them."""
 
-import re
-from collections import Counter
-
 import pytest
-from page import ROOT, SENTENCE
+from page import SENTENCE
 from tab import at, expect, grid
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
 from attnviz.core.selection import Selection
-from attnviz.examples import EXAMPLES
 from attnviz.text.captions import caption
-from attnviz.text.vocabulary import VOCABULARY
 
 pytestmark = pytest.mark.browser
 
@@ -200,60 +195,3 @@ def test_the_server_says_the_same_a_little_later(visit):
         tab.settled()
         expect(page.locator(".answer").first.locator("h4")).to_have_text(headings)
         expect(page.locator(".answer").first.locator(".caption")).to_have_text(captions)
-
-
-SCRIPT = (ROOT / "attnviz" / "ui" / "viewer" / "browser" / "formula.js").read_text("utf-8")
-
-
-def typeset(page, texts):
-    """Formulas as the page's own script typesets them: their elements, each with its text."""
-    elements = "[...typeset(text).querySelectorAll('*')].map((each) => [each.tagName, each.textContent])"
-    return page.evaluate(f"(texts) => {{ {SCRIPT}; return texts.map((text) => {elements}) }}", texts)
-
-
-def formulas():
-    """The formulas of the first and the last cell of every stage, of passes of all kinds."""
-    worked = [variant.trace for example in EXAMPLES.values() for variant in example.variants]
-    own = [trace_of(Settings("alone", mask="padding")), trace_of(Settings(SENTENCE, positions="sinusoidal")), TRACE]
-    for trace in own + worked:
-        for stage in trace.stages:
-            for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
-                yield trace.terms(stage.name, index).latex()
-
-
-def test_formulas_are_typeset_whole(visit):
-    texts = [*formulas(), *(entry.symbol for entry in VOCABULARY.values())]
-    for latex, elements in zip(texts, typeset(visit().open(), texts), strict=True):
-        counts = Counter(tag for tag, _ in elements)
-        written = [text for tag, text in elements if tag in ("mi", "mn", "mo", "mtext")]
-        assert not set("".join(written)) & set("\\{}_^"), latex
-        assert [text for tag, text in elements if tag == "mn"] == re.findall(r"[\d.]+", latex)
-        assert written.count("−") == latex.count("-")
-        assert counts["mfrac"] == latex.count("\\frac")
-        assert counts["msub"] + counts["msubsup"] == latex.count("_")
-        assert counts["msup"] + counts["msubsup"] == latex.count("^")
-
-
-@pytest.mark.parametrize(
-    ("latex", "mathml"),
-    [
-        ("W^Q_{10}", "<msubsup><mi>W</mi><mrow><mn>10</mn></mrow><mi>Q</mi></msubsup>"),
-        (
-            r"\frac{e^{-1.50}}{2} + \dots",
-            '<mfrac><mrow><msup><mi>e</mi><mrow><mo form="prefix">−</mo><mn>1.50</mn></mrow></msup></mrow>'
-            "<mrow><mn>2</mn></mrow></mfrac><mo>+</mo><mo>…</mo>",
-        ),
-        (
-            r"0 \quad\text{(no key is visible)}",
-            "<mn>0</mn><mo>\u2003</mo><mtext>(no&nbsp;key&nbsp;is&nbsp;visible)</mtext>",
-        ),
-        (
-            r"1 \cdot (-\infty)",
-            '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mn>∞</mn>'
-            '<mo stretchy="false">)</mo>',
-        ),
-    ],
-)
-def test_a_formula_s_parts_are_where_they_belong(visit, latex, mathml):
-    inner = visit().open().evaluate(f"(latex) => {{ {SCRIPT}; return typeset(latex).firstChild.innerHTML }}", latex)
-    assert inner == mathml

@@ -57,7 +57,7 @@ def picture(
     """
 
     def picked() -> None:
-        for cell in cells_in(trace, st.session_state[key].pick)[:1]:
+        for cell in cells_in(trace, st.session_state[key].pick):
             on_pick(cell)
 
     def prefetched() -> None:

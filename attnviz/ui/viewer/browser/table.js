@@ -10,7 +10,7 @@ export function drawMatrix(matrix, colours, small) {
   const grid = element("table");
   grid.setAttribute("role", "grid");
   grid.setAttribute("aria-label", `${matrix.title} ${plain(matrix.symbol)}, ${shape(matrix)}`);
-  const cells = matrix.values.map((line, row) => line.map((value, column) => drawCell(matrix, row, column, colours, small)));
+  const cells = matrix.values.map((line, row) => line.map((_, column) => drawCell(matrix, row, column, colours, small)));
   const body = element("tbody");
   body.append(...cells.map((line, row) => drawRow(small ? [] : [header("row", matrix.rows[row])], line)));
   grid.append(drawHead(matrix, small), body);

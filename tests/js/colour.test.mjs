@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { background, luminance, textOn } from "../../attnviz/ui/viewer/browser/colour.js";
+
+const COLOURS = { negative: [0, 0, 250], positive: [250, 0, 0], share: [0, 250, 0], page: [10, 20, 30] };
+const signed = (value) => background(value, { scale: "signed", limit: 2 }, COLOURS);
+const share = (value) => background(value, { scale: "share", limit: 2 }, COLOURS);
+
+test("a number that is nothing has the colour of the page", () => {
+  for (const nothing of [signed(0), signed(-0), share(0)]) assert.deepEqual(nothing, COLOURS.page);
+});
+
+test("numbers below zero wear one colour, those above it the other", () => {
+  assert.deepEqual(signed(-2), [1, 2, 228]);
+  assert.deepEqual(signed(2), [226, 2, 3]);
+});
+
+test("the larger a number, the stronger; its strength goes by the scale's end", () => {
+  const strengths = [0.25, 0.5, 1, 1.5, 2].map((value) => signed(value)[0]);
+  assert.deepEqual(strengths, [...strengths].sort((a, b) => a - b));
+  assert.equal(new Set(strengths).size, 5);
+  assert.deepEqual(signed(1), background(10, { scale: "signed", limit: 20 }, COLOURS));
+  assert.deepEqual(signed(3), signed(2));
+});
+
+test("a share's strength is the share, whatever the limit", () => {
+  assert.deepEqual(share(1), [1, 239, 2]);
+  assert.deepEqual(share(0.5), background(0.5, { scale: "share", limit: 9 }, COLOURS));
+});
+
+test("luminance is that of WCAG: 0 of black, 1 of white, green more than red more than blue", () => {
+  assert.equal(luminance([0, 0, 0]), 0);
+  assert.ok(Math.abs(luminance([255, 255, 255]) - 1) < 1e-12);
+  assert.deepEqual([[255, 0, 0], [0, 255, 0], [0, 0, 255]].map((each) => luminance(each).toFixed(4)), ["0.2126", "0.7152", "0.0722"]);
+});
+
+test("text has a contrast of 4.5 on every colour there is", () => {
+  for (let r = 0; r < 256; r += 5) for (let g = 0; g < 256; g += 5) for (let b = 0; b < 256; b += 5) {
+    assert.ok(contrast(textOn([r, g, b]), [r, g, b]) >= 4.5, `${r}, ${g}, ${b}`);
+  }
+});
+
+function contrast(a, b) {
+  const [dark, light] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+}

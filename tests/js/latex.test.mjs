@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { parse, plain, tokens } from "../../attnviz/ui/viewer/browser/latex.js";
+
+function xml(tree) {
+  if (typeof tree === "string") return tree;
+  const attributes = Object.entries(tree.attributes).map(([name, value]) => ` ${name}="${value}"`).join("");
+  return `<${tree.tag}${attributes}>${tree.children.map(xml).join("")}</${tree.tag}>`;
+}
+const inner = (latex) => xml(parse(latex).children[0]);
+
+test("tokens are letters, numbers, commands and whole texts", () => {
+  assert.deepEqual(tokens("W^Q_{10} \\cdot \\text{no key} -1.50é"), ["W", "^", "Q", "_", "{", "10", "}", "\\cdot", "\\text{no key}", "-", "1.50", "é"]);
+});
+
+const FORMULAS = [
+  ["W^Q_{10}", "<msubsup><mi>W</mi><mrow><mn>10</mn></mrow><mi>Q</mi></msubsup>"],
+  ["W_{10}^Q", "<msubsup><mi>W</mi><mrow><mn>10</mn></mrow><mi>Q</mi></msubsup>"],
+  ["\\frac{e^{-1.50}}{2} + \\dots", '<mfrac><mrow><msup><mi>e</mi><mrow><mo form="prefix">−</mo><mn>1.50</mn></mrow></msup></mrow>'
+    + "<mrow><mn>2</mn></mrow></mfrac><mo>+</mo><mo>…</mo>"],
+  ["0 \\quad\\text{(no key is visible)}", "<mn>0</mn><mo>\u2003</mo><mtext>(no\u00a0key\u00a0is\u00a0visible)</mtext>"],
+  ["1 \\cdot (-\\infty)", '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mn>∞</mn><mo stretchy="false">)</mo>'],
+  ["a - 1", "<mi>a</mi><mo>−</mo><mn>1</mn>"],
+  ["\\text{constructor}", "<mtext>constructor</mtext>"],
+];
+
+for (const [latex, mathml] of FORMULAS) {
+  test(`${latex} is set as it is read`, () => {
+    assert.equal(inner(latex), `<mrow>${mathml}</mrow>`);
+  });
+}
+
+test("a command that objects inherit is no sign", () => {
+  assert.equal(inner("\\constructor"), "<mrow><mo>\\constructor</mo></mrow>");
+});
+
+test("a symbol is heard without its markup", () => {
+  assert.equal(plain("W^Q_{10}"), "WQ10");
+});

@@ -1,0 +1,156 @@
+"""The viewer's JavaScript: the tests that node runs, and what it shares with Python.
+
+Without node a person's run skips them and says so; where CI is set they fail.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from collections import Counter
+
+import numpy as np
+import pytest
+from page import ROOT
+from test_viewer import BROWSER, payloads
+
+from attnviz import Settings, trace_of
+from attnviz.core.numerals import short
+from attnviz.examples import EXAMPLES
+from attnviz.text.vocabulary import VOCABULARY
+from attnviz.ui.viewer.bundle import bundle
+from attnviz.views import palette
+
+THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+
+
+@pytest.fixture(scope="module")
+def node():
+    """Run node with some arguments; returns what it printed."""
+    if not shutil.which("node"):
+        missing = "JavaScript's tests not run: no node (Debian: apt-get install nodejs)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+
+    def run(*arguments, text="", **environment):
+        done = subprocess.run(
+            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment, timeout=120
+        )
+        assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def called(node):
+    """Call a function of a module with each of some arguments."""
+
+    def call(module, function, each_arguments):
+        source = f"""
+            import {{ readFileSync }} from "node:fs";
+            import {{ {function} }} from "{(BROWSER / module).as_uri()}";
+            const calls = JSON.parse(readFileSync(0, "utf-8"));
+            console.log(JSON.stringify(calls.map((each) => {function}(...each))));
+        """
+        return json.loads(node("--input-type=module", "--eval", source, text=json.dumps(each_arguments)))
+
+    return call
+
+
+def test_node_s_own_tests_pass(node, tmp_path):
+    file = tmp_path / "payloads.json"
+    file.write_text(json.dumps(payloads()), "utf-8")
+    tests = sorted(map(str, (ROOT / "tests" / "js").glob("*.test.mjs")))
+    said = node("--test", "--test-reporter=spec", *tests, PAYLOADS=str(file))  # which ends with those that failed
+    assert "fail 0\n" in said
+    assert "skipped 0\n" in said
+
+
+def test_the_joined_modules_are_one_component(node, tmp_path):
+    file = tmp_path / "component.mjs"
+    file.write_text(bundle(BROWSER / "component.js"), "utf-8")
+    source = f'import("{file.as_uri()}").then((all) => console.log(Object.keys(all) + typeof all.default))'
+    assert node("--eval", source) == "defaultfunction\n"
+
+
+def test_a_number_is_written_alike_in_python_and_in_the_browser(called):
+    ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
+    edges = [0.0, -0.0, -0.004, -0.005, 0.005, 1.005, 99.995, 99.996, 999.95, 999.96, 9999.5, 9999.6, 1e4, 1e-7, 5e-324]
+    rng = np.random.default_rng(1)
+    spread = (rng.standard_normal(2_000) * 10.0 ** rng.integers(-9, 9, 2_000)).tolist()
+    numbers = [*ties, *edges, *spread, 1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
+    assert called("numeral.js", "short", [[number] for number in numbers]) == [short(number) for number in numbers]
+
+
+def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
+    colours = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
+    for theme in THEMES.values():
+        page = colours | {"page": channels(theme["backgroundColor"])}
+        scales = [(-1, "signed"), (1, "signed"), (1, "share")]
+        low, high, share = called("colour.js", "background", [[n, {"scale": s, "limit": 1}, page] for n, s in scales])
+        assert low[2] > low[1] > low[0], "blue"
+        assert high[0] > high[1] > high[2], "vermilion"
+        assert share[2] > share[0] > share[1], "violet"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_number_can_be_read_on_its_colour(called, theme):
+    colours = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
+    page = colours | {"page": channels(THEMES[theme]["backgroundColor"])}
+    cells = [(value, "signed") for value in np.linspace(-1, 1, 401)]
+    cells += [(value, "share") for value in np.linspace(0, 1, 401)]
+    backgrounds = called("colour.js", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells])
+    texts = called("colour.js", "textOn", [[colour] for colour in backgrounds])
+    for cell, text, colour in zip(cells, texts, backgrounds, strict=True):
+        assert contrast(text, colour) >= 4.5, cell
+
+
+def formulas():
+    """The formulas of the first and the last cell of every stage, of passes of all kinds."""
+    worked = [variant.trace for example in EXAMPLES.values() for variant in example.variants]
+    own = [trace_of(Settings("alone", mask="padding")), trace_of(Settings("a b c", positions="sinusoidal"))]
+    for trace in own + worked:
+        for stage in trace.stages:
+            for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
+                yield trace.terms(stage.name, index).latex()
+
+
+def test_formulas_are_typeset_whole(called):
+    texts = [*formulas(), *(entry.symbol for entry in VOCABULARY.values())]
+    for latex, tree in zip(texts, called("latex.js", "parse", [[text] for text in texts]), strict=True):
+        nodes = list(_nodes(tree))
+        counts = Counter(node["tag"] for node in nodes)
+        written = [node["children"][0] for node in nodes if node["tag"] in ("mi", "mn", "mo", "mtext")]
+        assert not set("".join(written)) & set("\\{}_^"), latex
+        numbers = [node["children"][0] for node in nodes if node["tag"] == "mn"]
+        assert numbers == [n.replace("\\infty", "∞") for n in re.findall(r"[\d.]+|\\infty", latex)]
+        assert written.count("−") == latex.count("-")
+        assert counts["mfrac"] == latex.count("\\frac")
+        assert counts["msub"] + counts["msubsup"] == latex.count("_")
+        assert counts["msup"] + counts["msubsup"] == latex.count("^")
+
+
+def _nodes(tree):
+    """A node and those in it, in order."""
+    yield tree
+    for child in tree["children"]:
+        if not isinstance(child, str):
+            yield from _nodes(child)
+
+
+def channels(colour):
+    """#rrggbb as numbers."""
+    return [int(colour[place : place + 2], 16) for place in (1, 3, 5)]
+
+
+def contrast(one, other):
+    """The contrast of two colours, as WCAG 2.2 has it."""
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(colour) / 255]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
