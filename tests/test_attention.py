@@ -9,7 +9,7 @@ import pytest
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.embeddings import embed, sinusoidal
 from attnviz.core.initialisers import xavier
-from attnviz.core.operations import Scale
+from attnviz.core.operations.scale import Scale
 
 NONE = Parameters()
 SENTENCE = "the cat sat on the mat"

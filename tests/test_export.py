@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import Settings, trace_of
-from attnviz.core.changes import parse_changes
+from attnviz.core.changes import parse_change
 from attnviz.text import export
 
 CASES = [
@@ -17,7 +17,10 @@ CASES = [
 
 
 CHANGED = trace_of(CASES[0]).with_changes(
-    *parse_changes("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
+    *map(
+        parse_change,
+        ["masked[0,3,1]=-inf", "heads[1]=0", "heads[1,2]=0.5", "x[0,0]=1e-300", "w_q[1,2,3]=2", "output[5]=1"],
+    )
 )
 
 

@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.analysis import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core import terms as kinds
+from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell, Line, Terms
 from attnviz.core.trace import Trace
@@ -117,7 +118,11 @@ def terms(trace: Trace, cells: tuple[Cell, ...]) -> None:
 
 def slopes(trace: Trace, cell: Cell) -> None:
     """What moves a number: its gradient with respect to every earlier stage."""
-    found = gradients.gradients(trace, cell.stage, cell.index)
+    try:
+        found = gradients.gradients(trace, cell.stage, cell.index)
+    except ArrayError as error:
+        st.warning(markdown(str(error)), icon=":material/info:")
+        return
     st.markdown(markdown(gradients.caption(trace, cell.stage, cell.index, found)))
     st.markdown(
         "Each number below is a **slope**: how fast the chosen number moves when that one does. Red moves it up, blue "

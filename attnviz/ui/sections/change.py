@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from attnviz.analysis import differences
-from attnviz.core.changes import Change
+from attnviz.core.changes import Change, fitting, muted, replaced, toggled
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHANGES
@@ -25,15 +25,15 @@ DEFAULT_STAGE = "attention"
 
 def changes(trace: Trace) -> tuple[Changes, Trace]:
     """The changes of the address that fit the trace, and the trace with them; says what did not fit."""
-    fitting, notices = differences.fitting(trace, address.changes())
+    made, notices = fitting(trace, address.changes())
     try:
-        changed = trace.with_changes(*fitting)
+        changed = trace.with_changes(*made)
     except ArrayError as error:
         notices.append(f"{error} No change was made.")
-        fitting, changed = (), trace
+        made, changed = (), trace
     for notice in notices:
         st.warning(markdown(notice), icon=":material/info:")
-    return fitting, changed
+    return made, changed
 
 
 def applied(trace: Trace) -> Trace:
@@ -75,7 +75,7 @@ def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Se
                 type="primary",
                 disabled=full,
                 on_click=_add,
-                args=(made, differences.toggled(changed, cell.index)),
+                args=(made, toggled(changed["mask"].value, cell.index)),
             )
         else:
             finite = cell.value if np.isfinite(cell.value) else 0.0
@@ -89,7 +89,7 @@ def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Se
             )
             st.button("Set it", key="set", type="primary", disabled=full, on_click=_set, args=(made, cell, value))
         for head in range(changed["heads"].shape[0]) if changed["heads"].shape[0] <= matrices.MANY_HEADS else ():
-            mute = differences.muted(head)
+            mute = muted(head)
             st.button(
                 f"Head {head + 1} is muted" if mute in made else f"Mute head {head + 1}",
                 key=f"mute_{head}",
@@ -167,4 +167,4 @@ def _set(made: Changes, cell: Cell, value: float) -> None:
 
 
 def _add(made: Changes, change: Change) -> None:
-    address.keep(differences.replaced(made, change))
+    address.keep(replaced(made, change))

@@ -7,8 +7,9 @@ import streamlit as st
 
 from attnviz.analysis.provenance import format_trail
 from attnviz.core.numerals import bracketed, digits
+from attnviz.core.operations.softmax import Share
 from attnviz.core.selection import Selection
-from attnviz.core.terms import Cell, Share
+from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.text import captions
 from attnviz.text.explanations import Answer
