@@ -13,6 +13,7 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit, tolerance
 from attnviz.core import terms
+from attnviz.core.changes import fitting
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.hide import Hide, Masked
@@ -214,6 +215,39 @@ def test_the_tolerance_is_relative_to_what_is_added_and_not_to_what_comes_of_it(
     assert 1e-8 < tolerance(cancelling) < 2e-6
     assert tolerance(terms.Copy(cells[0])) < 1e-300
     assert tolerance(Masked(cells[0], Cell("mask", (0,), 1.0))) < 1e-300
+
+
+def test_what_is_too_small_for_normal_numbers_may_be_off_by_the_smallest_of_them():
+    tiny = Cell("a", (0,), 1e-200)
+    underflown = terms.Sum(((tiny, tiny), (tiny, tiny)))
+    assert underflown.rounding() == 0
+    assert tolerance(underflown) == 4 * sys.float_info.min
+    trace = attend(np.full((2, 1), 1e-155), parameters=Parameters(), scale=1.0)
+    off = replace(trace["scores"], value=trace["scores"].value + 1e-314)
+    assert audit.audit_of(trace, off).largest_difference > 0
+    assert audit.audit_of(trace, off).wrong is None
+
+
+TOO_LARGE_ON_THE_WAY = "concat[0,0]=1.1e308;concat[0,1]=-1.1e308;w_o[0,0]=1.5;w_o[1,0]=1.5"
+
+
+@pytest.mark.parametrize("changes", [TOO_LARGE_ON_THE_WAY, "q[0,0,0]=1.2e308;q[0,0,1]=-1.2e308;k[0,1]=1.2"])
+def test_sums_near_the_largest_float_are_recomputed(changes):
+    trace = trace_of(Settings("the cat sat"))
+    after = trace.with_changes(*fitting(trace, changes)[0])
+    assert after.changes
+    assert audited(after).first is None
+    for stage in after.stages:
+        for index in np.ndindex(stage.shape):
+            assert math.isfinite(after.terms(stage.name, index).rounding())
+
+
+def test_a_mistake_among_the_largest_floats_is_found():
+    trace = trace_of(Settings("the cat sat"))
+    after = trace.with_changes(*fitting(trace, TOO_LARGE_ON_THE_WAY)[0])
+    value = after["output"].value.copy()
+    value[0, 0] += 1e300
+    assert audit.audit_of(after, replace(after["output"], value=value)).wrong.index == (0, 0)
 
 
 @pytest.mark.parametrize("made", [audit, terms, *sorted(TERMS, key=repr)], ids=lambda each: each.__name__)

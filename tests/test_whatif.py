@@ -129,10 +129,28 @@ def test_a_float_mask_is_toggled_between_0_and_minus_infinity():
     assert toggled(hidden["mask"].value, (0, 1)) == Change("mask", (0, 1), 0.0)
 
 
-def test_hiding_all_keys_of_a_query_makes_it_blind(trace):
+@pytest.mark.parametrize("number", [0.5, -3.0, -1e300])
+def test_a_finite_number_of_a_float_mask_is_visible_and_hides_when_toggled(number):
+    assert toggled(np.full((2, 2), number), (0, 1)) == Change("mask", (0, 1), -math.inf)
+
+
+def test_a_trace_keeps_all_its_changes_in_order(trace):
+    first, second, third = Change("scores", (0, 2, 1), 9.0), Change("heads", (1,), 0.0), Change("output", (0, 0), 1.0)
+    after = trace.with_changes(first).with_changes(second, third)
+    assert after.changes == (first, second, third)
+    assert after.lines("scores")[-1] == "scores[0, 2, 1] = 9.0  # set by hand"
+    assert trace.changes == ()
+
+
+def test_hiding_all_keys_of_a_query_masks_it_fully(trace):
     after = trace.with_change("masked", (1, 3), -math.inf)
     assert after.fully_masked == ((1, 3),)
     assert not after["attention"].value[1, 3].any()
+    assert after.with_change("attention", (1, 3, 0), 1.0).fully_masked == ((1, 3),)
+
+
+def test_a_query_whose_attention_is_set_to_zeros_still_sees_its_keys(trace):
+    assert trace.with_change("attention", (1, 3), 0.0).fully_masked == ()
 
 
 @pytest.mark.parametrize(
@@ -160,6 +178,16 @@ def test_a_change_that_does_not_fit_says_why(trace, name, index, value, says):
 def test_a_change_beyond_float64_is_refused(trace):
     with pytest.raises(ArrayError, match=r"scores holds numbers beyond float64"):
         trace.with_change("q", (0, 0), 1e308)
+
+
+def test_a_sum_that_overflows_to_minus_infinity_hides_no_key():
+    trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.0, -np.inf))
+    with pytest.raises(ArrayError, match=r"masked holds numbers beyond float64"):
+        trace.with_changes(Change("mask", (1, 0), -1e308), Change("scaled", (0, 1, 0), -1e308))
+    with pytest.raises(ArrayError, match=r"masked holds numbers beyond float64"):
+        attend(np.array([[-1e150], [1e150]]), parameters=Parameters(), scale=1e8, mask=np.full((2, 2), -1e308))
+    hidden = trace.with_change("scaled", (0, 0, 2), -1e308)  # the mask hides it
+    assert hidden["masked"].value[0, 0, 2] == -np.inf
 
 
 changes = st.builds(
@@ -293,6 +321,14 @@ def test_the_caption_of_a_bias_has_no_rows():
     trace = attended(inputs, parameters)
     after = trace.with_change("b_o", (3,), parameters["b_o"][3] + 0.5)
     assert caption(trace, after, "b_o") == "The output bias moved by 0.50."
+
+
+@pytest.mark.parametrize("step", [1e-13, 1e-300, 5e-324])
+def test_what_moved_by_next_to_nothing_moved(step):
+    trace = attend(np.array([[0.0], [1.0]]), parameters=Parameters())
+    after = trace.with_change("scores", (0, 0, 1), step)
+    assert "moved by" in caption(trace, after, "scores")
+    assert caption(trace, after, "scores").endswith("; 1 of 2 rows did not move.")
 
 
 def test_under_a_causal_mask_earlier_words_do_not_move(trace):
