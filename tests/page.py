@@ -8,6 +8,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
+from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 
 ROOT = Path(__file__).parent.parent
@@ -26,6 +27,11 @@ def opened(path=ROOT / "app.py", **address):
     for key, value in address.items():
         at.query_params[key] = value
     return at.run()
+
+
+def changes_of(text):
+    """The changes that an address writes so."""
+    return tuple(map(parse_change, split_changes(text)))
 
 
 def trace_at(address):

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.analysis.audit import audit
+from attnviz.core.changes import Change
 from attnviz.core.embeddings import embed, sinusoidal
+from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import xavier
-from attnviz.core.operations import Scale
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.sumnormalise import SumNormalise
 
 NONE = Parameters()
 SENTENCE = "the cat sat on the mat"
@@ -188,7 +192,7 @@ def test_heads_know_nothing_of_each_other():
 def test_contributions_and_the_bias_add_up_to_the_output():
     trace = attend(array(6, 5), parameters=drawn())
     close(trace["contributions"].value.sum(axis=0) + drawn().b_o, trace["output"].value)
-    assert attend(array(6, 5), parameters=NONE).stages[-1].name == "concat"
+    assert attend(array(6, 5), parameters=NONE).output.name == "concat"
 
 
 def test_x_as_its_own_context_is_self_attention():
@@ -217,6 +221,39 @@ def test_scores_equally_low_are_no_hidden_keys():
     trace = attend(array(3, 5), parameters=drawn(), mask=np.full((3, 3), np.finfo(float).min))
     assert trace.fully_masked == ()
     close(trace["attention"].value, np.full((2, 3, 3), 1 / 3))
+
+
+def test_a_scale_of_0_leaves_every_key_an_even_share():
+    trace = attend(array(3, 5), parameters=drawn(), scale=0, mask=np.tri(3, dtype=bool))
+    assert not trace["scaled"].value.any()
+    close(trace["attention"].value, np.broadcast_to(np.tri(3) / [[1], [2], [3]], (2, 3, 3)))
+    assert trace.terms("scaled", (0, 1, 1)).total() == 0
+    assert trace["scaled"].operation.latex("Z", "S") == r"Z = 0 \cdot S"
+    assert trace.lines("scaled") == ("scaled = scores * 0.0",)
+
+
+def test_keys_with_equally_large_scores_share_alike():
+    trace = attend(np.ones((4, 2)), parameters=Parameters(), mask=np.tri(4, dtype=bool))
+    close(trace["attention"].value[0], np.tri(4) / np.arange(1, 5)[:, None])
+    even = trace.with_change("masked", (0, 3), 800.0).with_change("masked", (0, 3, 1), 0.0)
+    close(even["attention"].value[0, 3], [1 / 3, 0, 1 / 3, 1 / 3])
+    assert [even.terms("attention", (0, 3, key)).total() for key in (0, 2, 3)] == [1 / 3] * 3
+
+
+@pytest.mark.parametrize("row", [[1, 1e16, -1e16, -1], [1, -1, 0, 0], [1e-300, 1, -1, 1e-17], [1.7e308, 1.7e308, 0, 0]])
+def test_a_row_that_adds_up_to_0_or_what_rounding_left_has_no_shares(row):
+    """Exactly they add up to 0, 0, about 1e-17 and more than the largest float."""
+    trace = attend(np.ones((1, 1)), np.ones((4, 1)), parameters=Parameters(), normalise=SumNormalise)
+    with pytest.raises(ArrayError, match="add up to a finite number other than 0"):
+        trace.with_changes(*(Change("masked", (0, 0, key), number) for key, number in enumerate(row)))
+
+
+@pytest.mark.parametrize("row", [[1, 1e16, -1e16, 100], [1e308, -1e308, 1e300, 1e300], [-3, 1, 0, 0]])
+def test_shares_of_a_sum_are_those_of_their_terms(row):
+    trace = attend(np.ones((1, 1)), np.ones((4, 1)), parameters=Parameters(), normalise=SumNormalise)
+    after = trace.with_changes(*(Change("masked", (0, 0, key), number) for key, number in enumerate(row)))
+    (attention,) = [stage for stage in audit(after) if stage.stage == "attention"]
+    assert attention.wrong is None
 
 
 def test_numpy_warnings_are_errors():

@@ -4,12 +4,12 @@ import time
 
 import numpy as np
 import pytest
-from page import SENTENCE
+from page import SENTENCE, changes_of
 from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.provenance import parse_trail
-from attnviz.core.changes import parse_changes
+from attnviz.core.changes import parse_change
 from attnviz.text.movement import caption
 
 pytestmark = pytest.mark.browser
@@ -74,7 +74,7 @@ def test_a_number_that_is_set_moves_what_comes_after_and_is_undone(visit):
     box.press("Enter")
     page.get_by_role("button", name="Set it").click()
     expect(heading(page, "What moved")).to_be_visible()
-    after = TRACE.with_changes(*parse_changes("scores[1,3,2]=3.25"))
+    after = TRACE.with_changes(*map(parse_change, ["scores[1,3,2]=3.25"]))
     for name in ("scores", "attention", "output"):
         expect(page.locator("li", has_text=caption(TRACE, after, name))).to_be_visible()
     expect(cell(page, "Output", 3, 0).last).to_be_visible()
@@ -92,7 +92,7 @@ def test_a_link_with_changes_opens_on_what_they_move(visit):
     changes = "attention[0,1,0]=1;heads[1]=0;mask[0,2]=1"
     page = visit().open("what_if" + at(mask="causal", stage="heads", changes=changes))
     before = trace_of(Settings(SENTENCE, mask="causal"))
-    after = before.with_changes(*parse_changes(changes))
+    after = before.with_changes(*changes_of(changes))
     for name in ("mask", "attention", "heads", "output"):
         expect(page.locator("li", has_text=caption(before, after, name))).to_be_visible()
     expect(page.get_by_role("button", name="Head 2 is muted")).to_be_disabled()

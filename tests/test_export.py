@@ -5,10 +5,9 @@ import re
 
 import numpy as np
 import pytest
+from page import changes_of
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.changes import parse_changes
-from attnviz.core.operations import Source
 from attnviz.examples import EXAMPLES
 from attnviz.text import export
 
@@ -22,9 +21,9 @@ PASSES = {
     "padding": trace_of(Settings("a b c", mask="padding", mask_size=3, scaled=False, initialiser="pytorch")),
     "large": trace_of(Settings(" ".join(f"w{i}" for i in range(64)), d_model=128, mask="causal")),
     "set by hand": trace_of(OWN).with_changes(
-        *parse_changes("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
+        *changes_of("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
     ),
-    "huge": trace_of(OWN).with_changes(*parse_changes("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
+    "huge": trace_of(OWN).with_changes(*changes_of("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
     "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
     **{f"{example.id} {variant.id}": variant.trace for example in EXAMPLES.values() for variant in example.variants},
@@ -32,7 +31,7 @@ PASSES = {
 
 
 def computed(trace):
-    return [stage.name for stage in trace.stages if not isinstance(stage.operation, Source)]
+    return [stage.name for stage in trace.stages if not stage.is_given]
 
 
 def run(trace, capsys, arrays=None, script=None):

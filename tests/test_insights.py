@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.operations import SumNormalise
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
 from attnviz.text.captions import caption, summary

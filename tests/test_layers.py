@@ -19,21 +19,21 @@ MODULES = {
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
 
-def imported(path: Path, *, typing_too: bool = False) -> set[str]:
-    """The modules that a file imports, in full; those that only a type checker reads are left out."""
-    return set(_imports(ast.parse(path.read_text(encoding="utf-8")), typing_too))
+def imported(path: Path) -> set[str]:
+    """The modules that a file imports, in full, even if only a type checker reads them."""
+    return set(_imports(ast.parse(path.read_text(encoding="utf-8"))))
 
 
-def _imports(node: ast.AST, typing_too: bool) -> Iterator[str]:
+def _imports(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
         assert node.level == 0, "relative imports hide where they lead"
         yield node.module
         yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    elif typing_too or not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+    else:
         for child in ast.iter_child_nodes(node):
-            yield from _imports(child, typing_too)
+            yield from _imports(child)
 
 
 def room_of(module: str) -> str:
@@ -42,7 +42,7 @@ def room_of(module: str) -> str:
 
 def ours(path: Path) -> set[str]:
     """The modules of attnviz that a file imports."""
-    return imported(path, typing_too=True) & MODULES.keys() - {"attnviz"}
+    return imported(path) & MODULES.keys() - {"attnviz"}
 
 
 def test_every_folder_is_a_room_and_every_module_is_in_one():
@@ -57,14 +57,12 @@ def test_a_room_imports_only_from_rooms_below_it(module):
 
 def test_no_module_imports_its_importer():
     assert "attnviz.core.operations" in MODULES
-    TopologicalSorter(
-        {name: imported(path) & MODULES.keys() - {"attnviz", name} for name, path in MODULES.items()}
-    ).prepare()
+    TopologicalSorter({name: ours(path) - {name} for name, path in MODULES.items()}).prepare()
 
 
 @pytest.mark.parametrize("module", sorted(each for each in MODULES if each.startswith("attnviz.core")))
 def test_the_core_imports_only_itself_and_numpy(module):
-    outside = {each.split(".")[0] for each in imported(MODULES[module], typing_too=True)} - {"attnviz"}
+    outside = {each.split(".")[0] for each in imported(MODULES[module])} - {"attnviz"}
     assert outside <= {"numpy", *sys.stdlib_module_names}
 
 
@@ -74,7 +72,7 @@ def test_only_the_interface_imports_streamlit():
 
 
 def _mentions(path: Path, *packages: str) -> bool:
-    return any(f"{module}.".startswith(f"{each}.") for module in imported(path, typing_too=True) for each in packages)
+    return any(f"{module}.".startswith(f"{each}.") for module in imported(path) for each in packages)
 
 
 def test_a_fresh_process_imports_no_interface():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.operations import SumNormalise
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.examples import EXAMPLES
 from attnviz.text.steps import STEPS, masks, steps_of
 

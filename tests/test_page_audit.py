@@ -8,7 +8,9 @@ from page import ADDRESSES, ROOT, opened, plain, quiet, trace_at
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
-from attnviz.core import operations
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.ui.sections import audit as section
 
 AUDIT = ROOT / "pages" / "audit.py"
@@ -68,10 +70,10 @@ def softmax_of_queries(self, masked):
 @pytest.mark.parametrize(
     ("operation", "compute", "named"),
     [
-        (operations.WeightedSum, one_key_short, "heads[head 1, the, 1]"),
-        (operations.WeightedSum, along_the_queries, "heads[head 1, the, 1]"),
-        (operations.Softmax, softmax_of_queries, "attention[head 1, the, the]"),
-        (operations.Scale, lambda self, scores: scores / self.d_k, "scaled[head 1, the, the]"),
+        (WeightedSum, one_key_short, "heads[head 1, the, 1]"),
+        (WeightedSum, along_the_queries, "heads[head 1, the, 1]"),
+        (Softmax, softmax_of_queries, "attention[head 1, the, the]"),
+        (Scale, lambda self, scores: scores / self.d_k, "scaled[head 1, the, the]"),
     ],
 )
 def test_a_planted_mistake_is_named_on_the_page(monkeypatch, operation, compute, named):

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from page import EXAMPLE, ROOT, SHOWN, breakdowns, matrices, opened, quiet, texts, warnings
+from page import EXAMPLE, ROOT, SHOWN, breakdowns, changes_of, matrices, opened, quiet, texts, warnings
 
 from attnviz import trace_of
-from attnviz.core.changes import parse_changes
 
 
 @pytest.mark.parametrize("page", ["walkthrough", "take_apart", "audit", "numpy_code"])
 def test_changes_hold_on_every_page_until_they_are_taken_back(page):
-    after = trace_of(EXAMPLE).with_changes(*parse_changes("heads[1]=0;scores[0,1,0]=3.5"))
+    after = trace_of(EXAMPLE).with_changes(*changes_of("heads[1]=0;scores[0,1,0]=3.5"))
     address = {"step": "Scores", "trail": "heads[1,2,0]", **SHOWN}
     at = opened(ROOT / "pages" / f"{page}.py", changes="heads[1]=0;scores[0,1,0]=3.5", **address)
     assert quiet(at)

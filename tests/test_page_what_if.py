@@ -8,6 +8,7 @@ from page import (
     ROOT,
     SHOWN,
     as_drawn,
+    changes_of,
     did,
     drawn,
     matrices,
@@ -23,7 +24,6 @@ from page import (
 )
 
 from attnviz import trace_of
-from attnviz.core.changes import parse_changes
 from attnviz.text.movement import caption as moved_caption
 
 WHAT_IF = ROOT / "pages" / "what_if.py"
@@ -45,7 +45,7 @@ CHANGES = [
 @pytest.mark.parametrize(("stage", "changes"), CHANGES)
 def test_changes_of_the_address_are_made_and_marked(stage, changes):
     before = trace_of(EXAMPLE)
-    after = before.with_changes(*parse_changes(changes))
+    after = before.with_changes(*changes_of(changes))
     at = opened(WHAT_IF, stage=stage, changes=changes, **SHOWN)
     assert quiet(at)
     matrix = matrices(at)[stage]
@@ -64,7 +64,7 @@ def test_changes_of_the_address_are_made_and_marked(stage, changes):
 @pytest.mark.parametrize(("stage", "changes"), CHANGES)
 def test_what_moved_is_said_and_drawn_for_every_stage_that_was_reached(stage, changes):
     before = trace_of(EXAMPLE)
-    after = before.with_changes(*parse_changes(changes))
+    after = before.with_changes(*changes_of(changes))
     reached = [each.name for each in before.stages if after[each.name] is not each]
     at = opened(WHAT_IF, stage=stage, changes=changes, **SHOWN)
     lines = [text.removeprefix("- ") for text in texts(at) if text.startswith("- ")]
@@ -189,7 +189,7 @@ def test_changes_that_cannot_be_made_are_said_and_left_out(changes, says, kept):
     at = opened(WHAT_IF, stage="output", changes=changes, **SHOWN)
     assert not at.exception
     assert any(says in text for text in warnings(at)), warnings(at)
-    after = before.with_changes(*parse_changes(kept))
+    after = before.with_changes(*changes_of(kept))
     assert np.array_equal(matrices(at)["output"]["values"], after["output"].value)
     assert not any("](http" in each.value for each in at.warning)
     at.button(key="mute_1").click().run()
@@ -205,7 +205,7 @@ def test_every_stage_can_be_changed(address):
         assert quiet(at)
         at.button(key="toggle" if stage.value.dtype == bool else "set").click().run()
         assert quiet(at), stage.name
-        (change,) = parse_changes(at.query_params["changes"])
+        (change,) = changes_of(at.query_params["changes"])
         assert change.stage == stage.name
         at.button(key="reset").click().run()
 

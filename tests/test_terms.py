@@ -8,8 +8,10 @@ import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.numerals import digits
-from attnviz.core.operations import Source
-from attnviz.core.terms import Cell, Copy, Masked, Scaled, Share, Sum
+from attnviz.core.operations.hide import Masked
+from attnviz.core.operations.scale import Scaled
+from attnviz.core.operations.softmax import Share
+from attnviz.core.terms import Cell, Copy, Sum
 from attnviz.core.trace import Trace
 
 Q, K, H = 3, 5, 2  # queries, keys, heads
@@ -106,7 +108,7 @@ def test_the_numpy_line_makes_the_stage_bit_for_bit(name):
     made = {"np": np}
     for stage in trace.stages:
         lines = trace.lines(stage.name)
-        if isinstance(stage.operation, Source):
+        if stage.is_given:
             assert lines == ()
             made[stage.name] = stage.value
         else:
@@ -133,7 +135,7 @@ def test_axes_name_every_axis_and_equal_names_have_equal_lengths(name):
 def test_every_formula_begins_with_its_result(name):
     trace = TRACES[name]()
     for stage in trace.stages:
-        if not isinstance(stage.operation, Source):
+        if not stage.is_given:
             symbols = [f"<{each}>" for each in (stage.name, *stage.inputs)]
             formula = stage.operation.latex(*symbols)
             assert formula.startswith(f"{symbols[0]} = ")

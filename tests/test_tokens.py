@@ -37,6 +37,8 @@ ANY_TEXT = st.one_of(st.text(st.sampled_from(TRICKY), max_size=12), st.text(st.c
         ("👩\u200d🔬👍🏽 👨\u200d👩\u200d👧", ["👩\u200d🔬", "👍🏽", "👨\u200d👩\u200d👧"]),
         ("👩\u200d b", ["👩\u200d", "b"]),
         ("❤\ufe0f1\ufe0f\u20e3", ["❤\ufe0f", "1\ufe0f\u20e3"]),
+        ("👍🏻👍🏿👍", ["👍🏻", "👍🏿", "👍"]),
+        ("ﬁ ① ｈ ²", ["ﬁ", "①", "ｈ", "²"]),
         ("🇫🇷🇩🇪🇫", ["🇫🇷", "🇩🇪", "🇫"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),
         ("<b>$x$", ["<", "b", ">", "$", "x", "$"]),
@@ -77,6 +79,11 @@ def test_labels_are_told_apart_and_begin_with_their_token(text):
     told_apart = labels(tokens)
     assert len(set(told_apart)) == len(tokens)
     assert [label.split(" (")[0].strip("\u2068\u2069") for label in told_apart] == list(tokens)
+
+
+@given(st.lists(st.sampled_from(["the", "the (2)", "the (2) (2)", "the (3)", "head", "x" * 30, "x" * 31])))
+def test_no_two_labels_are_the_same_even_if_a_token_looks_like_one(tokens):
+    assert len(set(labels(tokens))) == len(tokens)
 
 
 def test_labels_count_from_the_second():

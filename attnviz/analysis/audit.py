@@ -11,8 +11,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
-from attnviz.core.trace import Stage, Trace
+from attnviz.core.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -139,4 +140,4 @@ def tolerance(made_from: Terms) -> float:
     10^-13 of the others.
     """
     n_cells = len(made_from.cells)
-    return n_cells * (8 * sys.float_info.epsilon * made_from.magnitude() + sys.float_info.min)
+    return n_cells * (8 * made_from.rounding() + sys.float_info.min)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.core.attention import PARAMETER_AXES
+from attnviz.core.errors import ArrayError
 from attnviz.core.numerals import digits
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
@@ -39,6 +40,8 @@ def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.nda
     ------
     IndexError
         If the stage has no such cell.
+    ArrayError
+        If a slope is too large for float64.
 
     Examples
     --------
@@ -59,10 +62,15 @@ def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.nda
         for cell in stage.overridden:
             upstream[cell] = 0.0
         inputs = trace.inputs(stage.name)
-        derivatives = stage.operation.vjp(upstream, stage.value, *(each.value for each in inputs))
-        for source, derivative in zip(inputs, derivatives, strict=True):
-            if derivative is not None:
-                found[source.name] = found[source.name] + derivative if source.name in found else derivative
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at once, below
+            derivatives = stage.operation.vjp(upstream, *(each.value for each in inputs))
+            for source, derivative in zip(inputs, derivatives, strict=True):
+                if derivative is not None:
+                    found[source.name] = found[source.name] + derivative if source.name in found else derivative
+    if not all(np.isfinite(slopes).all() for slopes in found.values()):
+        raise ArrayError(
+            f"The slopes of {trace.name_of(trace[name].cell(index))} go beyond float64 (1.8e308); give smaller numbers."
+        )
     return {stage.name: found[stage.name] for stage in trace.stages if stage.name in found}
 
 

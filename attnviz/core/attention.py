@@ -7,28 +7,27 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.operations import (
-    Addition,
-    AddMask,
-    Concatenation,
-    Contributions,
-    DotProducts,
-    Hide,
-    Identity,
-    Projection,
-    Scale,
-    Softmax,
-    SumNormalise,
-    WeightedSum,
-)
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.concatenation import Concatenation
+from attnviz.core.operations.contributions import Contributions
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
+from attnviz.core.stage import Stage
 from attnviz.core.tokens import labels
-from attnviz.core.trace import Builder, Stage, Trace
+from attnviz.core.trace import Trace
 
 PARAMETER_AXES = {
     "w_q": ("head", "d_model", "d_k"),
@@ -202,7 +201,7 @@ def _attended(build: Builder, mask: np.ndarray | None, scale: float | None, norm
     build.apply("scaled", Scale(q.shape[-1], factor), "scores")
     recipe = "no mask: every key is visible" if mask is None else "given"
     build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe)
-    build.apply("masked", Hide() if visible.dtype == bool else AddMask(), "scaled", "mask")
+    build.apply("masked", Hide() if visible.dtype == bool else Addition(hides=True), "scaled", "mask")
     build.apply("attention", normalise(), "masked")
     build.apply("heads", WeightedSum(), "attention", "v")
     build.apply("concat", Concatenation(), "heads")

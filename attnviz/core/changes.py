@@ -7,13 +7,11 @@ import operator
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from attnviz.core.errors import ChangeError
 from attnviz.core.settings import MAX_CHANGES
-
-if TYPE_CHECKING:
-    from attnviz.core.trace import Stage
 
 HIDEABLE = ("masked", "mask")
 """The stages where -inf means something: a hidden key."""
@@ -75,31 +73,15 @@ class Change:
 
 
 def format_changes(changes: Iterable[Change]) -> str:
-    """The changes as an address has them; `parse_changes` reads them back, bit for bit."""
+    """The changes as an address has them; `fitting` reads them back, bit for bit."""
     return ";".join(map(str, changes))
-
-
-def parse_changes(text: str) -> tuple[Change, ...]:
-    """Read what `format_changes` wrote.
-
-    Raises
-    ------
-    ChangeError
-        If there are more than 16 changes, or one is not written as `stage[index]=number`.
-
-    Examples
-    --------
-    >>> parse_changes("scores[0,1,2]=1.5;heads[1]=0")
-    (Change(stage='scores', index=(0, 1, 2), value=1.5), Change(stage='heads', index=(1,), value=0.0))
-    """
-    return tuple(parse_change(part) for part in split_changes(text))
 
 
 def split_changes(text: str) -> list[str]:
     """The texts of the single changes, at most 16."""
     if text.count(";") >= MAX_CHANGES:
         raise ChangeError(
-            f"There may be at most {MAX_CHANGES} changes at once; got {text.count(';') + 1:,}. Take some back."
+            f"There may be at most {MAX_CHANGES} changes at once; got {text.count(';') + 1:,}. Undo some."
         )
     return text.split(";") if text else []
 
@@ -112,17 +94,18 @@ def parse_change(text: str) -> Change:
     return Change(written["stage"], tuple(map(int, written["index"].split(","))), float(written["value"]))
 
 
-def check(change: Change, stage: Stage) -> None:
-    """Raise ChangeError unless `change` fits `stage`: the index its axes, the number its kind."""
-    if len(change.index) > len(stage.shape) or any(i >= n for i, n in zip(change.index, stage.shape, strict=False)):
-        raise ChangeError(
-            f"{stage.name} has axes {stage.axes} of lengths {stage.shape}, counted from 0; "
-            f"got the index {change.index}."
-        )
-    if stage.value.dtype == bool and change.value not in (0, 1):
-        raise ChangeError(f"A cell of this {stage.name} is 1 (visible) or 0 (hidden); got {change.value}.")
-    if change.value == -math.inf and stage.name not in HIDEABLE:
-        raise ChangeError(
-            f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {stage.name}. "
-            "Give a finite number."
-        )
+def muted(head: int) -> Change:
+    """The change that silences a head, counted from 0: its output is set to zeros."""
+    return Change("heads", (head,), 0.0)
+
+
+def toggled(mask: np.ndarray, index: tuple[int, ...]) -> Change:
+    """The change that hides a visible cell of the mask, and shows a hidden one."""
+    if mask.dtype == bool:
+        return Change("mask", index, not mask[index])
+    return Change("mask", index, 0.0 if np.isneginf(mask[index]) else -np.inf)
+
+
+def replaced(changes: tuple[Change, ...], change: Change) -> tuple[Change, ...]:
+    """The changes with `change` at the end, in place of an earlier one of the same cells."""
+    return (*(each for each in changes if (each.stage, each.index) != (change.stage, change.index)), change)

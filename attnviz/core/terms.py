@@ -1,15 +1,16 @@
-"""Terms: how one cell of a stage was made from cells of earlier stages.
+"""Terms: how one cell of a stage was made from cells of earlier stages, in Python floats alone.
 
-Each kind can say its cells, recompute its value with Python floats alone
-(`total`), write itself as LaTeX, and list its lines, with the words of how they
-make the total (`conclusion`). `between` joins the names of a line's cells.
+What is said here of sums, copies and given numbers, an operation that makes its
+cells in a way of its own says beside itself.
 """
 
 import math
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided, tex
+from attnviz.core.numerals import bracketed_tex, digits, elided, tex
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,68 @@ class Line:
     value: float
 
 
+class Terms(Protocol):
+    """How one cell was made.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+        What it was made from.
+    between : str
+        What joins the names of a line's cells.
+    """
+
+    between: str = ", "
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The cells it was made from, in the order of the lines."""
+
+    def total(self) -> float:
+        """The cell's number, recomputed."""
+
+    def rounding(self) -> float:
+        """How far one rounding can move its numbers (see `rounding_of`); 0 in kinds that do not round."""
+        return 0.0
+
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        """The breakdown, its numbers in the style of `written`."""
+
+    def conclusion(self) -> str:
+        """How the lines make the total, in words; empty where the line is the total."""
+        return ""
+
+    def latex(self) -> str:
+        """The right side of a formula in the cell's own numbers."""
+
+
+def exact_sum(products: Iterable[Sequence[float]]) -> float:
+    """The sum of products, each rounded, added up exactly.
+
+    It is right even where a product, or the sum of the first few, is beyond
+    float64: products of 2^-64 of the numbers are added up then.
+
+    Examples
+    --------
+    >>> exact_sum([(1e308, 1.5), (1e308, 1.5), (-1e308, 1.5)])
+    1.5e+308
+    """
+    products = list(products)
+    try:
+        total = math.fsum(math.prod(product) for product in products)
+    except (OverflowError, ValueError):  # beyond float64 on the way, or an infinity of either sign
+        total = math.nan
+    small = 2.0**-64
+    return total if math.isfinite(total) else math.fsum(math.prod((small, *each)) for each in products) / small
+
+
+def rounding_of(*values: float) -> float:
+    """The machine's epsilon times the sum of the sizes of some numbers, which stays within float64."""
+    return math.fsum(abs(value) * sys.float_info.epsilon for value in values)
+
+
 @dataclass(frozen=True)
-class Sum:
+class Sum(Terms):
     """A sum of products of cells: projections, dot products, weighted sums, additions."""
 
     products: tuple[tuple[Cell, ...], ...]
@@ -47,11 +108,10 @@ class Sum:
         return tuple(cell for product in self.products for cell in product)
 
     def total(self) -> float:
-        return math.fsum(_product(product) for product in self.products)
+        return exact_sum([cell.value for cell in product] for product in self.products)
 
-    def magnitude(self) -> float:
-        """How large the numbers are that are added up: what rounding is relative to, 0 in kinds that do not round."""
-        return math.fsum(abs(_product(product)) for product in self.products)
+    def rounding(self) -> float:
+        return rounding_of(*map(_product, self.products))
 
     def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return tuple(
@@ -67,182 +127,10 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Scaled:
-    """A cell divided by a number, or multiplied by one."""
-
-    cell: Cell
-    divisor: float = 1.0
-    factor: float | None = None
-
-    between = ", "
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return (self.cell,)
-
-    def total(self) -> float:
-        return self.cell.value / self.divisor if self.factor is None else self.cell.value * self.factor
-
-    def magnitude(self) -> float:
-        return abs(self.total())
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        by = f"÷ {written(self.divisor)}" if self.factor is None else f"× {written(self.factor)}"
-        return (Line(self.cells, f"{written(self.cell.value)} {by}", self.total()),)
-
-    def conclusion(self) -> str:
-        return ""
-
-    def latex(self) -> str:
-        if self.factor is None:
-            return rf"\frac{{{tex(self.cell.value)}}}{{{tex(self.divisor)}}}"
-        return rf"{bracketed_tex(self.cell.value)} \cdot {bracketed_tex(self.factor)}"
-
-
-@dataclass(frozen=True)
-class Share:
-    """The softmax of one row at one place: exp(score - shift) over the sum of all of the row's.
-
-    The shift is the row's largest score, which changes no share and keeps exp
-    from overflowing. A row that sees no key has shares of 0.
-    """
-
-    row: tuple[Cell, ...]
-    place: int
-
-    between = ", "
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
-
-    @property
-    def shift(self) -> float:
-        largest = max(cell.value for cell in self.row)
-        return 0.0 if largest == -math.inf else largest
-
-    @property
-    def exponentials(self) -> tuple[float, ...]:
-        shift = self.shift
-        return tuple(math.exp(cell.value - shift) for cell in self.row)
-
-    @property
-    def divisor(self) -> float:
-        return math.fsum(self.exponentials)
-
-    def total(self) -> float:
-        exponentials = self.exponentials
-        divisor = math.fsum(exponentials)
-        return exponentials[self.place] / divisor if divisor else 0.0
-
-    def magnitude(self) -> float:
-        return self.total()
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return tuple(
-            Line((cell,), f"exp({written(cell.value)} − {bracketed(self.shift, written)})", exponential)
-            for cell, exponential in zip(self.row, self.exponentials, strict=True)
-        )
-
-    def conclusion(self) -> str:
-        if not self.divisor:
-            return "no key is visible, so the share is 0"
-        return f"{digits(self.exponentials[self.place])} ÷ {digits(self.divisor)}, the sum of {len(self.row)}"
-
-    def latex(self) -> str:
-        if not self.divisor:
-            return r"0 \quad\text{(no key is visible)}"
-        numerator = rf"e^{{{tex(self.row[self.place].value)} - {bracketed_tex(self.shift)}}}"
-        return rf"\frac{{{numerator}}}{{{elided([tex(value) for value in self.exponentials])}}}"
-
-
-@dataclass(frozen=True)
-class Proportion:
-    """One row's numbers over their own sum, at one place; a hidden key counts 0.
-
-    Without an exponential a negative number gives a negative proportion.
-    """
-
-    row: tuple[Cell, ...]
-    place: int
-
-    between = ", "
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
-
-    @property
-    def counted(self) -> tuple[float, ...]:
-        return tuple(0.0 if cell.value == -math.inf else cell.value for cell in self.row)
-
-    @property
-    def divisor(self) -> float:
-        return math.fsum(self.counted)
-
-    def total(self) -> float:
-        return self.counted[self.place] / self.divisor if self.divisor else 0.0
-
-    def magnitude(self) -> float:
-        # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
-        added = math.fsum(abs(value) for value in self.counted)
-        return abs(self.total()) * added / abs(self.divisor) if self.divisor else 0.0
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return tuple(
-            Line((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
-            for cell, value in zip(self.row, self.counted, strict=True)
-        )
-
-    def conclusion(self) -> str:
-        if not self.divisor:
-            return "no key is visible, so the share is 0"
-        return f"{digits(self.counted[self.place])} ÷ {bracketed(self.divisor)}, the sum of {len(self.row)}"
-
-    def latex(self) -> str:
-        if not self.divisor:
-            return r"0 \quad\text{(no key is visible)}"
-        parts = [bracketed_tex(value) for value in self.counted]
-        return rf"\frac{{{parts[self.place]}}}{{{elided(parts)}}}"
-
-
-@dataclass(frozen=True)
-class Masked:
-    """A cell that is kept where the key is visible, and is -inf where it is hidden."""
-
-    cell: Cell
-    visible: Cell
-
-    between = ", "
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return (self.cell, self.visible)
-
-    def total(self) -> float:
-        return self.cell.value if self.visible.value else -math.inf
-
-    def magnitude(self) -> float:
-        return 0.0
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        rule = f"visible, so {written(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
-        return (Line(self.cells, rule, self.total()),)
-
-    def conclusion(self) -> str:
-        return ""
-
-    def latex(self) -> str:
-        return rf"{tex(self.cell.value)} \text{{ (visible)}}" if self.visible.value else r"\text{hidden}"
-
-
-@dataclass(frozen=True)
-class Copy:
+class Copy(Terms):
     """The same number as an earlier cell."""
 
     cell: Cell
-
-    between = ", "
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -251,21 +139,15 @@ class Copy:
     def total(self) -> float:
         return self.cell.value
 
-    def magnitude(self) -> float:
-        return 0.0
-
     def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return (Line(self.cells, "the same number", self.cell.value),)
-
-    def conclusion(self) -> str:
-        return ""
 
     def latex(self) -> str:
         return tex(self.cell.value)
 
 
 @dataclass(frozen=True)
-class Given:
+class Given(Terms):
     """A number that came from nothing in the graph: `recipe` says where it is from."""
 
     value: float
@@ -280,20 +162,11 @@ class Given:
     def total(self) -> float:
         return self.value
 
-    def magnitude(self) -> float:
-        return 0.0
-
     def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
         return (Line((), self.recipe, self.value),)
 
-    def conclusion(self) -> str:
-        return ""
-
     def latex(self) -> str:
         return tex(self.value)
-
-
-Terms = Sum | Scaled | Share | Proportion | Masked | Copy | Given
 
 
 def _product(cells: tuple[Cell, ...]) -> float:

@@ -1,8 +1,8 @@
 """Tokens: the words and punctuation marks of a sentence, in any script."""
 
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
+from itertools import chain, count
 
 _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
 _INSIDE_WORDS = "'\u2019"
@@ -50,15 +50,14 @@ def tokenize(text: str) -> tuple[str, ...]:
 
 def labels(tokens: Sequence[str]) -> tuple[str, ...]:
     """Tokens as they are shown: a long one cut short, the second "the" as "the (2)". No two labels are the same."""
-    seen: Counter[str] = Counter()
-    told_apart = []
+    taken: dict[str, None] = {}  # a set in order
     for token in tokens:
         shown = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
         if any(unicodedata.bidirectional(character) in ("R", "AL") for character in shown):
             shown = f"\u2068{shown}\u2069"  # else it would turn round what stands beside it, as in q[head 1, …, 3]
-        seen[shown] += 1
-        told_apart.append(shown if seen[shown] == 1 else f"{shown} ({seen[shown]})")
-    return tuple(told_apart)
+        numbered = (f"{shown} ({n})" for n in count(2))
+        taken[next(label for label in chain([shown], numbered) if label not in taken)] = None
+    return tuple(taken)
 
 
 def _clusters(text: str) -> list[str]:

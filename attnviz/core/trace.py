@@ -10,71 +10,12 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.core.axes import Axis
-from attnviz.core.changes import Change, check
-from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.operations import AddMask, Hide, Operation, Source
+from attnviz.core.changes import Change
+from attnviz.core.errors import ChangeError
+from attnviz.core.operations.source import Source
 from attnviz.core.selection import Selection
-from attnviz.core.terms import Cell, Terms
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A named array and the operation that made it from earlier stages.
-
-    Attributes
-    ----------
-    name : str
-        Its word in the vocabulary, such as "scores".
-    value : ndarray
-        Read-only. float64, or bool for a mask that selects.
-    axes : tuple of str
-        What each axis counts, such as ("head", "query", "key").
-    operation : Operation
-    inputs : tuple of str
-        The names of the stages that the operation reads.
-    overridden : frozenset of tuple of int
-        The cells that hold a number set by hand, not their operation's (see `Trace.with_change`).
-    """
-
-    name: str
-    value: np.ndarray
-    axes: tuple[str, ...]
-    operation: Operation
-    inputs: tuple[str, ...] = ()
-    overridden: frozenset[tuple[int, ...]] = frozenset()
-
-    def __post_init__(self):
-        value = self.value.copy()
-        value.flags.writeable = False
-        object.__setattr__(self, "value", value)
-
-    @property
-    def is_given(self) -> bool:
-        """Whether it comes from nothing in the graph."""
-        return isinstance(self.operation, Source)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-        return self.value.shape
-
-    def cell(self, index: tuple[int, ...]) -> Cell:
-        """The number at `index`."""
-        return Cell(self.name, index, float(self.value[index]))
-
-    def recomputed(self, inputs: Sequence[Stage]) -> Stage:
-        """The stage made from other inputs; what was set by hand stays."""
-        value = _computed(self.name, self.operation, inputs)
-        for index in self.overridden:
-            value[index] = self.value[index]
-        return replace(self, value=value)
-
-    def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
-        """The stage with `number` at `index`, or in all cells whose index begins so."""
-        value = self.value.copy()
-        value[index] = number
-        cells = {(*index, *rest) for rest in np.ndindex(self.shape[len(index) :])}
-        return replace(self, value=value, overridden=self.overridden | cells)
+from attnviz.core.stage import Stage
+from attnviz.core.terms import Cell, Given, Terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +107,10 @@ class Trace:
         index = tuple(operator.index(i) for i in index)
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
-        if index in stage.overridden or stage.is_given:
-            origin = Source("set by you") if index in stage.overridden else stage.operation
-            return origin.terms(index, value=float(stage.value[index]))
+        if index in stage.overridden:
+            return Given(stage.cell(index).value, "set by you")
+        if stage.is_given:
+            return Given(stage.cell(index).value, stage.operation.recipe)
         return stage.operation.terms(index, *self.inputs(name))
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
@@ -176,12 +118,12 @@ class Trace:
         return tuple(self[each] for each in self[name].inputs)
 
     def lines(self, name: str) -> tuple[str, ...]:
-        """The NumPy that makes the stage: one line, and one for each number set by hand; none for a given stage."""
+        """The NumPy of a stage: its operation's, then a line for each number set by hand; none if it is given."""
         stage = self[name]
         if stage.is_given:
             return ()
         changes = (change.numpy() for change in self.changes if change.stage == name)
-        return (stage.operation.numpy(name, *stage.inputs), *changes)
+        return (*stage.operation.numpy(name, *stage.inputs), *changes)
 
     def label(self, axis: str, place: int) -> str:
         """The word at a place of an axis; places are counted from 1 where an axis has no words."""
@@ -242,7 +184,7 @@ class Trace:
         if change.stage not in self:
             names = ", ".join(stage.name for stage in self.stages)
             raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
-        check(change, self[change.stage])
+        self[change.stage].check(change)
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
@@ -276,37 +218,3 @@ class Trace:
         """The trace with other words along some of its axes."""
         named = {axis.replace("_", " "): words for axis, words in labels.items()}
         return replace(self, labels={**self.labels, **named})
-
-
-class Builder:
-    """Stages being made, one after the other."""
-
-    def __init__(self) -> None:
-        self.stages: dict[str, Stage] = {}
-
-    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> str:
-        """Add a stage that comes from nothing. Returns its name."""
-        self.stages[name] = Stage(name, value, axes, Source(recipe))
-        return name
-
-    def apply(self, name: str, operation: Operation, *inputs: str) -> str:
-        """Add the stage that `operation` makes of earlier ones. Returns its name.
-
-        Raises
-        ------
-        ArrayError
-            If a number is too large for float64.
-        """
-        made_from = [self.stages[each] for each in inputs]
-        value = _computed(name, operation, made_from)
-        self.stages[name] = Stage(name, value, operation.axes(*made_from), operation, inputs)
-        return name
-
-
-def _computed(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        value = operation.compute(*(stage.value for stage in inputs))
-    hides = isinstance(operation, Hide | AddMask)  # only a mask makes a -inf that is meant
-    if not (np.isfinite(value) | (hides & np.isneginf(value))).all():
-        raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
-    return value

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.core.attention import attend_projected
 from attnviz.core.masks import causal
-from attnviz.core.operations import Softmax
+from attnviz.core.operations.softmax import Softmax
 from attnviz.core.trace import Trace
 from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side, unshifted_softmax

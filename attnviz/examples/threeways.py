@@ -5,7 +5,7 @@ import numpy as np
 from attnviz.core import torchstream
 from attnviz.core.attention import attend
 from attnviz.core.masks import causal
-from attnviz.core.operations import SumNormalise
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.trace import Trace
 from attnviz.examples.example import Example

@@ -4,7 +4,8 @@ import io
 
 import numpy as np
 
-from attnviz.core.trace import Stage, Trace
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
 from attnviz.text.vocabulary import VOCABULARY
 
 HEAD = '''\

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.operations import SumNormalise
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.trace import Trace
 
 

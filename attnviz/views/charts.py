@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.core.operations.softmax import Share
 from attnviz.core.selection import Selection
-from attnviz.core.terms import Share
 from attnviz.core.trace import Trace
 from attnviz.text.vocabulary import AXES, VOCABULARY
 from attnviz.views import palette

@@ -12,7 +12,8 @@ import numpy as np
 
 from attnviz.core.axes import side_by_side
 from attnviz.core.selection import Selection
-from attnviz.core.trace import Stage, Trace
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
 from attnviz.text.vocabulary import AXES, VOCABULARY, symbol
 
 LEGIBLE = 16  # rows or columns up to which every number is written out

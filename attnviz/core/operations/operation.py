@@ -1,14 +1,11 @@
-"""Operand: how an operation reads one of its inputs; and `Source`, the operation that reads none."""
-
-from __future__ import annotations
+"""Operation: what every way of making a stage can do."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 
-from attnviz.core import terms
-from attnviz.core.terms import Terms
+from attnviz.core.terms import Cell, Terms
 
 Index = tuple[int, ...]
 Derivatives = tuple[np.ndarray | None, ...]
@@ -24,15 +21,63 @@ class Operand:
     transposed: bool = False
 
 
-@dataclass(frozen=True)
-class Source:
-    """A stage that comes from nothing: what was typed, drawn or handed in."""
+class Input(Protocol):
+    """What an operation needs to know of a stage that it reads."""
 
-    recipe: str
-    operands = ()
+    axes: tuple[str, ...]
 
-    def terms(self, index: Index, *, value: float) -> Terms:
-        return terms.Given(value, self.recipe)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+
+    def cell(self, index: Index) -> Cell:
+        """The number at `index`."""
+
+
+class Operation(Protocol):
+    """How a stage is made from its inputs. Wherever arrays have heads, the axis of heads comes first.
+
+    Attributes
+    ----------
+    operands : tuple of Operand
+        How its picture is read: which part of each input one cell of the result comes from.
+    hides : bool
+        Whether a -inf or a False in an input means a hidden key, which is -inf in the result.
+    """
+
+    operands: tuple[Operand, ...]
+    hides: bool = False
+
+    def compute(self, *inputs: np.ndarray) -> np.ndarray:
+        """The whole array."""
+
+    def vjp(self, upstream: np.ndarray, *inputs: np.ndarray) -> Derivatives:
+        """The vector-Jacobian product: a derivative passed back through the operation.
+
+        Parameters
+        ----------
+        upstream : ndarray
+            The derivatives of some number with respect to each cell of what `compute` makes of the inputs.
+            (The stage itself may hold other numbers, set by hand.)
+
+        Returns
+        -------
+        tuple of ndarray or None
+            Those with respect to each cell of each input, in the input's shape; None for a boolean mask,
+            which has no derivative.
+        """
+
+    def axes(self, *inputs: Input) -> tuple[str, ...]:
+        """The names of the result's axes."""
+
+    def terms(self, index: Index, *inputs: Input) -> Terms:
+        """How the cell at `index` is made."""
+
+    def latex(self, result: str, *inputs: str) -> str:
+        """The operation as a formula, of the symbols of its stages."""
+
+    def numpy(self, result: str, *inputs: str) -> tuple[str, ...]:
+        """The operation as lines of NumPy, of the names of its stages."""
 
 
 def over_heads(derivatives: np.ndarray, like: np.ndarray) -> np.ndarray:

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.differences import difference, muted, replaced, toggled
-from attnviz.core.changes import Change
+from attnviz.analysis.differences import difference
+from attnviz.core.changes import Change, muted, replaced, toggled
 from attnviz.core.errors import ChangeError
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.core.terms import Cell
@@ -45,7 +45,7 @@ def setter(fitted: Fitted) -> None:
                 type="primary",
                 disabled=full,
                 on_click=_add,
-                args=(scene.changes, toggled(trace, cell.index)),
+                args=(scene.changes, toggled(trace["mask"].value, cell.index)),
             )
         else:
             finite = cell.value if np.isfinite(cell.value) else 0.0

@@ -8,8 +8,8 @@ import streamlit as st
 
 from attnviz.analysis.provenance import format_trail
 from attnviz.core.numerals import bracketed, digits
+from attnviz.core.operations.softmax import Share
 from attnviz.core.selection import Selection
-from attnviz.core.terms import Share
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.text import captions

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.analysis import gradients
 from attnviz.analysis.provenance import parse_trail
-from attnviz.core.operations import Source
+from attnviz.core.errors import ArrayError
 from attnviz.core.terms import Cell, Given, Line, Terms
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
@@ -36,7 +36,7 @@ def start(trace: Trace, cells: Trail) -> None:
     with st.container(horizontal=True):
         st.selectbox(
             "Number of",
-            sorted((stage.name for stage in trace.stages), key=lambda name: isinstance(trace[name].operation, Source)),
+            sorted((stage.name for stage in trace.stages), key=lambda name: trace[name].is_given),
             key=shown_by("start_stage", first.stage),
             on_change=_start_at_stage,
             args=(trace, first),
@@ -85,7 +85,11 @@ def terms(fitted: Fitted, cells: Trail) -> None:
 def slopes(fitted: Fitted, cell: Cell) -> None:
     """What moves a number: its gradient with respect to every earlier stage."""
     trace = fitted.trace
-    found = gradients.gradients(trace, cell.stage, cell.index)
+    try:
+        found = gradients.gradients(trace, cell.stage, cell.index)
+    except ArrayError as error:
+        st.warning(markdown(str(error)), icon=":material/info:")
+        return
     st.markdown(markdown(gradients.caption(trace, cell.stage, cell.index, found)))
     st.markdown(
         "Each number below is a **slope**: how fast the chosen number moves when that one does. Orange moves it up, "

@@ -1,0 +1,38 @@
+"""Addition: positions are added to embeddings, and a float mask to scores."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
+from attnviz.core.terms import Sum, Terms
+
+
+@dataclass(frozen=True)
+class Addition(Operation):
+    """E + P (Vaswani et al. 2017, section 3.5); or, where it hides, a mask of numbers in which -inf hides a key.
+
+    The second input may lack the axis of heads, and is then added in each head.
+    """
+
+    hides: bool = False
+    operands = (Operand("cell"), Operand("cell", "+"))
+
+    def compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return a + b
+
+    def vjp(self, upstream: np.ndarray, a: np.ndarray, b: np.ndarray) -> Derivatives:
+        moves = np.where(np.isneginf(a + b), 0, upstream)  # what is added to -inf moves nothing
+        return moves, over_heads(moves, b)
+
+    def axes(self, a: Input, b: Input) -> tuple[str, ...]:
+        return a.axes
+
+    def terms(self, index: Index, a: Input, b: Input) -> Terms:
+        return Sum(((a.cell(index),), (b.cell(index[-len(b.shape) :]),)))
+
+    def latex(self, result: str, a: str, b: str) -> str:
+        return f"{result} = {a} + {b}"
+
+    def numpy(self, result: str, a: str, b: str) -> tuple[str, ...]:
+        return (f"{result} = {a} + {b}",)

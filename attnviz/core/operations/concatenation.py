@@ -1,0 +1,35 @@
+"""Concatenation: the heads' outputs side by side."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Copy, Terms
+
+
+@dataclass(frozen=True)
+class Concatenation(Operation):
+    """The heads' outputs side by side, head 1 first."""
+
+    operands = (Operand("cell"),)
+
+    def compute(self, heads: np.ndarray) -> np.ndarray:
+        return np.concatenate(heads, axis=-1)
+
+    def vjp(self, upstream: np.ndarray, heads: np.ndarray) -> Derivatives:
+        return (np.stack(np.split(upstream, len(heads), axis=-1)),)
+
+    def axes(self, heads: Input) -> tuple[str, ...]:
+        return (heads.axes[1], "heads * d_v")
+
+    def terms(self, index: Index, heads: Input) -> Terms:
+        query, column = index
+        head, feature = divmod(column, heads.shape[-1])
+        return Copy(heads.cell((head, query, feature)))
+
+    def latex(self, result: str, heads: str) -> str:
+        return rf"{result} = [{heads.replace('_i', '_1')} \;\cdots\; {heads.replace('_i', '_h')}]"
+
+    def numpy(self, result: str, heads: str) -> tuple[str, ...]:
+        return (f"{result} = np.concatenate({heads}, axis=-1)",)

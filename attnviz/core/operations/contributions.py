@@ -1,0 +1,41 @@
+"""Contributions: each head's own part of the output."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Sum, Terms
+
+
+@dataclass(frozen=True)
+class Contributions(Operation):
+    """Each head's own part of the output: its entries times its band of rows of W_O.
+
+    Concatenating and multiplying by W_O is the same as adding these up over the
+    heads (Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits").
+    """
+
+    operands = (Operand("row"), Operand("column", "×"))
+
+    def compute(self, heads: np.ndarray, w_o: np.ndarray) -> np.ndarray:
+        return heads @ w_o.reshape(*heads.shape[::2], -1)
+
+    def vjp(self, upstream: np.ndarray, heads: np.ndarray, w_o: np.ndarray) -> Derivatives:
+        bands = w_o.reshape(*heads.shape[::2], -1)
+        return upstream @ bands.swapaxes(-1, -2), (heads.swapaxes(-1, -2) @ upstream).reshape(w_o.shape)
+
+    def axes(self, heads: Input, w_o: Input) -> tuple[str, ...]:
+        return (*heads.axes[:2], w_o.axes[-1])
+
+    def terms(self, index: Index, heads: Input, w_o: Input) -> Terms:
+        head, query, column = index
+        d_v = heads.shape[-1]
+        return Sum(tuple((heads.cell((head, query, i)), w_o.cell((head * d_v + i, column))) for i in range(d_v)))
+
+    def latex(self, result: str, heads: str, w_o: str) -> str:
+        _, _, head = heads.rpartition("_")  # the band of W_O is the one of the same head
+        return rf"{result} = {heads}\,{w_o}_{head}"
+
+    def numpy(self, result: str, heads: str, w_o: str) -> tuple[str, ...]:
+        return (f"{result} = {heads} @ {w_o}.reshape(*{heads}.shape[::2], -1)",)

@@ -1,0 +1,34 @@
+"""Dot products: how well each query fits each key."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Sum, Terms
+
+
+@dataclass(frozen=True)
+class DotProducts(Operation):
+    """Q K^T: each query's dot product with each key (Vaswani et al. 2017, equation 1)."""
+
+    operands = (Operand("row"), Operand("column", "×", transposed=True))
+
+    def compute(self, q: np.ndarray, k: np.ndarray) -> np.ndarray:
+        return q @ k.swapaxes(-1, -2)
+
+    def vjp(self, upstream: np.ndarray, q: np.ndarray, k: np.ndarray) -> Derivatives:
+        return upstream @ k, upstream.swapaxes(-1, -2) @ q
+
+    def axes(self, q: Input, k: Input) -> tuple[str, ...]:
+        return (*q.axes[:-1], k.axes[-2])
+
+    def terms(self, index: Index, q: Input, k: Input) -> Terms:
+        head, query, key = index
+        return Sum(tuple((q.cell((head, query, i)), k.cell((head, key, i))) for i in range(q.shape[-1])))
+
+    def latex(self, result: str, q: str, k: str) -> str:
+        return rf"{result} = {q}\,{{{k}}}^{{\top}}"
+
+    def numpy(self, result: str, q: str, k: str) -> tuple[str, ...]:
+        return (f"{result} = {q} @ {k}.swapaxes(-1, -2)",)

@@ -1,0 +1,63 @@
+"""Hide: a boolean mask keeps keys from being seen."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.numerals import digits, tex
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Cell, Line, Terms
+
+
+@dataclass(frozen=True)
+class Hide(Operation):
+    """A boolean mask: a visible key keeps its score, a hidden one gets -inf.
+
+    It selects. Multiplying by the mask would leave a score of 0, which is a
+    share like any other, and adding -1e9 would not hide a score of 1e9.
+    """
+
+    operands = (Operand("cell"), Operand("cell", "where"))
+    hides = True
+
+    def compute(self, scaled: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.where(mask, scaled, -np.inf)
+
+    def vjp(self, upstream: np.ndarray, scaled: np.ndarray, mask: np.ndarray) -> Derivatives:
+        return np.where(mask, upstream, 0), None
+
+    def axes(self, scaled: Input, mask: Input) -> tuple[str, ...]:
+        return scaled.axes
+
+    def terms(self, index: Index, scaled: Input, mask: Input) -> Terms:
+        return Masked(scaled.cell(index), mask.cell(index[-len(mask.shape) :]))
+
+    def latex(self, result: str, scaled: str, mask: str) -> str:
+        return rf"{result} = {scaled} \text{{ where }} {mask} \text{{, else }} -\infty"
+
+    def numpy(self, result: str, scaled: str, mask: str) -> tuple[str, ...]:
+        return (f"{result} = np.where({mask}, {scaled}, -np.inf)",)
+
+
+@dataclass(frozen=True)
+class Masked(Terms):
+    """A cell that is kept where the key is visible, and is -inf where it is hidden."""
+
+    cell: Cell
+    visible: Cell
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return (self.cell, self.visible)
+
+    def total(self) -> float:
+        return self.cell.value if self.visible.value else -math.inf
+
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        rule = f"visible, so {written(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
+        return (Line(self.cells, rule, self.total()),)
+
+    def latex(self) -> str:
+        return rf"{tex(self.cell.value)} \text{{ (visible)}}" if self.visible.value else r"\text{hidden}"

@@ -1,0 +1,36 @@
+"""Identity: an input that is passed on as it is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
+from attnviz.core.terms import Copy, Terms
+
+
+@dataclass(frozen=True)
+class Identity(Operation):
+    """The input itself; with `heads`, once for each head (a projection that is left out)."""
+
+    rows: str
+    heads: int | None = None
+    operands = (Operand("cell"),)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        return x.copy() if self.heads is None else np.repeat(x[None], self.heads, axis=0)
+
+    def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
+        return (over_heads(upstream, x),)
+
+    def axes(self, x: Input) -> tuple[str, ...]:
+        return (*(() if self.heads is None else ("head",)), self.rows, x.axes[-1])
+
+    def terms(self, index: Index, x: Input) -> Terms:
+        return Copy(x.cell(index[-2:]))
+
+    def latex(self, result: str, x: str) -> str:
+        return f"{result} = {x}"
+
+    def numpy(self, result: str, x: str) -> tuple[str, ...]:
+        copied = f"{x}.copy()" if self.heads is None else f"np.repeat({x}[None], {self.heads}, 0)"
+        return (f"{result} = {copied}",)

@@ -1,0 +1,37 @@
+"""Projection: vectors times a matrix."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
+from attnviz.core.terms import Sum, Terms
+
+
+@dataclass(frozen=True)
+class Projection(Operation):
+    """x W + b, rows times columns: Q, K and V of each head, and the output (Vaswani et al. 2017, section 3.2.2)."""
+
+    rows: str
+    operands = (Operand("row"), Operand("column", "×"), Operand("column", "+"))
+
+    def compute(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
+        return x @ w if b is None else x @ w + b[..., None, :]
+
+    def vjp(self, upstream: np.ndarray, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> Derivatives:
+        of_x, of_w = over_heads(upstream @ w.swapaxes(-1, -2), x), x.T @ upstream
+        return (of_x, of_w) if b is None else (of_x, of_w, upstream.sum(axis=-2))
+
+    def axes(self, x: Input, w: Input, b: Input | None = None) -> tuple[str, ...]:
+        return (*w.axes[:-2], self.rows, w.axes[-1])
+
+    def terms(self, index: Index, x: Input, w: Input, b: Input | None = None) -> Terms:
+        *head, row, column = index
+        products = [(x.cell((row, i)), w.cell((*head, i, column))) for i in range(x.shape[-1])]
+        return Sum((*products, *([] if b is None else [(b.cell((*head, column)),)])))
+
+    def latex(self, result: str, x: str, w: str, b: str | None = None) -> str:
+        return rf"{result} = {x}\,{w}" + ("" if b is None else f" + {b}")
+
+    def numpy(self, result: str, x: str, w: str, b: str | None = None) -> tuple[str, ...]:
+        return (f"{result} = {x} @ {w}" + ("" if b is None else f" + {b}[..., None, :]"),)

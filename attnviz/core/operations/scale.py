@@ -1,0 +1,75 @@
+"""Scale: scores are divided by the square root of their number of terms."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.numerals import bracketed_tex, digits, tex
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Cell, Line, Terms, rounding_of
+
+
+@dataclass(frozen=True)
+class Scale(Operation):
+    """Scores over sqrt(d_k) (Vaswani et al. 2017, section 3.2.1), or times a `factor` of one's own."""
+
+    d_k: int
+    factor: float | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        by = f"÷ √{self.d_k}" if self.factor is None else f"× {self.factor:g}"
+        return (Operand("cell", after=by),)
+
+    def compute(self, scores: np.ndarray) -> np.ndarray:
+        return scores / np.sqrt(self.d_k) if self.factor is None else scores * self.factor
+
+    def vjp(self, upstream: np.ndarray, scores: np.ndarray) -> Derivatives:
+        return (self.compute(upstream),)
+
+    def axes(self, scores: Input) -> tuple[str, ...]:
+        return scores.axes
+
+    def terms(self, index: Index, scores: Input) -> Terms:
+        if self.factor is None:
+            return Scaled(scores.cell(index), divisor=math.sqrt(self.d_k))
+        return Scaled(scores.cell(index), factor=self.factor)
+
+    def latex(self, result: str, scores: str) -> str:
+        if self.factor is None:
+            return rf"{result} = \frac{{{scores}}}{{\sqrt{{d_k}}}} = \frac{{{scores}}}{{\sqrt{{{self.d_k}}}}}"
+        return rf"{result} = {self.factor:g} \cdot {scores}"
+
+    def numpy(self, result: str, scores: str) -> tuple[str, ...]:
+        by = f"/ np.sqrt({self.d_k})" if self.factor is None else f"* {self.factor!r}"
+        return (f"{result} = {scores} {by}",)
+
+
+@dataclass(frozen=True)
+class Scaled(Terms):
+    """A cell divided by a number, or multiplied by one."""
+
+    cell: Cell
+    divisor: float = 1.0
+    factor: float | None = None
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return (self.cell,)
+
+    def total(self) -> float:
+        return self.cell.value / self.divisor if self.factor is None else self.cell.value * self.factor
+
+    def rounding(self) -> float:
+        return rounding_of(self.total())
+
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        by = f"÷ {written(self.divisor)}" if self.factor is None else f"× {written(self.factor)}"
+        return (Line(self.cells, f"{written(self.cell.value)} {by}", self.total()),)
+
+    def latex(self) -> str:
+        if self.factor is None:
+            return rf"\frac{{{tex(self.cell.value)}}}{{{tex(self.divisor)}}}"
+        return rf"{bracketed_tex(self.cell.value)} \cdot {bracketed_tex(self.factor)}"

@@ -1,0 +1,106 @@
+"""Softmax: a row of scores becomes shares that add up to 1."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided, tex
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Cell, Line, Terms, rounding_of
+
+
+@dataclass(frozen=True)
+class Softmax(Operation):
+    """exp(score - max) / sum along the keys; a query that sees no key gets a row of zeros.
+
+    Without the shift by the row's maximum exp overflows from 710 on. `initial`
+    keeps the maximum of a row of -inf finite, as -inf - -inf would be NaN; and
+    as the largest exponential of any other row is exp(0) = 1, its sum is at
+    least 1, so that `np.maximum` only ever touches a row of zeros.
+    """
+
+    operands = (Operand("row", "softmax"),)
+
+    def compute(self, masked: np.ndarray) -> np.ndarray:
+        exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min))
+        return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
+
+    def vjp(self, upstream: np.ndarray, masked: np.ndarray) -> Derivatives:
+        # d a_m / d z_j = a_m (delta_mj - a_j): 0 for a hidden key, and for all keys of a query that sees none
+        shares = self.compute(masked)
+        return (shares * (upstream - (upstream * shares).sum(axis=-1, keepdims=True)),)
+
+    def axes(self, masked: Input) -> tuple[str, ...]:
+        return masked.axes
+
+    def terms(self, index: Index, masked: Input) -> Terms:
+        *row, place = index
+        return Share(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+
+    def latex(self, result: str, masked: str) -> str:
+        shifted = r"\exp(z_{nm} - \max_j z_{nj})"
+        share = rf"a_{{nm}} = \frac{{{shifted}}}{{\sum_m {shifted}}}"
+        return rf"{result} = \mathrm{{softmax}}({masked}): \quad {share}"
+
+    def numpy(self, result: str, masked: str) -> tuple[str, ...]:
+        return (
+            f"{result} = (e := np.exp({masked} - {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)))"
+            " / np.maximum(e.sum(axis=-1, keepdims=True), 1)",
+        )
+
+
+@dataclass(frozen=True)
+class Share(Terms):
+    """The softmax of one row at one place: exp(score - shift) over the sum of all of the row's.
+
+    The shift is the row's largest score, which changes no share and keeps exp
+    from overflowing. A row that sees no key has shares of 0.
+    """
+
+    row: tuple[Cell, ...]
+    place: int
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.row
+
+    @property
+    def shift(self) -> float:
+        largest = max(cell.value for cell in self.row)
+        return 0.0 if largest == -math.inf else largest
+
+    @property
+    def exponentials(self) -> tuple[float, ...]:
+        shift = self.shift
+        return tuple(math.exp(cell.value - shift) for cell in self.row)
+
+    @property
+    def divisor(self) -> float:
+        return math.fsum(self.exponentials)
+
+    def total(self) -> float:
+        exponentials = self.exponentials
+        divisor = math.fsum(exponentials)
+        return exponentials[self.place] / divisor if divisor else 0.0
+
+    def rounding(self) -> float:
+        return rounding_of(self.total())
+
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        return tuple(
+            Line((cell,), f"exp({written(cell.value)} − {bracketed(self.shift, written)})", exponential)
+            for cell, exponential in zip(self.row, self.exponentials, strict=True)
+        )
+
+    def conclusion(self) -> str:
+        if not self.divisor:
+            return "no key is visible, so the share is 0"
+        return f"{digits(self.exponentials[self.place])} ÷ {digits(self.divisor)}, the sum of {len(self.row)}"
+
+    def latex(self) -> str:
+        if not self.divisor:
+            return r"0 \quad\text{(no key is visible)}"
+        numerator = rf"e^{{{tex(self.row[self.place].value)} - {bracketed_tex(self.shift)}}}"
+        return rf"\frac{{{numerator}}}{{{elided([tex(value) for value in self.exponentials])}}}"

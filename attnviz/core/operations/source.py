@@ -1,0 +1,11 @@
+"""Source: the operation of a stage that comes from nothing in the graph."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Source:
+    """What was typed, drawn or given; `recipe` says where it is from."""
+
+    recipe: str
+    operands = ()

@@ -1,0 +1,112 @@
+"""Sum normalisation: a row of scores over its own sum."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.errors import ArrayError
+from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Cell, Line, Terms, exact_sum, rounding_of
+
+
+@dataclass(frozen=True)
+class SumNormalise(Operation):
+    """Each number over the sum of its row: what is sometimes shown before softmax, or in its place.
+
+    The rows add up to 1, but a negative score gets a negative share, adding a
+    constant to all scores changes the shares, and a row that adds up to 0 has
+    none. A hidden key counts 0; a query that sees no key gets a row of zeros.
+    """
+
+    operands = (Operand("row", "÷ row sum"),)
+
+    def compute(self, masked: np.ndarray) -> np.ndarray:
+        counted, divisor = self._fraction(masked)
+        return counted / divisor
+
+    def vjp(self, upstream: np.ndarray, masked: np.ndarray) -> Derivatives:
+        # d a_m / d z_j = (delta_mj - a_m) / sum of z
+        counted, divisor = self._fraction(masked)
+        moves = (upstream - (upstream * counted / divisor).sum(axis=-1, keepdims=True)) / divisor
+        return (np.where(np.isneginf(masked), 0, moves),)
+
+    def _fraction(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What counts, and what it is divided by: the sum of its row, or 1 where no key is visible."""
+        hidden = np.isneginf(masked)
+        counted = np.where(hidden, 0, masked)
+        divisor = np.where(hidden.all(axis=-1, keepdims=True), 1, counted.sum(axis=-1, keepdims=True))
+        # the sum is within this of the exact one, which may be 0 where the rounded one is not
+        rounding = (np.abs(counted) * np.finfo(float).eps).sum(axis=-1, keepdims=True) * counted.shape[-1]
+        if not (np.isfinite(divisor) & (np.abs(divisor) > rounding)).all():
+            raise ArrayError(
+                "A row divided by its sum must add up to a finite number other than 0, and not to one so near 0 "
+                "that it may be what rounding left. Use softmax."
+            )
+        return counted, divisor
+
+    def axes(self, masked: Input) -> tuple[str, ...]:
+        return masked.axes
+
+    def terms(self, index: Index, masked: Input) -> Terms:
+        *row, place = index
+        return Proportion(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+
+    def latex(self, result: str, masked: str) -> str:
+        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_m z_{{nm}}}}, \quad z = {masked}"
+
+    def numpy(self, result: str, masked: str) -> tuple[str, ...]:
+        hidden = f"np.isneginf({masked})"
+        return (
+            f"{result} = (z := np.where({hidden}, 0, {masked}))"
+            f" / np.where({hidden}.all(axis=-1, keepdims=True), 1, z.sum(axis=-1, keepdims=True))",
+        )
+
+
+@dataclass(frozen=True)
+class Proportion(Terms):
+    """One row's numbers over their own sum, at one place; a hidden key counts 0.
+
+    Without an exponential a negative number gives a negative proportion.
+    """
+
+    row: tuple[Cell, ...]
+    place: int
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.row
+
+    @property
+    def counted(self) -> tuple[float, ...]:
+        return tuple(0.0 if cell.value == -math.inf else cell.value for cell in self.row)
+
+    @property
+    def divisor(self) -> float:
+        return exact_sum((value,) for value in self.counted)
+
+    def total(self) -> float:
+        return self.counted[self.place] / self.divisor if self.divisor else 0.0
+
+    def rounding(self) -> float:
+        # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
+        return abs(self.total()) * rounding_of(*self.counted) / abs(self.divisor) if self.divisor else 0.0
+
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        return tuple(
+            Line((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
+            for cell, value in zip(self.row, self.counted, strict=True)
+        )
+
+    def conclusion(self) -> str:
+        if not self.divisor:
+            return "no key is visible, so the share is 0"
+        return f"{digits(self.counted[self.place])} ÷ {bracketed(self.divisor)}, the sum of {len(self.row)}"
+
+    def latex(self) -> str:
+        if not self.divisor:
+            return r"0 \quad\text{(no key is visible)}"
+        parts = [bracketed_tex(value) for value in self.counted]
+        return rf"\frac{{{parts[self.place]}}}{{{elided(parts)}}}"

@@ -1,0 +1,36 @@
+"""Weighted sum: the values, mixed in the shares of attention."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.terms import Sum, Terms
+
+
+@dataclass(frozen=True)
+class WeightedSum(Operation):
+    """A V: each query's mixture of the values, in the shares of its attention."""
+
+    operands = (Operand("row"), Operand("column", "×"))
+
+    def compute(self, attention: np.ndarray, v: np.ndarray) -> np.ndarray:
+        return attention @ v
+
+    def vjp(self, upstream: np.ndarray, attention: np.ndarray, v: np.ndarray) -> Derivatives:
+        return upstream @ v.swapaxes(-1, -2), attention.swapaxes(-1, -2) @ upstream
+
+    def axes(self, attention: Input, v: Input) -> tuple[str, ...]:
+        return (*attention.axes[:-1], v.axes[-1])
+
+    def terms(self, index: Index, attention: Input, v: Input) -> Terms:
+        head, query, feature = index
+        return Sum(
+            tuple((attention.cell((head, query, key)), v.cell((head, key, feature))) for key in range(v.shape[-2]))
+        )
+
+    def latex(self, result: str, attention: str, v: str) -> str:
+        return rf"{result} = {attention}\,{v}"
+
+    def numpy(self, result: str, attention: str, v: str) -> tuple[str, ...]:
+        return (f"{result} = {attention} @ {v}",)

@@ -1,0 +1,120 @@
+"""Stage: a named array of a pass, and the operation that made it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from attnviz.core.changes import HIDEABLE, Change
+from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.source import Source
+from attnviz.core.terms import Cell
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A named array and the operation that made it from earlier stages.
+
+    Attributes
+    ----------
+    name : str
+        Its word in the vocabulary, such as "scores".
+    value : ndarray
+        Read-only. float64, or bool for a mask that selects.
+    axes : tuple of str
+        What each axis counts, such as ("head", "query", "key").
+    operation : Operation or Source
+    inputs : tuple of str
+        The names of the stages that the operation reads.
+    overridden : frozenset of tuple of int
+        The cells that hold a number set by hand, not their operation's (see `Trace.with_change`).
+    """
+
+    name: str
+    value: np.ndarray
+    axes: tuple[str, ...]
+    operation: Operation | Source
+    inputs: tuple[str, ...] = ()
+    overridden: frozenset[tuple[int, ...]] = frozenset()
+
+    def __post_init__(self):
+        value = self.value.copy()
+        value.flags.writeable = False
+        object.__setattr__(self, "value", value)
+
+    @classmethod
+    def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
+        """The stage that an operation makes of others.
+
+        Raises
+        ------
+        ArrayError
+            If a number is too large for float64.
+        """
+        names = tuple(stage.name for stage in inputs)
+        return cls(name, _values(name, operation, inputs), operation.axes(*inputs), operation, names)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it comes from nothing in the graph."""
+        return isinstance(self.operation, Source)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self.value.shape
+
+    def cell(self, index: tuple[int, ...]) -> Cell:
+        """The number at `index`."""
+        return Cell(self.name, index, float(self.value[index]))
+
+    def recomputed(self, inputs: Sequence[Stage]) -> Stage:
+        """The stage made from other inputs; what was set by hand stays."""
+        value = _values(self.name, self.operation, inputs)
+        for index in self.overridden:
+            value[index] = self.value[index]
+        return replace(self, value=value)
+
+    def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
+        """The stage with `number` at `index`, or in all cells whose index begins so."""
+        value = self.value.copy()
+        value[index] = number
+        cells = {(*index, *rest) for rest in np.ndindex(self.shape[len(index) :])}
+        return replace(self, value=value, overridden=self.overridden | cells)
+
+    def check(self, change: Change) -> None:
+        """Raise ChangeError unless `change` fits the stage: the index its axes, the number its kind."""
+        if len(change.index) > len(self.shape) or any(i >= n for i, n in zip(change.index, self.shape, strict=False)):
+            raise ChangeError(
+                f"{self.name} has axes {self.axes} of lengths {self.shape}, counted from 0; "
+                f"got the index {change.index}."
+            )
+        if self.value.dtype == bool and change.value not in (0, 1):
+            raise ChangeError(f"A cell of this {self.name} is 1 (visible) or 0 (hidden); got {change.value}.")
+        if change.value == -math.inf and self.name not in HIDEABLE:
+            raise ChangeError(
+                f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.name}. "
+                "Give a finite number."
+            )
+
+
+def _values(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
+    """What an operation computes, every number of it finite or hidden on purpose."""
+    arrays = [stage.value for stage in inputs]
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = operation.compute(*arrays)
+    hidden = _hidden(arrays) & np.isneginf(values) if operation.hides else False
+    if not (np.isfinite(values) | hidden).all():
+        raise ArrayError(f"{name} holds numbers beyond float64 (1.8e308); give smaller inputs or parameters.")
+    return values
+
+
+def _hidden(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Where one of the arrays hides a key; a sum of finite numbers that overflows to -inf must not."""
+    hiding = [~array if array.dtype == bool else np.isneginf(array) for array in arrays]
+    return reduce(np.logical_or, hiding)

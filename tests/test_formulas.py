@@ -1,0 +1,147 @@
+"""Formulas: what an operation writes of itself, as LaTeX and as NumPy, is what it computes."""
+
+import re
+
+import numpy as np
+import pytest
+from kinds import OPERATIONS
+from latex import value_of
+
+from attnviz import Parameters, attend
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.concatenation import Concatenation
+from attnviz.core.operations.contributions import Contributions
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.weightedsum import WeightedSum
+
+DRAW = np.random.default_rng(7)
+ROW, COLUMN = 3, 5
+
+
+def array(*shape):
+    return DRAW.standard_normal(shape)
+
+
+MASK = DRAW.random((ROW, COLUMN)) < 0.6
+MASK[:, 0] = True
+MASKED = np.where(MASK, array(ROW, COLUMN), -np.inf)
+SQUARE = array(4, 4)  # where a factor on the wrong side would fit too
+HEADS = array(2, ROW, 7)
+BANDS = array(14, COLUMN)
+OF_ONE_HEAD = {
+    "identity": (Identity("query"), SQUARE),
+    "addition": (Addition(), SQUARE, array(4, 4)),
+    "addition of a mask": (Addition(hides=True), array(ROW, COLUMN), MASKED),
+    "projection": (Projection("query"), SQUARE, array(4, 4)),
+    "projection and bias": (Projection("query"), array(ROW, 7), array(7, COLUMN), array(COLUMN)),
+    "dot products": (DotProducts(), SQUARE, array(4, 4)),
+    "dot products of other lengths": (DotProducts(), array(ROW, 7), array(COLUMN, 7)),
+    "scale": (Scale(7), SQUARE),
+    "scale by a factor": (Scale(7, -0.375), SQUARE),
+    "hide": (Hide(), array(ROW, COLUMN), MASK),
+    "softmax": (Softmax(), array(ROW, COLUMN)),
+    "softmax of a masked row": (Softmax(), MASKED),
+    "sum normalisation": (SumNormalise(), DRAW.random((ROW, COLUMN)) + 1),
+    "weighted sum": (WeightedSum(), SQUARE, array(4, 4)),
+}
+OF_ALL_HEADS = {
+    "identity for each head": (Identity("query", 2), SQUARE),
+    "concatenation": (Concatenation(), HEADS),
+    "contributions": (Contributions(), HEADS, BANDS),
+}
+CASES = OF_ONE_HEAD | OF_ALL_HEADS
+
+
+def sides(formula, names):
+    """The values of all that a formula says its left side is equal to.
+
+    Shares are said of entries, as in a_{nm} = ..., of what `softmax(A):` or `z = A` calls z.
+    """
+    said = re.search(r"a_\{nm\} = (\\frac.*?)(?:, \\quad|$)", formula)
+    if not said:
+        left, *right = formula.split(" = ")
+        assert left.startswith("Y")
+        return [value_of(side, names) for side in right]
+    z = names[re.search(r"softmax\}\((\w)\)|z = (\w)", formula).expand(r"\1\2")]
+    shares = [
+        [value_of(said[1], {"z": z, "length": z.shape[1]}, n=n, m=m) for m in range(z.shape[1])] for n in range(len(z))
+    ]
+    return [np.array(shares)]
+
+
+def test_every_operation_has_its_formulas_checked():
+    assert {type(operation) for operation, *_ in CASES.values()} == OPERATIONS
+
+
+@pytest.mark.parametrize("case", OF_ONE_HEAD)
+def test_the_latex_evaluates_to_what_is_computed(case):
+    operation, *arrays = OF_ONE_HEAD[case]
+    names = dict(zip("ABC", arrays, strict=False)) | {"d_k": getattr(operation, "d_k", None)}
+    values = sides(operation.latex("Y", *"ABC"[: len(arrays)]), names)
+    assert values
+    for value in values:
+        np.testing.assert_allclose(value, operation.compute(*arrays), rtol=1e-13, atol=1e-14)
+
+
+def test_the_latex_of_a_copy_for_each_head_is_the_same_in_each():
+    for head in Identity("query", 2).compute(SQUARE):
+        (value,) = sides(Identity("query", 2).latex("Y_i", "A"), {"A": SQUARE})
+        np.testing.assert_array_equal(value, head)
+
+
+def test_the_latex_of_a_concatenation_evaluates_to_what_is_computed():
+    (value,) = sides(Concatenation().latex("Y", "H_i"), {"H_1": HEADS[0], "H_h": HEADS[1]})
+    np.testing.assert_array_equal(value, Concatenation().compute(HEADS))
+
+
+def test_the_latex_of_contributions_evaluates_to_what_is_computed():
+    computed = Contributions().compute(HEADS, BANDS)
+    for head, band in enumerate(np.split(BANDS, 2)):
+        names = {f"H_{head + 1}": HEADS[head], f"B_{head + 1}": band}
+        (value,) = sides(Contributions().latex("Y", f"H_{head + 1}", "B"), names)
+        np.testing.assert_allclose(value, computed[head], rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_numpy_lines_make_what_is_computed(case):
+    operation, *arrays = CASES[case]
+    made = {"np": np, **dict(zip("abc", arrays, strict=False))}
+    for line in operation.numpy("y", *"abc"[: len(arrays)]):
+        exec(line, made)
+    assert made["y"].tobytes() == operation.compute(*arrays).tobytes()
+
+
+def passes():
+    """Passes with sums of at most four, so that no term is left out of a formula."""
+    w = {"w_q": array(2, 4, 3), "w_k": array(2, 4, 3), "w_v": array(2, 4, 2), "w_o": array(4, 3)}
+    return {
+        "a query that sees no key": attend(array(3, 4), parameters=Parameters(**w), mask=np.tri(3, k=-1, dtype=bool)),
+        "a bias and a float mask": attend(
+            array(3, 3),
+            parameters=Parameters(w_q=array(1, 3, 3), b_q=array(1, 3)),
+            mask=np.where(np.tri(3, dtype=bool), -0.5, -np.inf),
+            scale=0.7,
+        ),
+        "rows over their sums": attend(
+            DRAW.random((4, 2)) + 0.5, parameters=Parameters(), mask=np.tri(4, k=-1, dtype=bool), normalise=SumNormalise
+        ),
+    }
+
+
+@pytest.mark.parametrize("trace", passes().values(), ids=passes())
+def test_the_formula_of_a_cell_evaluates_to_its_number(trace):
+    for stage in trace.stages:
+        for index in np.ndindex(stage.shape):
+            formula = trace.terms(stage.name, index).latex()
+            assert r"\dots" not in formula
+            spoken = {r"\text{hidden}": r"-\infty", r" \text{ (visible)}": "", r" \quad\text{(no key is visible)}": ""}
+            for words, meaning in spoken.items():
+                formula = formula.replace(words, meaning)
+            cell = stage.cell(index)  # of whose numbers four decimals are written
+            assert value_of(formula, {}) == pytest.approx(cell.value, rel=1e-3, abs=1e-3), cell
