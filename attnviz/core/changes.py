@@ -82,7 +82,7 @@ def _split(text: str) -> list[str]:
     """The texts of the single changes, at most 16."""
     if text.count(";") >= MAX_CHANGES:
         raise ChangeError(
-            f"There may be at most {MAX_CHANGES} changes at once; got {text.count(';') + 1:,}. Take some back."
+            f"There may be at most {MAX_CHANGES} changes at once; got {text.count(';') + 1:,}. Undo some."
         )
     return text.split(";") if text else []
 
