@@ -46,6 +46,7 @@ OF_ONE_HEAD = {
     "scale by a factor": (Scale(7, -0.375), SQUARE),
     "hide": (Hide(), array(ROW, COLUMN), MASK),
     "softmax": (Softmax(), array(ROW, COLUMN)),
+    "softmax of scores whose exponentials overflow": (Softmax(), 1000 * array(ROW, COLUMN)),
     "softmax of a masked row": (Softmax(), MASKED),
     "sum normalisation": (SumNormalise(), DRAW.random((ROW, COLUMN)) + 1),
     "weighted sum": (WeightedSum(), SQUARE, array(4, 4)),

@@ -45,18 +45,23 @@ def passes():
         "only the queries projected": attend(x, parameters=Parameters(w_q=draw((1, 5, 5)), b_q=draw((1, 5)))),
         "words and positions": trace_of(Settings("the cat", "le", d_model=4, positions="sinusoidal")),
         "words alone, causal": trace_of(Settings("the cat the", d_model=4, mask="causal", scaled=False)),
-        "a row of scores set by hand": attend(x, parameters=Parameters(**w)).with_change("scores", (1, 2), 0.5),
-        "a hidden key shown by hand": attend(x, context, parameters=Parameters(**w), mask=per_head).with_change(
-            "masked", (0, 1, 2), 0.25
-        ),
-        "a key hidden by hand": attend(x, context, parameters=Parameters(**w, **b)).with_change(
-            "masked", (1, 2, 0), -math.inf
-        ),
         "rows over their sums": attend(
             positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise
         ),
     }
-    return as_computed | {f"{kind}, set by hand in every stage": by_hand(each) for kind, each in as_computed.items()}
+    return (
+        as_computed
+        | {f"{kind}, set by hand in every stage": by_hand(each) for kind, each in as_computed.items()}
+        | {
+            "a row of scores set by hand": attend(x, parameters=Parameters(**w)).with_change("scores", (1, 2), 0.5),
+            "a hidden key shown by hand": attend(x, context, parameters=Parameters(**w), mask=per_head).with_change(
+                "masked", (0, 1, 2), 0.25
+            ),
+            "a key hidden by hand": attend(x, context, parameters=Parameters(**w, **b)).with_change(
+                "masked", (1, 2, 0), -math.inf
+            ),
+        }
+    )
 
 
 def by_hand(trace):

@@ -195,6 +195,21 @@ def test_terms_are_written_in_digits(terms, latex, sums):
     assert [line.sum for line in terms.lines()] == sums
 
 
+@pytest.mark.parametrize(
+    ("products", "total"),
+    [
+        ([(1e308,), (1e308,), (-1e308,)], 1e308),
+        ([(-1e308,), (1.5e308, 1.5)], 1.25e308),
+        ([(1.5e308, 1.5), (-1.5e308, 1.5), (2.0,)], 2.0),
+        ([(1e308, 10.0), (2.0,)], math.inf),
+        ([(0.5,), (-math.inf,)], -math.inf),
+        ([(5e-324,), (5e-324,)], 1e-323),
+    ],
+)
+def test_sums_are_right_even_where_they_leave_float64_on_the_way(products, total):
+    assert Sum(tuple(tuple(map(cell, product)) for product in products)).total() == pytest.approx(total, rel=1e-15)
+
+
 def test_a_long_sum_is_cut_in_the_formula_and_whole_in_the_lines():
     terms = Sum(tuple((cell(float(i)),) for i in range(1, 10)))
     assert terms.conclusion() == "the sum of 9, added up unrounded"

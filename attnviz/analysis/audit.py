@@ -1,4 +1,4 @@
-"""The audit: every number of a trace, made a second time from its terms with Python floats.
+"""The audit: every number of a trace, recomputed from its terms in Python floats.
 
 The trace was made by NumPy, whole arrays at a time. Here each cell's terms are
 multiplied and added one by one, with `math.exp` and the exact `math.fsum`; no
@@ -124,7 +124,7 @@ def audit_of(trace: Trace, stage: Stage) -> StageAudit:
 
 
 def tolerance(made_from: Terms) -> float:
-    """How far apart rounding alone can bring a number and the sum of its terms: 8 n eps times their magnitude.
+    """How far apart rounding alone can bring a number and the sum of its terms: 8 n eps times their sizes.
 
     With u = eps / 2, the error of one rounding: n products added in any order,
     fused or not, are within n u S of their exact sum to first order, where S is

@@ -1,7 +1,7 @@
 """Terms: how one cell of a stage was made from cells of earlier stages, in Python floats alone.
 
-What is said here of sums, copies and given numbers, an operation that makes its
-cells in a way of its own says beside itself.
+Sums, copies and given numbers are here, as several operations make them; terms
+that only one operation makes are in its module.
 """
 
 import math
@@ -40,8 +40,6 @@ class Terms(Protocol):
 
     Attributes
     ----------
-    cells : tuple of Cell
-        What it was made from.
     between : str
         What joins the names of a line's cells.
     """

@@ -26,7 +26,7 @@ class Trace:
     ----------
     stages : tuple of Stage
     labels : mapping of axis names to labels
-        The words along the axes "token", "query", "key" and "context token", told apart.
+        The words along the axes "token", "query", "key" and "context token", no two alike on one axis.
     changes : tuple of Change
         The numbers that were set by hand, in that order.
     """
@@ -145,10 +145,10 @@ class Trace:
         return self.with_changes(Change(name, tuple(index), value))
 
     def with_changes(self, *changes: Change) -> Trace:
-        """What if: the trace with some numbers set by hand, and all that depends on them made again.
+        """What if: the trace with some numbers set by hand, and all that depends on them recomputed.
 
         A stage that none of the changes reaches is the very same object. A cell
-        that is set keeps its number when its stage is made again; of two changes
+        that is set keeps its number when its stage is recomputed; of two changes
         of one cell the later holds.
 
         Raises
@@ -205,7 +205,7 @@ class Trace:
         return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
 
     def with_sources(self, recipes: Mapping[str, str]) -> Trace:
-        """The trace, its given stages saying where they are from."""
+        """The trace, with where its given stages come from."""
         return replace(
             self,
             stages=tuple(
