@@ -1,11 +1,15 @@
 """Pictures lay out the numbers of a stage, and the marks on them, alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
+from attnviz.examples import EXAMPLES
+from attnviz.text.vocabulary import VOCABULARY
 from attnviz.views import matrices
 
 TRACE = trace_of(Settings("the cat sat", d_model=6, n_heads=2, mask="causal", initialiser="pytorch"))
@@ -35,6 +39,50 @@ def test_contributions_are_those_of_the_query_in_focus():
         for place in np.ndindex(drawn.values.shape):
             assert drawn.values[place] == TRACE[drawn.stage].value[drawn.index(*place)]
         assert 2 in drawn.index(0, 0)
+
+
+@pytest.mark.parametrize("n_heads", [2, 16])
+def test_an_equation_shows_all_heads_where_they_are_put_side_by_side_and_one_head_elsewhere(n_heads):
+    trace = trace_of(Settings("the cat sat", d_model=16, n_heads=n_heads, mask="causal", initialiser="pytorch"))
+    selection = Selection(1, 1, 1, 0, 3)
+
+    def heads(name):
+        return [(drawn.stage, drawn.head) for drawn in matrices.equation(trace, name, selection)]
+
+    shown = range(2) if n_heads == 2 else (1,)
+    assert heads("concat") == [*(("heads", head) for head in shown), ("concat", None)]
+    assert heads("q") == [("x", None), ("w_q", None), ("q", 1)]
+    assert heads("scores") == [("q", 1), ("k", 1), ("scores", 1)]
+    assert heads("masked") == [("scaled", 1), ("mask", None), ("masked", 1)]
+    assert heads("contributions") == [("heads", 1), ("w_o", None), ("contributions", 1)]
+    assert heads("output") == [("concat", None), ("w_o", None), ("output", None)]
+    given = EXAMPLES["001"].variant("with").trace  # its queries and keys are given, and no parameters
+    assert [drawn.head for drawn in matrices.equation(given, "scores", Selection())] == [0, 0, 0]
+
+
+def test_a_bias_is_the_selected_head_s():
+    trace = EXAMPLES["004"].variant("sum").trace
+    assert [(drawn.stage, drawn.head) for drawn in matrices.equation(trace, "q", Selection())] == [
+        ("x", None),
+        ("w_q", None),
+        ("b_q", 0),
+        ("q", 0),
+    ]
+
+
+@pytest.mark.parametrize("trace", [TRACE, *(v.trace for e in EXAMPLES.values() for v in e.variants)])
+def test_a_whole_pass_has_every_stage_but_the_biases_once(trace):
+    drawn = [each.stage for row in matrices.rows_of(trace, Selection()) for each in row]
+    assert len(drawn) == len(set(drawn))
+    assert set(drawn) == {stage.name for stage in trace.stages if not stage.name.startswith("b_")}
+
+
+def test_a_stage_that_no_row_names_stands_after_what_it_is_computed_from(monkeypatch):
+    monkeypatch.setitem(VOCABULARY, "capped", VOCABULARY["scaled"])
+    capped = replace(TRACE["scaled"], name="capped", inputs=("scaled",))
+    trace = replace(TRACE, stages=(*TRACE.stages, capped))
+    rows = [[each.stage for each in row] for row in matrices.rows_of(trace, Selection())]
+    assert ["scores", "scaled", "capped", "mask", "masked", "attention"] in rows
 
 
 @pytest.mark.parametrize("transposed", [False, True])

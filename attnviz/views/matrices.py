@@ -18,6 +18,16 @@ from attnviz.text.vocabulary import AXES, VOCABULARY, symbol
 
 LEGIBLE = 16  # rows or columns up to which every number is written out
 MANY_HEADS = 8  # beyond which heads are not drawn one by one
+ROWS = (
+    ("embeddings", "positions", "x"),
+    ("context_embeddings", "context_positions", "context"),
+    ("w_q", "w_k", "w_v"),
+    ("q", "k", "v"),
+    ("scores", "scaled", "mask", "masked", "attention"),
+    ("heads", "concat"),
+    ("w_o", "contributions", "output"),
+)
+"""Stages of one kind, which the picture of a whole pass has in one row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,29 +176,27 @@ def whole(trace: Trace, name: str, selection: Selection, **drawn: str | int) -> 
 
 def equation(trace: Trace, name: str, selection: Selection) -> tuple[Matrix, ...]:
     """The matrices that a stage was made from, and the stage: `operand sign operand = result`."""
+    stage, inputs = trace[name], trace.inputs(name)
     operands: list[Matrix] = []
-    for operand, made_from in zip(trace[name].operation.operands, trace.inputs(name), strict=False):
+    for operand, read in zip(stage.operation.operands, inputs, strict=False):
         drawn = {"sign": operand.sign, "after": operand.after, "reads": operand.reads}
-        if name == "concat":
-            operands += each_head(trace, selection)
-        elif made_from.name in ("w_q", "w_k", "w_v"):
-            operands.append(whole(trace, made_from.name, selection, **drawn))
+        if _has_heads(read) and not _has_heads(stage):
+            operands += each_head(trace, read.name, selection)
+        elif _has_heads(read) and len(read.axes) == 3 and not _has_heads(inputs[0]):
+            operands.append(whole(trace, read.name, selection, **drawn))  # all heads multiply the same matrix by theirs
         else:
-            operands.append(matrix(trace, made_from.name, selection, transposed=operand.transposed, **drawn))
+            operands.append(matrix(trace, read.name, selection, transposed=operand.transposed, **drawn))
     return (*operands, matrix(trace, name, selection, sign="=" if operands else ""))
 
 
-def each_head(trace: Trace, selection: Selection) -> list[Matrix]:
-    """Each head's output; of more than 8 heads only the selected one."""
-    n_heads, _, width = trace["heads"].shape
+def each_head(trace: Trace, name: str, selection: Selection) -> list[Matrix]:
+    """Each head of a stage that is put side by side; of more than 8 heads only the selected one."""
+    n_heads, _, width = trace[name].shape
     shown = range(n_heads) if n_heads <= MANY_HEADS else (selection.head,)
+    drawn = [matrix(trace, name, replace(selection, head=head), reads="cell") for head in shown]
     return [
-        replace(
-            matrix(trace, "heads", replace(selection, head=head), reads="cell"),
-            shift=-head * width,
-            selected=(selection.query, selection.feature) if head == selection.head else None,
-        )
-        for head in shown
+        replace(each, shift=-head * width, selected=each.selected if head == selection.head else None)
+        for head, each in zip(shown, drawn, strict=True)
     ]
 
 
@@ -226,16 +234,15 @@ def contributions(trace: Trace, selection: Selection) -> tuple[Matrix, Matrix]:
 
 
 def rows_of(trace: Trace, selection: Selection) -> list[tuple[Matrix, ...]]:
-    """The whole pass: every stage once, those of one kind in one row."""
-    rows = (
-        ("embeddings", "positions", "x"),
-        ("context_embeddings", "context_positions", "context"),
-        ("w_q", "w_k", "w_v"),
-        ("q", "k", "v"),
-        ("scores", "scaled", "mask", "masked", "attention"),
-        ("heads", "concat"),
-        ("w_o", "contributions", "output"),
-    )
+    """The whole pass: every stage but the biases once, those of one kind in one row.
+
+    A computed stage that no row names stands after the stage that it is computed from.
+    """
+    rows = [list(row) for row in ROWS]
+    for stage in trace.stages:
+        if stage.inputs and not any(stage.name in row for row in rows):
+            row = next(row for row in rows if stage.inputs[0] in row)
+            row.insert(row.index(stage.inputs[0]) + 1, stage.name)
     drawn = [tuple(matrix(trace, name, selection) for name in row if name in trace) for row in rows]
     return [row for row in drawn if row]
 
@@ -252,6 +259,10 @@ def limit(stage: Stage) -> float:
     """The largest finite size in a stage, over all heads, so that the heads share one colour scale."""
     finite = stage.value[np.isfinite(stage.value)]
     return float(np.abs(finite).max(initial=0.0)) or 1.0
+
+
+def _has_heads(stage: Stage) -> bool:
+    return stage.axes[0] == "head"
 
 
 def _by_hand(stage: Stage) -> np.ndarray | None:

@@ -17,6 +17,7 @@ from attnviz.views import palette
 PAGE = 900  # pixels of width that room is shared out in
 LETTER = 7  # pixels
 LONG_WORD = 14
+WORD_JOINER = "\u2060"
 SHORT_SIDE = 32  # rows or columns up to which cells are drawn apart
 
 
@@ -195,9 +196,12 @@ def outline(rows: tuple[int, int], columns: tuple[int, int], width: float = 2.5,
 
 
 def escaped(word: str) -> str:
-    """A word as Plotly may be given it: its markup written out, cut if it is long."""
+    """A word as Plotly may be given it: its markup written out, cut if it is long, behind an invisible character.
+
+    Without it Streamlit replaces a text such as "constructor", which every object of JavaScript has a property of.
+    """
     shortened = word if len(word) <= LONG_WORD else word[: LONG_WORD - 1] + "…"
-    return html.escape(shortened, quote=False)
+    return WORD_JOINER + html.escape(shortened, quote=False)
 
 
 def _spread(widths: Sequence[float], rooms: Sequence[float]) -> list[tuple[float, float]]:
