@@ -26,6 +26,7 @@ export function show(root, data, send, page) {
   state.complete = known.complete || data.complete;
   state.breakdowns = { ...known.breakdowns, ...data.breakdowns };
   state.captions = { ...known.captions, ...data.captions };
+  root.dataset.complete = Boolean(state.complete); // seen by nobody but the tests, which wait for it
   if (data.answer) explain(state, data.answer);
   root.onpointerover = root.onfocusin = () => prefetch(state);
 }
