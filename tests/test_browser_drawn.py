@@ -5,8 +5,8 @@ import tomllib
 
 import numpy as np
 import pytest
-from conftest import ROOT
-from test_browser import EXAMPLE, at, cell, expect, grid
+from page import ROOT, SENTENCE
+from tab import at, cell, expect, grid
 from test_javascript import channels, contrast
 
 from attnviz import Settings, trace_of
@@ -16,7 +16,7 @@ from attnviz.views import palette
 
 pytestmark = pytest.mark.browser
 
-TRACE = trace_of(Settings(EXAMPLE, mask="causal"))
+TRACE = trace_of(Settings(SENTENCE, mask="causal"))
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 COLOURS = {"q": "blueTextColor", "k": "orangeTextColor", "v": "greenTextColor", "output": "violetTextColor"}
 LOOKS = """grid => [...grid.querySelectorAll("[data-row]")].map((cell) => {
