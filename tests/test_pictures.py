@@ -62,7 +62,7 @@ def test_an_equation_shows_all_heads_where_they_are_put_side_by_side_and_one_hea
 
 def test_a_bias_is_the_selected_head_s():
     trace = EXAMPLES["004"].variant("sum").trace
-    assert [(drawn.stage, drawn.head) for drawn in matrices.equation(trace, "q", Selection())] == [
+    assert [(drawn.stage, drawn.head) for drawn in matrices.equation(trace, "q", Selection().within(trace))] == [
         ("x", None),
         ("w_q", None),
         ("b_q", 0),
@@ -72,7 +72,7 @@ def test_a_bias_is_the_selected_head_s():
 
 @pytest.mark.parametrize("trace", [TRACE, *(v.trace for e in EXAMPLES.values() for v in e.variants)])
 def test_a_whole_pass_has_every_stage_but_the_biases_once(trace):
-    drawn = [each.stage for row in matrices.rows_of(trace, Selection()) for each in row]
+    drawn = [each.stage for row in matrices.rows_of(trace, Selection().within(trace)) for each in row]
     assert len(drawn) == len(set(drawn))
     assert set(drawn) == {stage.name for stage in trace.stages if not stage.name.startswith("b_")}
 
