@@ -21,7 +21,6 @@ from attnviz.core.numerals import short
 from attnviz.examples import EXAMPLES
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.viewer.bundle import bundle
-from attnviz.views import palette
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 
@@ -85,7 +84,7 @@ def test_a_number_is_written_alike_in_python_and_in_the_browser(called):
 
 
 def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
-    colours = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
+    colours = sent_colours()
     for theme in THEMES.values():
         page = colours | {"page": channels(theme["backgroundColor"])}
         scales = [(-1, "signed"), (1, "signed"), (1, "share")]
@@ -97,8 +96,7 @@ def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(calle
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_number_can_be_read_on_its_colour(called, theme):
-    colours = {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
-    page = colours | {"page": channels(THEMES[theme]["backgroundColor"])}
+    page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
     cells = [(value, "signed") for value in np.linspace(-1, 1, 401)]
     cells += [(value, "share") for value in np.linspace(0, 1, 401)]
     backgrounds = called("colour.js", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells])
@@ -138,6 +136,11 @@ def _nodes(tree):
     for child in tree["children"]:
         if not isinstance(child, str):
             yield from _nodes(child)
+
+
+def sent_colours():
+    """The colours of numbers that the browser is sent."""
+    return next(payload["colours"] for payload in payloads().values() if payload["equations"])
 
 
 def channels(colour):
