@@ -18,7 +18,17 @@ pytestmark = pytest.mark.browser
 
 TRACE = trace_of(Settings(SENTENCE, mask="causal"))
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
-COLOURS = {"q": "blueTextColor", "k": "orangeTextColor", "v": "greenTextColor", "output": "violetTextColor"}
+COLOURS = {  # DESIGN: one colour each for Q, K, V and the output, everywhere
+    "w_q": "blue",
+    "q": "blue",
+    "w_k": "orange",
+    "k": "orange",
+    "w_v": "green",
+    "v": "green",
+    "concat": "green",
+    "w_o": "violet",
+    "output": "violet",
+}
 LOOKS = """grid => [...grid.querySelectorAll("[data-row]")].map((cell) => {
   const style = getComputedStyle(cell);
   return [cell.textContent, style.backgroundColor, style.backgroundImage, style.color, style.boxShadow, style.opacity];
@@ -83,12 +93,11 @@ def _is_hidden(look, text, page):
 @pytest.mark.parametrize("theme", THEMES)
 def test_every_role_has_its_own_colour(visit, theme):
     tab = visit(theme)
-    names = {"Q, K, V": ("w_q", "w_k", "w_v", "q", "k", "v"), "Output": ("concat", "w_o", "output")}
-    for step, drawn in names.items():
+    for step, drawn in {"Q, K, V": list(COLOURS)[:6], "Output": list(COLOURS)[6:]}.items():
         page = tab.open(at(step=step))
         for name in drawn:
             matrix = page.locator("figure").filter(has=grid(page, VOCABULARY[name].title)).first
-            colour = THEMES[theme][COLOURS[VOCABULARY[name].role]]
+            colour = THEMES[theme][f"{COLOURS[name]}TextColor"]
             css = f"rgb({', '.join(map(str, channels(colour)))})"
             for part, property_ in ((".symbol", "color"), (".title", "color"), ("figcaption", "border-left-color")):
                 expect(matrix.locator(part)).to_have_css(property_, css)
