@@ -67,7 +67,7 @@ def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Se
     """The number in selection, and a box to put another in its place."""
     cell = changed[name].cell(selection.index(changed[name], d_v(changed)))
     full = len(made) >= MAX_CHANGES
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if changed[name].value.dtype == bool:
             st.button(
                 markdown(f"{'Hide' if cell.value else 'Show'} {trace.label('key', cell.index[-1])}"),
@@ -79,8 +79,11 @@ def setter(trace: Trace, changed: Trace, made: Changes, name: str, selection: Se
             )
         else:
             finite = cell.value if np.isfinite(cell.value) else 0.0
+            label = f"{changed.name_of(cell)} becomes"
+            st.markdown(markdown(label))
             value = st.number_input(
-                markdown(f"{changed.name_of(cell)} becomes"),
+                label,  # read to people as it stands, with whatever escapes it; so it is shown by the text before it
+                label_visibility="collapsed",
                 value=finite,
                 step=0.1,
                 format="%.6g",
