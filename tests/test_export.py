@@ -26,7 +26,7 @@ PASSES = {
     ),
     "huge": trace_of(OWN).with_changes(*parse_changes("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
     "cancelling": trace_of(OWN).with_changes(
-        *parse_changes("concat[0,0]=1e12;w_o[0,0]=1;concat[0,1]=-1e12;w_o[1,0]=1")
+        *parse_changes("concat[0,0]=1e12;w_o[0]=1;concat[0,1]=-1e12;w_o[1]=1")
     ),
     "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
