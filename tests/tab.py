@@ -13,6 +13,8 @@ from page import ROOT
 
 try:
     from playwright.sync_api import expect
+
+    expect.set_options(timeout=20_000)  # other processes may keep the machine busy
 except ImportError:  # the fixture `browser` says so, and whether it matters
     expect = None
 
@@ -114,7 +116,7 @@ def parameters(page):
 
 def becomes(page, read, expected, message=""):
     """Wait until what is read is the very value that is expected."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 20
     while (found := read()) != expected and time.monotonic() < deadline:
         page.wait_for_timeout(25)
     assert found == expected, message

@@ -43,7 +43,9 @@ def test_a_word_on_a_button_and_in_a_label_is_escaped(word):
     at = opened(page, sentence=f"the {word}", mask="causal", stage="mask", cell="1.1.2.1.1")
     assert at.button(key="toggle").label == f"Show \\{word}"
     at = opened(page, sentence=f"the {word}", stage="embeddings", cell="1.2.1.1.1")
-    assert at.number_input[0].label.startswith(rf"embeddings\[\{word}")
+    assert any(each.value.startswith(rf"embeddings\[\{word}") for each in at.markdown)
+    assert at.number_input[0].label == f"embeddings[{word}, 1] becomes"  # not shown, but read aloud
+    assert at.number_input[0].proto.label_visibility.value == at.number_input[0].proto.label_visibility.COLLAPSED
 
 
 @pytest.mark.browser

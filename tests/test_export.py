@@ -72,6 +72,14 @@ def test_beside_arrays_of_another_processor_every_stage_agrees_to_rounding(trace
     assert verdict == "Every stage agrees."
 
 
+def test_terms_that_cancel_out_may_be_added_in_another_order(capsys):
+    trace = trace_of(OWN).with_changes(*changes_of("concat[0,0]=1e12;w_o[0]=1;concat[0,1]=-1e12;w_o[1]=1"))
+    backwards = trace["concat"].value[:, ::-1] @ trace["w_o"].value[::-1]
+    assert np.abs(backwards - trace["output"].value).max() > 1e-9 * np.abs(trace["output"].value).max()
+    said, _ = run(trace, capsys, {"output": backwards})
+    assert said["output"] == "agrees to rounding"
+
+
 @pytest.mark.parametrize("name", PASSES)
 def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(name, capsys):
     trace = PASSES[name]

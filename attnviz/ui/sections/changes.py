@@ -37,7 +37,7 @@ def setter(fitted: Fitted) -> None:
     scene, trace = fitted.scene, fitted.trace
     cell = trace.cell_at(scene.stage, scene.selection)
     full = len(scene.changes) >= MAX_CHANGES
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, vertical_alignment="center"):
         if trace[cell.stage].value.dtype == bool:
             st.button(
                 f"{'Hide' if cell.value else 'Show'} {markdown(trace.axes(cell.stage)[-1].label(cell.index[-1]))}",
@@ -49,8 +49,11 @@ def setter(fitted: Fitted) -> None:
             )
         else:
             finite = cell.value if np.isfinite(cell.value) else 0.0
+            label = f"{trace.name_of(cell)} becomes"
+            st.markdown(markdown(label))
             value = st.number_input(
-                f"{markdown(trace.name_of(cell))} becomes",
+                label,  # read aloud as it stands, with whatever escapes it; so what is seen is the text before it
+                label_visibility="collapsed",
                 value=finite,
                 step=0.1,
                 format="%.6g",
