@@ -8,7 +8,7 @@ from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
 from attnviz.scene.scene import OWN, SOURCES, Scene, with_option
 from attnviz.ui.state import store
-from attnviz.ui.state.store import shown_by
+from attnviz.ui.state.store import shown_by, typed_in
 
 HELP = {
     "d_model": "How many numbers stand for a token. Up to 16 all are written out; beyond, colours stand for them.",
@@ -60,7 +60,7 @@ def sentence_and_settings(scene: Scene) -> tuple[str, ...]:
 def _typed(label: str, name: str, text: str, **box: str) -> None:
     st.text_input(
         label,
-        key=shown_by(name, text),
+        key=typed_in(name, text),
         live=True,
         max_chars=MAX_CHARACTERS,
         on_change=_sentence_typed,
@@ -86,7 +86,7 @@ def _seed(scene: Scene) -> tuple[str, ...]:
         width="stretch",
     )
     if _nearest_seed(st.session_state.get("seed", "")) != scene.options["seed"] or "seed" not in st.session_state:
-        shown_by("seed", str(scene.options["seed"]))
+        typed_in("seed", str(scene.options["seed"]))
     typed.text_input("Seed", key="seed", max_chars=40, help=HELP["seed"], on_change=_seed_typed)
     return tuple(nearest({"seed": st.session_state["seed"]})[1])
 

@@ -41,7 +41,9 @@ def pick(trace: Trace, cell: Cell) -> None:
 
 
 def _picked(coordinate: str) -> None:
-    store.update(selection=replace(store.scene().selection, **{coordinate: st.session_state[f"pick_{coordinate}"]}))
+    place = st.session_state[f"pick_{coordinate}"]
+    if isinstance(place, int):  # else it is a label of the sentence before, which a quick change has taken away
+        store.update(selection=replace(store.scene().selection, **{coordinate: place}))
 
 
 def _title(axis: Axis, coordinate: str) -> str:

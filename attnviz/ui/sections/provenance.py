@@ -130,8 +130,9 @@ def _start_at_stage(trace: Trace, first: Cell) -> None:
 
 
 def _start_at_place(trace: Trace, first: Cell, place: int) -> None:
-    index = (*first.index[:place], st.session_state[f"start_{place}"], *first.index[place + 1 :])
-    _start_at(trace[first.stage].cell(index))
+    chosen = st.session_state[f"start_{place}"]
+    if isinstance(chosen, int):  # else it is a label of the sentence before, which a quick change has taken away
+        _start_at(trace[first.stage].cell((*first.index[:place], chosen, *first.index[place + 1 :])))
 
 
 def _extend(cells: Trail, trace: Trace, cell: Cell) -> None:

@@ -55,8 +55,18 @@ def update(**parts: object) -> None:
 def shown_by(key: str, value: object) -> str:
     """Have the widget of this key show `value`, and return the key.
 
-    Nothing is written where it shows that already: what someone is typing would be replaced.
+    Also where it shows that already: a select box knows its value by its label,
+    and the third key of another sentence has another.
     """
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    st.session_state[key] = value
+    return key
+
+
+def typed_in(key: str, text: str) -> str:
+    """Have the text box of this key hold `text`, and return the key.
+
+    Nothing is written where it holds that already: it would replace what someone is typing.
+    """
+    if st.session_state.get(key) != text:
+        st.session_state[key] = text
     return key
