@@ -11,13 +11,14 @@ from test_pages import ROOT, SOURCES, matrices, opened, stage_of, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
-from attnviz.analysis.gradients import caption, gradients
+from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core import operations
 from attnviz.core.changes import parse_changes
 from attnviz.core.terms import Given, Share, Sum
 from attnviz.examples import EXAMPLES
 from attnviz.text.movement import caption as moved_caption
+from attnviz.text.movement import steepest
 from attnviz.ui.sections import check
 
 APART, WHAT_IF, AUDIT = (ROOT / "pages" / f"{name}.py" for name in ("take_apart", "what_if", "audit"))
@@ -269,7 +270,7 @@ def test_slopes_are_the_gradients(address, cell):
     at = opened(APART, trail=format_trail([trace[name].cell(index)]), ask=MOVES, **address)
     assert quiet(at)
     found = gradients(trace, name, index)
-    assert caption(trace, name, index, found) in texts(at)
+    assert steepest(trace, name, index, found) in texts(at)
     if len(found) == 1:
         assert not [each for each in at.get("bidi_component") if each.proto.id.endswith("-slopes")]
         return

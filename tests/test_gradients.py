@@ -10,10 +10,11 @@ import pytest
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.differences import difference
-from attnviz.analysis.gradients import caption, gradients
+from attnviz.analysis.gradients import gradients
 from attnviz.core import operations
 from attnviz.core.parameters import banded
 from attnviz.core.trace import Builder, Trace
+from attnviz.text.movement import steepest as caption
 
 STEP = 1e-5
 

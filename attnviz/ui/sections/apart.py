@@ -5,13 +5,14 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attnviz.analysis import gradients
+from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core import terms as kinds
 from attnviz.core.operations import Source
 from attnviz.core.selection import Selection, d_v
 from attnviz.core.terms import Cell, Line, Terms
 from attnviz.core.trace import Trace
+from attnviz.text import movement
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import lesson
 from attnviz.ui.state import address
@@ -119,8 +120,8 @@ def terms(trace: Trace, cells: tuple[Cell, ...]) -> None:
 
 def slopes(trace: Trace, cell: Cell) -> None:
     """What moves a number: its gradient with respect to every earlier stage."""
-    found = gradients.gradients(trace, cell.stage, cell.index)
-    st.markdown(markdown(gradients.caption(trace, cell.stage, cell.index, found)))
+    found = gradients(trace, cell.stage, cell.index)
+    st.markdown(markdown(movement.steepest(trace, cell.stage, cell.index, found)))
     st.markdown(
         "Each number below is a **slope**: how fast the chosen number moves when that one does. Red moves it up, blue "
         "down; where it is pale, nothing you do matters much. Hidden keys have a slope of exactly 0."

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.text.steps import STEPS, Step
+from attnviz.text.step import Step
+from attnviz.text.steps import STEPS
 from attnviz.ui.escaping import markdown
 
 

@@ -12,7 +12,7 @@ from attnviz.core.numerals import digits, tex
 from attnviz.core.selection import coordinates
 from attnviz.core.terms import Cell, Copy, Given, Line, Terms
 from attnviz.core.trace import Trace
-from attnviz.text.explanations import Answer
+from attnviz.text.explanations import Explanation
 from attnviz.text.vocabulary import VOCABULARY, symbol
 from attnviz.views import palette
 from attnviz.views.matrices import Matrix
@@ -35,7 +35,7 @@ def picture(
     on_pick: Callable[[Cell], None],
     key: str,
     *,
-    answer: Answer | None = None,
+    answer: Explanation | None = None,
     on_follow: Callable[[str], None] | None = None,
     small: bool = False,
     flowing: bool = False,
@@ -77,7 +77,7 @@ def picture(
         cells = {*answer.cells, *(_pickable(trace, equations) if near else ())}
         data |= {
             "answer": _said(answer.cells, captions=answer.captions),
-            "told": answer.to_picks,
+            "told": answer.explained_for,
             "focus": vars(answer.selection),
             "captions": answer.captions_by_row() if near else {},
             "complete": near,
