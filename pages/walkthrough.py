@@ -12,5 +12,5 @@ st.markdown("**Try:** hover a number to see what made it, click it to take it ap
 lessons = steps_of(shown.trace)
 steps.row(shown.scene, lessons)
 steps.turn(shown.scene, lessons, "top", ("Left", "Right"))
-lesson.draw(shown)
+lesson.draw(shown, next(step for step in lessons if step.id == shown.scene.step))
 steps.turn(shown.scene, lessons, "bottom", ("PageUp", "PageDown"))

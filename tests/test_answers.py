@@ -10,7 +10,7 @@ from attnviz.core.numerals import digits, tex
 from attnviz.core.selection import Selection
 from attnviz.core.terms import Copy, Given
 from attnviz.text.captions import caption
-from attnviz.text.explanations import Answer
+from attnviz.text.explanations import Explanation
 from attnviz.text.steps import steps_of
 
 
@@ -68,7 +68,7 @@ def test_a_caption_for_each_head_and_row_is_the_caption_with_the_focus_there(add
     trace = trace_at(address)
     stages = [name for step in steps_of(trace) for name in step.stages if name in trace]
     names = [*stages, *(name for name in ["contributions"] if name in trace)]
-    said = Answer(trace, Selection(0, 0, 0, 0, 0), names, names, {}).captions_by_row()
+    said = Explanation(trace, Selection(0, 0, 0, 0, 0), names, names, {}).captions_by_row()
     assert list(said) == names
     for head, query, key in np.ndindex(trace["scores"].shape):
         for name in names:

@@ -10,7 +10,7 @@ from kinds import OPERATIONS
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.differences import difference
-from attnviz.analysis.gradients import caption, gradients
+from attnviz.analysis.gradients import gradients
 from attnviz.core.builder import Builder
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError
@@ -19,6 +19,7 @@ from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import banded
 from attnviz.core.trace import Trace
+from attnviz.text.movement import steepest as caption
 
 STEP = 1e-5
 

@@ -8,7 +8,8 @@ import pytest
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.examples import EXAMPLES
-from attnviz.text.steps import STEPS, masks, steps_of
+from attnviz.text.steps import STEPS, steps_of
+from attnviz.text.steps.mask import masks
 
 TITLES = [step.title for step in STEPS]
 WORKED = {f"{e.id} {variant.id}": variant.trace for e in EXAMPLES.values() for variant in e.variants}
@@ -79,7 +80,9 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(name):
     trace = TRACES[name]
     off = trace["scaled"].operation.factor == 1.0
     assert ("switched off" in step(trace, "Scaling").heading) == off
-    assert ("would keep" in step(trace, "Scaling").text) == off
+    divided = trace["scaled"].operation.factor is None
+    assert ("would keep" in step(trace, "Scaling").text) != divided
+    assert ("multiplied by a number" in step(trace, "Scaling").text) == (not off and not divided)
     summed = isinstance(trace["attention"].operation, SumNormalise)
     assert ("not softmax" in step(trace, "Softmax").heading) == summed
     assert ("no share is negative" in step(trace, "Softmax").text) != summed

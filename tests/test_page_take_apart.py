@@ -26,10 +26,11 @@ from page import (
 )
 
 from attnviz import trace_of
-from attnviz.analysis.gradients import caption, gradients
+from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.operations.softmax import Share
 from attnviz.core.terms import Given, Sum
+from attnviz.text.movement import steepest
 
 APART = ROOT / "pages" / "take_apart.py"
 
@@ -210,7 +211,7 @@ def test_slopes_are_the_gradients(address, cell):
     at = opened(APART, trail=format_trail([trace[name].cell(index)]), ask=MOVES, **address)
     assert quiet(at)
     found = gradients(trace, name, index)
-    assert caption(trace, name, index, found) in texts(at)
+    assert steepest(trace, name, index, found) in texts(at)
     if len(found) == 1:
         assert not [each for each in at.get("bidi_component") if each.proto.id.endswith("-slopes")]
         return

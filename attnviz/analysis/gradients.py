@@ -4,14 +4,11 @@ One pass back over the graph, each operation's `vjp` in turn.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.core.attention import PARAMETER_AXES
 from attnviz.core.errors import ArrayError
-from attnviz.core.numerals import digits
-from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 
 
@@ -72,35 +69,3 @@ def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.nda
             f"The slopes of {trace.name_of(trace[name].cell(index))} go beyond float64 (1.8e308); give smaller numbers."
         )
     return {stage.name: found[stage.name] for stage in trace.stages if stage.name in found}
-
-
-def caption(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, np.ndarray]) -> str:
-    """One line on what moves a number most: a word and a parameter.
-
-    A word's slope is along its vector: the length of its row of derivatives,
-    and so the most that a step of length 1 can do. A parameter's is its derivative.
-
-    Examples
-    --------
-    >>> from attnviz import Settings, trace_of
-    >>> trace = trace_of(Settings("the cat sat", mask="causal"))
-    >>> caption(trace, "output", (2, 0), gradients(trace, "output", (2, 0)))
-    'output[sat, 1] moves most with the word “cat” (slope 0.4729) and with the parameter w_o[3, 1] (slope 1.8428).'
-    """
-    words, parameters = [], []
-    for each in found:
-        stage, slopes = trace[each], found[each]
-        if stage.inputs or each == name:
-            continue
-        if each in PARAMETER_AXES:
-            place = np.unravel_index(np.abs(slopes).argmax(), slopes.shape)
-            parameters.append((slopes[place], f"the parameter {trace.name_of(stage.cell(place))}"))
-        elif stage.axes[-1] != "key":  # a row of a mask is no word
-            axis = stage.axes[-2]
-            lengths = np.linalg.norm(np.moveaxis(slopes, -2, 0).reshape(stage.shape[-2], -1), axis=-1)
-            word = trace.label(axis, lengths.argmax())
-            words.append((lengths.max(), f"the {axis.replace('token', 'word')} “{word}”"))
-    most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
-    said = " and with ".join(f"{what} (slope {digits(slope)})" for slope, what in most if slope)
-    number = trace.name_of(Cell(name, tuple(index), 0.0))
-    return f"{number} moves most with {said}." if said else f"No word and no parameter moves {number}."

@@ -1,4 +1,4 @@
-"""Answers: what a page says under a picture of the selected cells, and what it will say when another is picked."""
+"""Explanations: what a page says under a picture of the selected cells, and will say once another is picked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,8 +10,8 @@ from attnviz.text import captions
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """Captions, and cells whose making is told.
+class Explanation:
+    """Captions, and cells whose making is explained.
 
     Attributes
     ----------
@@ -19,27 +19,27 @@ class Answer:
     selection : Selection
     captioned : sequence of str
         The stages that have a caption.
-    told : sequence of str
-        The stages whose selected cell is told.
-    to_picks : mapping of str to sequences of str
-        The stages to be told once a cell is picked, by the stage of that cell.
+    explained : sequence of str
+        The stages whose selected cell is explained.
+    explained_for : mapping of str to sequences of str
+        The stages to be explained once a cell is picked, by the stage of that cell.
     """
 
     trace: Trace
     selection: Selection
     captioned: Sequence[str]
-    told: Sequence[str]
-    to_picks: Mapping[str, Sequence[str]]
+    explained: Sequence[str]
+    explained_for: Mapping[str, Sequence[str]]
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """One for each stage that has one."""
+        """The caption of each captioned stage."""
         return tuple(captions.caption(self.trace, name, self.selection) for name in self.captioned)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
-        """One of each stage that is told."""
-        return tuple(self.trace.cell_at(name, self.selection) for name in self.told)
+        """The selected cell of each stage that is explained."""
+        return tuple(self.trace.cell_at(name, self.selection) for name in self.explained)
 
     def captions_by_row(self) -> dict[str, list[list[str]]]:
         """For each stage its captions by head and row, which is all that they look at; for one head if it has none."""

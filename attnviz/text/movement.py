@@ -1,11 +1,14 @@
 """Movement: what a change moved in each stage, and what would move a number, in one line each."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from attnviz.analysis.differences import difference
-from attnviz.core.numerals import digits
-from attnviz.core.trace import Trace
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Stage, Trace
+from attnviz.text.vocabulary import entry
+from attnviz.text.wording import length, precise
 
 
 def caption(before: Trace, after: Trace, name: str) -> str:
@@ -18,21 +21,82 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
     'The output of “sat” moved by 0.43; 2 of 3 rows did not move.'
     """
-    stage, title = after[name], f"The {VOCABULARY[name].title.lower()}"
-    moved = np.abs(difference(before, after, name))
+    stage, title = after[name], f"The {entry(name).title.lower()}"
+    with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
+        moved = np.abs(difference(before, after, name))
     furthest = np.unravel_index(moved.argmax(), moved.shape)
     rows = moved.max(axis=-1)
     n_still = np.count_nonzero(rows == 0)
     if n_still == rows.size:
         return f"{title} did not move."
-    if np.isinf(moved[furthest]) or stage.value.dtype == bool:
-        hidden = not stage.value[furthest] if stage.value.dtype == bool else np.isneginf(stage.value[furthest])
-        what = f"{after.name_of(stage.cell(furthest))} is {'hidden' if hidden else 'visible'} now"
+    toggled = np.argwhere(_hides(stage) != _hides(before[name]))
+    if len(toggled):
+        cell = tuple(toggled[0].tolist())
+        what = f"{after.name_of(stage.cell(cell))} is {'hidden' if _hides(stage)[cell] else 'visible'} now"
     else:
         what = f"{title}{_of_row(after, name, furthest[:-1])} moved by {_short(moved[furthest])}"
     if rows.size == 1:
         return f"{what}."
     return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}."
+
+
+def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, np.ndarray]) -> str:
+    """One line on what would move a number most: a word and a parameter.
+
+    A word's slope is along its vector: the length of its row of derivatives,
+    and so the most that a step of length 1 can do. A parameter's is its derivative.
+
+    Parameters
+    ----------
+    trace : Trace
+    name, index
+        The cell.
+    found : mapping of stage names to ndarray
+        Its gradients.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, trace_of
+    >>> from attnviz.analysis.gradients import gradients
+    >>> trace = trace_of(Settings("the cat sat", mask="causal"))
+    >>> steepest(trace, "output", (2, 0), gradients(trace, "output", (2, 0)))
+    'output[sat, 1] moves most with the word “cat” (slope 0.4729) and with the parameter w_o[3, 1] (slope 1.8428).'
+    """
+    given = [trace[each] for each in found if each != name and not trace[each].inputs]
+    parameters = [_parameter(trace, stage, found) for stage in given if entry(stage.name).kind == "parameter"]
+    words = [
+        _word(trace, stage, found) for stage in given if entry(stage.name).kind != "parameter" and _has_words(stage)
+    ]
+    most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
+    said = " and with ".join(f"{what} (slope {precise(slope)})" for slope, what in most if slope)
+    number = trace.name_of(Cell(name, tuple(index), 0.0))
+    return f"{number} moves most with {said}." if said else f"No word and no parameter moves {number}."
+
+
+def _parameter(trace: Trace, stage: Stage, found: Mapping[str, np.ndarray]) -> tuple[float, str]:
+    """The steepest slope of a parameter, and its name."""
+    slopes = found[stage.name]
+    place = np.unravel_index(np.abs(slopes).argmax(), slopes.shape)
+    return slopes[place], f"the parameter {trace.name_of(stage.cell(place))}"
+
+
+def _word(trace: Trace, stage: Stage, found: Mapping[str, np.ndarray]) -> tuple[float, str]:
+    """The steepest slope of a word along its vector, over all heads, and the word."""
+    axis = stage.axes[-2]
+    rows = np.moveaxis(found[stage.name], -2, 0).reshape(stage.shape[-2], -1)
+    unit = float(np.abs(rows).max()) or 1.0
+    relative = [length(row / unit) for row in rows]  # the lengths themselves may be beyond float64
+    steepest = int(np.argmax(relative))
+    return unit * relative[steepest], f"the {axis.replace('token', 'word')} “{trace.label(axis, steepest)}”"
+
+
+def _has_words(stage: Stage) -> bool:
+    return stage.axes[-1] != "key"  # a row of a mask is no word
+
+
+def _hides(stage: Stage) -> np.ndarray:
+    """Where a stage hides keys."""
+    return ~stage.value if stage.value.dtype == bool else np.isneginf(stage.value)
 
 
 def _of_row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
@@ -48,4 +112,4 @@ def _of_row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.2f}" if 0.01 <= value < 1e6 else digits(value)
+    return f"{value:.2f}" if 0.01 <= value < 1e6 else precise(value)

@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
 import streamlit as st
 
 from attnviz.analysis.provenance import format_trail
-from attnviz.core.numerals import bracketed, digits
-from attnviz.core.operations.softmax import Share
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.text import captions
-from attnviz.text.explanations import Answer
-from attnviz.text.steps import steps_of
+from attnviz.text.explanations import Explanation
+from attnviz.text.step import Step
+from attnviz.text.steps.softmax import row_steps
 from attnviz.text.vocabulary import VOCABULARY, symbol
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import gallery, pickers
@@ -24,30 +22,27 @@ from attnviz.views import charts, matrices
 from attnviz.views.matrices import Matrix
 
 
-def draw(shown: Fitted) -> None:
-    """Draw the step of the walkthrough that the scene is at."""
+def draw(shown: Fitted, step: Step) -> None:
+    """Draw a step of the walkthrough."""
     trace, selection, picked = shown.trace, shown.scene.selection, shown.scene.picked
-    step = next(each for each in steps_of(trace) if each.id == shown.scene.step)
     st.markdown(step.text)
-    made = [name for name in step.stages if name in trace]
-    if not made:
+    if not step.stages:
         _whole_pass(trace, selection, picked)
         return
-    if step.title == "Softmax" and np.array_equal(trace["masked"].value, trace["scaled"].value):
-        st.markdown("No mask hides anything here, so the masked scores are the scaled ones: $Z^M = Z$.")
-    _formulas(trace, made, selection)
-    operands = {each for name in made for each in trace[name].inputs}  # drawn beside what is made from them
-    equations = [matrices.equation(trace, name, selection) for name in made if name not in operands]
+    for note in step.notes:
+        st.markdown(note.text)
+    _formulas(trace, step.stages, selection)
+    operands = {each for name in step.stages for each in trace[name].inputs}  # drawn beside what is made from them
+    equations = [matrices.equation(trace, name, selection) for name in step.stages if name not in operands]
     drawn = dict.fromkeys(each.stage for equation in equations for each in equation)
-    to_picks = {name: made if name in made else [name] for name in drawn}
-    told = to_picks.get(picked, made)
-    _explored(trace, equations, Answer(trace, selection, made, told, to_picks), scene=step.title)
-    if step.title == "Softmax":
-        _softmax(trace, selection)
-    if step.title == "Output" and not (trace["concat"].overridden or trace["output"].overridden):
-        _contributions(trace, selection)
-        made.append("contributions")
-    lines = [line for name in made for line in trace.lines(name)]
+    explained_for = {name: step.stages if name in step.stages else [name] for name in drawn}
+    explained = explained_for.get(picked, step.stages)
+    explanation = Explanation(trace, selection, step.stages, explained, explained_for)
+    _explored(trace, equations, explanation, scene=step.id)
+    for chart in step.charts:
+        _CHARTS[chart.name](trace, selection)
+    shown = (*step.stages, *(name for chart in step.charts for name in chart.stages))
+    lines = [line for name in shown for line in trace.lines(name)]
     if lines:
         st.markdown("##### In NumPy")
         st.code("\n".join(lines), language="python", wrap_lines=True)
@@ -63,9 +58,9 @@ def _formulas(trace: Trace, names: Sequence[str], selection: Selection) -> None:
         st.latex(r" \qquad ".join(formulas))
 
 
-def _explored(trace: Trace, equations: Sequence[Sequence[Matrix]], answer: Answer, **drawn: str | bool) -> None:
+def _explored(trace: Trace, equations: Sequence[Sequence[Matrix]], answer: Explanation, **drawn: str | bool) -> None:
     """Equations with their answer, and boxes to pick a cell by."""
-    pickers.draw(trace, answer.told, answer.selection)
+    pickers.draw(trace, answer.explained, answer.selection)
     gallery.equations(trace, equations, pickers.pick, answer=answer, on_follow=_take_apart, **drawn)
     if st.button("Take it apart, down to the words", icon=":material/account_tree:", key="take_apart"):
         _take_apart(format_trail(answer.cells[-1:]))
@@ -77,19 +72,17 @@ def _take_apart(trail: str) -> None:
     st.switch_page("pages/take_apart.py")
 
 
-def _softmax(trace: Trace, selection: Selection) -> None:
+def _shares(trace: Trace, selection: Selection) -> None:
+    steps = row_steps(trace, selection)
+    if not steps:
+        return
+    st.markdown("##### One row of the softmax, number by number")
+    st.markdown("\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)))
     terms = trace.terms("attention", (selection.head, selection.query, selection.key))
-    if isinstance(terms, Share) and terms.divisor:
-        st.markdown("##### One row of the softmax, number by number")
-        score, exponential = terms.row[terms.place].value, terms.exponentials[terms.place]
-        st.markdown(
-            f"1. **Shift** by the row's largest score: {digits(score)} − {bracketed(terms.shift)}"
-            f" = {digits(score - terms.shift)}\n"
-            f"2. **Exponentiate**: exp({digits(score - terms.shift)}) = {digits(exponential)}\n"
-            f"3. **Sum** the exponentials of the row: {digits(terms.divisor)}\n"
-            f"4. **Divide**: {digits(exponential)} ÷ {digits(terms.divisor)} = {digits(terms.total())}"
-        )
-        st.plotly_chart(charts.shares(trace, terms), key="shares", config=gallery.BARE)
+    st.plotly_chart(charts.shares(trace, terms), key="shares", config=gallery.BARE)
+
+
+def _heads(trace: Trace, selection: Selection) -> None:
     st.markdown("##### The heads side by side")
     st.plotly_chart(charts.heads(trace, selection), key="heads_figure", config=gallery.BARE)
 
@@ -99,7 +92,7 @@ def _contributions(trace: Trace, selection: Selection) -> None:
     names = ["contributions"]
     _formulas(trace, names, selection)
     equation = matrices.contributions(trace, selection)
-    answer = Answer(trace, selection, names, names, {each.stage: names for each in equation})
+    answer = Explanation(trace, selection, names, names, {each.stage: names for each in equation})
     drawn = [equation] if gallery.legible(equation) else []
     matrix.picture(trace, drawn, partial(pickers.pick, trace), "contributions", answer=answer, on_follow=_take_apart)
     st.plotly_chart(charts.contributions(trace, selection), key="contributions_figure", config=gallery.BARE)
@@ -111,9 +104,9 @@ def _whole_pass(trace: Trace, selection: Selection, picked: str) -> None:
     legible = all(map(gallery.legible, rows))
     if not legible:
         st.plotly_chart(charts.overview([each for row in rows for each in row]), key="overview", config=gallery.BARE)
-    to_picks = {stage.name: [stage.name] for stage in trace.stages}
-    told = to_picks.get(picked, [trace.output.name])
-    _explored(trace, rows if legible else (), Answer(trace, selection, (), told, to_picks), small=True)
+    explained_for = {stage.name: [stage.name] for stage in trace.stages}
+    explained = explained_for.get(picked, [trace.output.name])
+    _explored(trace, rows if legible else (), Explanation(trace, selection, (), explained, explained_for), small=True)
     st.markdown("##### Every stage and its shape")
     rows = [
         f"| `{stage.name}` ${symbol(stage.name)}$: {VOCABULARY[stage.name].meaning} | "
@@ -121,3 +114,7 @@ def _whole_pass(trace: Trace, selection: Selection, picked: str) -> None:
         for stage in trace.stages
     ]
     st.markdown("\n".join(("| stage | shape |", "|---|---|", *rows)))
+
+
+_CHARTS = {"shares": _shares, "heads": _heads, "contributions": _contributions}
+"""How each chart of a step is drawn."""

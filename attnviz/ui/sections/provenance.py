@@ -6,13 +6,14 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.analysis import gradients
+from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.terms import Cell, Given, Line, Terms
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import ORDERS, QUESTIONS
+from attnviz.text import movement
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import gallery, pickers
 from attnviz.ui.state import store
@@ -86,11 +87,11 @@ def slopes(fitted: Fitted, cell: Cell) -> None:
     """What moves a number: its gradient with respect to every earlier stage."""
     trace = fitted.trace
     try:
-        found = gradients.gradients(trace, cell.stage, cell.index)
+        found = gradients(trace, cell.stage, cell.index)
     except ArrayError as error:
         st.warning(markdown(str(error)), icon=":material/info:")
         return
-    st.markdown(markdown(gradients.caption(trace, cell.stage, cell.index, found)))
+    st.markdown(markdown(movement.steepest(trace, cell.stage, cell.index, found)))
     st.markdown(
         "Each number below is a **slope**: how fast the chosen number moves when that one does. Orange moves it up, "
         "blue down; where it is pale, nothing you do matters much. A score behind a mask has a slope of exactly 0."

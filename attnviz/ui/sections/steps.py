@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attnviz.scene.scene import Scene
-from attnviz.text.steps import Step
+from attnviz.text.step import Step
 from attnviz.ui.state import store
 from attnviz.ui.state.store import shown_by
 

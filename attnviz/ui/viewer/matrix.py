@@ -11,7 +11,7 @@ from attnviz.core.changes import HIDEABLE
 from attnviz.core.numerals import digits, tex
 from attnviz.core.terms import Cell, Copy, Given, Line, Terms
 from attnviz.core.trace import Trace
-from attnviz.text.explanations import Answer
+from attnviz.text.explanations import Explanation
 from attnviz.text.vocabulary import VOCABULARY, symbol
 from attnviz.ui.viewer.bundle import bundle
 from attnviz.ui.viewer.messages import cells_in
@@ -36,7 +36,7 @@ def picture(
     on_pick: Callable[[Cell], None],
     key: str,
     *,
-    answer: Answer | None = None,
+    answer: Explanation | None = None,
     on_follow: Callable[[str], None] | None = None,
     small: bool = False,
     flowing: bool = False,
@@ -75,7 +75,7 @@ def picture(
         cells = {*answer.cells, *(_pickable(trace, equations) if prefetch else ())}
         data |= {
             "answer": _said(answer.cells, captions=answer.captions),
-            "explained": answer.to_picks,
+            "explained": answer.explained_for,
             "selection": vars(answer.selection),
             "captioned": answer.captioned,
             "captions": _captions(trace, answer) if prefetch else {},
@@ -154,7 +154,7 @@ def _naming(trace: Trace) -> dict:
     }
 
 
-def _captions(trace: Trace, answer: Answer) -> dict:
+def _captions(trace: Trace, answer: Explanation) -> dict:
     """The captions of each stage, nested by the places on its axes but the last."""
     return {
         name: by_head if trace[name].axes[0] == "head" else by_head[0]
