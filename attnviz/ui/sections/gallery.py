@@ -23,7 +23,7 @@ def equations(
         if not legible(equation):
             st.plotly_chart(charts.equation(equation), key=f"large_{key}_{number}", config=BARE)
     written = [equation for equation in drawn if legible(equation)]
-    if written or "explanation" in options:
+    if written or "answer" in options:
         matrix.picture(trace, written, partial(pick, trace), key, **options)
 
 
