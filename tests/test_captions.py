@@ -268,9 +268,10 @@ def test_what_moved_between_numbers_near_the_end_of_float64():
 
 def test_slopes_near_the_end_of_float64_are_finite():
     found = gradients(MADE, "output", (0, 0))
-    found |= {"x": np.full((3, 2), BIG), "w_o": np.full((2, 2), -BIG)}
+    rows = np.array([[1.3e308, 1.3e308], [1.0, 1.0], [BIG, BIG]])  # the lengths of two are beyond float64
+    found |= {"x": rows, "w_o": np.full((2, 2), -BIG)}
     assert movement.steepest(MADE, "output", (0, 0), found) == (
-        "output[a, 1] moves most with the word “a” (slope more than 1.79e308) and with the parameter "
+        "output[a, 1] moves most with the word “c” (slope more than 1.79e308) and with the parameter "
         "w_o[1, 1] (slope −1.50e308)."
     )
 
