@@ -15,6 +15,8 @@ from attnviz.core.selection import Selection
 from attnviz.text.steps import STEPS, find, steps_of
 from attnviz.text.steps.mask import masks
 from attnviz.text.steps.softmax import row_steps
+from attnviz.text.vocabulary import VOCABULARY
+from attnviz.views import matrices
 
 IDS = [step.id for step in STEPS]
 OWN = {
@@ -57,10 +59,10 @@ def test_a_trace_has_the_steps_of_its_stages(name, missing):
 
 @EVERYWHERE
 def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace):
-    told = explained(trace)
-    assert len(told) == len(set(told))
-    assert {stage.name for stage in trace.stages if stage.inputs} <= set(told)
-    assert set(told) <= {stage.name for stage in trace.stages}
+    names = explained(trace)
+    assert len(names) == len(set(names))
+    assert {stage.name for stage in trace.stages if stage.inputs} <= set(names)
+    assert set(names) <= {stage.name for stage in trace.stages}
 
 
 def test_a_stage_that_no_step_knows_is_noticed():
@@ -157,6 +159,16 @@ def test_formulas_in_the_text_hold(trace):
         assert "**adding up** what comes out" in step(trace, "output").text
         bias = trace["b_o"].value if "b_o" in trace else 0
         assert np.allclose(trace["contributions"].value.sum(axis=0) + bias, trace["output"].value)
+
+
+@EVERYWHERE
+def test_the_whole_pass_draws_every_stage_except_the_biases(trace):
+    assert "every stage in order, except the biases" in step(trace, "whole-pass").text
+    rows = matrices.rows_of(trace, Selection().within(trace))
+    drawn = {matrix.stage for row in rows for matrix in row}
+    assert {stage.name for stage in trace.stages} - drawn == {name for name in VOCABULARY if name[:2] == "b_"} & {
+        stage.name for stage in trace.stages
+    }
 
 
 NUMBER = r"\(?(−?[\d.]+(?:e−?\d+)?)\)?"
