@@ -1,100 +1,137 @@
-"""Lessons: which steps a trace has, and that what they say holds for it."""
+"""Lessons: which steps a trace has, that they leave no stage unexplained, and that what they say holds for it."""
 
+import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from passes import TRACES as PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.examples import EXAMPLES
-from attnviz.text.steps import STEPS, steps_of
+from attnviz.core.selection import Selection
+from attnviz.text.steps import STEPS, find, steps_of
 from attnviz.text.steps.mask import masks
+from attnviz.text.steps.softmax import row_steps
+from attnviz.text.vocabulary import VOCABULARY
+from attnviz.views import matrices
 
-TITLES = [step.title for step in STEPS]
-WORKED = {f"{e.id} {variant.id}": variant.trace for e in EXAMPLES.values() for variant in e.variants}
+IDS = [step.id for step in STEPS]
 OWN = {
-    "plain": trace_of(Settings("the cat sat")),
     "positions": trace_of(Settings("the cat sat", positions="sinusoidal")),
-    "causal": trace_of(Settings("the cat sat", mask="causal")),
-    "unscaled": trace_of(Settings("the cat sat", scaled=False)),
-    "context": trace_of(Settings("the cat", context="der Hund", positions="sinusoidal")),
-    "bare context": trace_of(Settings("the cat", context="der Hund")),
-    "blind": trace_of(Settings("the cat", mask="padding", mask_size=5)),
     "half scale": attend(np.eye(3), parameters=Parameters(), scale=0.5),
+    "masked by hand": trace_of(Settings("the cat sat")).with_change("masked", (0, 0, 1), -math.inf),
+    "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
 }
-TRACES = OWN | WORKED
+TRACES = PASSES | OWN
+EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 
 
-def step(trace, title):
-    return next(step for step in steps_of(trace) if step.title == title)
+def step(trace, id_):
+    return next(step for step in steps_of(trace) if step.id == id_)
 
 
-def left_out(name):
-    return [title for title in TITLES if title not in [step.title for step in steps_of(TRACES[name])]]
+def explained(trace):
+    """The stages that the steps of a trace show, or explain in a note, with how often."""
+    parts = [part for each in steps_of(trace) for part in (each, *each.sections, *each.notes, *each.charts)]
+    return [name for part in parts for name in part.stages]
 
 
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
-        ("plain", ["Positions", "Mask"]),
-        ("positions", ["Mask"]),
-        ("causal", ["Positions"]),
-        ("context", ["Mask"]),
-        ("001 without", ["Tokens", "Positions", "Mask", "Output"]),
-        ("001 with", ["Tokens", "Positions", "Output"]),
-        ("002 softmax", ["Positions", "Mask", "Output"]),
-        ("003 steps", ["Positions", "Mask"]),
+        ("plain", ["positions", "mask"]),
+        ("positions", ["mask"]),
+        ("window 0", ["positions"]),
+        ("context", ["mask"]),
+        ("masked by hand", ["positions"]),
+        ("001 without", ["tokens", "positions", "mask", "output"]),
+        ("001 with", ["tokens", "positions", "output"]),
+        ("002 softmax", ["positions", "mask", "output"]),
+        ("003 steps", ["positions", "mask"]),
     ],
 )
 def test_a_trace_has_the_steps_of_its_stages(name, missing):
-    assert left_out(name) == missing
+    assert [each.id for each in steps_of(TRACES[name])] == [each for each in IDS if each not in missing]
 
 
-@pytest.mark.parametrize("name", TRACES)
-def test_steps_keep_their_order_and_titles(name):
-    titles = [step.title for step in steps_of(TRACES[name])]
-    assert titles == [title for title in TITLES if title in titles]
-    assert ("Mask" in titles) == masks(TRACES[name])
+@EVERYWHERE
+def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace):
+    names = explained(trace)
+    assert len(names) == len(set(names))
+    assert {stage.name for stage in trace.stages if stage.inputs} <= set(names)
+    assert set(names) <= {stage.name for stage in trace.stages}
 
 
-@pytest.mark.parametrize("name", TRACES)
-def test_every_stage_that_is_made_is_shown_in_one_step(name):
-    trace = TRACES[name]
-    shown = [stage for step in steps_of(trace) for stage in step.stages if stage in trace]
-    assert len(shown) == len(set(shown))
-    not_shown = {stage.name for stage in trace.stages if stage.inputs} - set(shown)
-    assert not_shown <= {"contributions"} | ({"masked"} if not masks(trace) else set())
+def test_a_stage_that_no_step_knows_is_noticed():
+    trace = TRACES["plain"]
+    unknown = replace(trace["scaled"], name="capped", inputs=("scaled",))
+    trace = replace(trace, stages=(*trace.stages, unknown))
+    assert {stage.name for stage in trace.stages if stage.inputs} - set(explained(trace)) == {"capped"}
 
 
-@pytest.mark.parametrize("name", TRACES)
-def test_texts_are_short_and_never_say_weights(name):
-    for each in steps_of(TRACES[name]):
+@EVERYWHERE
+def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
+    for each in steps_of(trace):
+        for note in each.notes:
+            assert "Z^M" not in note.text or np.array_equal(trace["masked"].value, trace["scaled"].value)
+
+
+@EVERYWHERE
+def test_a_step_of_a_trace_has_one_heading_and_a_short_text(trace):
+    for each in steps_of(trace):
+        assert len(each.headings) == 1
         assert not re.search(r"\bweights?\b", each.text, re.IGNORECASE)
-        sentences = re.findall(r"[.?!](?= [A-Z$*]|$)", each.text)
-        assert 2 <= len(sentences) <= 3, each.text
+        sentences = re.findall(r"[.?!](?= [A-Z$*:]|$)", each.text)
+        assert 2 <= len(sentences) <= 4, each.text
 
 
-@pytest.mark.parametrize("name", TRACES)
-def test_what_depends_on_the_trace_is_said_where_it_holds(name):
-    trace = TRACES[name]
-    off = trace["scaled"].operation.factor == 1.0
-    assert ("switched off" in step(trace, "Scaling").heading) == off
-    divided = trace["scaled"].operation.factor is None
-    assert ("would keep" in step(trace, "Scaling").text) != divided
-    assert ("multiplied by a number" in step(trace, "Scaling").text) == (not off and not divided)
+def test_every_section_is_said_of_some_trace_and_names_are_unique():
+    said = {
+        (each.id, part.name) for t in TRACES.values() for each in steps_of(t) for part in (*each.sections, *each.notes)
+    }
+    assert said == {(each.id, part.name) for each in STEPS for part in (*each.sections, *each.notes)}
+    for each in STEPS:
+        assert len({part.name for part in each.sections}) == len(each.sections)
+        assert not any(part.stages and part in each.sections for part in each.notes)
+
+
+@pytest.mark.parametrize("each", STEPS, ids=IDS)
+def test_a_step_is_found_by_its_id_and_its_title_in_any_case(each):
+    assert re.fullmatch("[a-z-]+", each.id)
+    for text in (each.id, each.title, each.title.upper(), f" {each.title.lower()} "):
+        assert find(text) == each.id
+    assert find("") is find("nonsense") is None
+
+
+def test_ids_and_titles_tell_steps_apart():
+    assert len({*IDS}) == len({each.title for each in STEPS}) == len(STEPS)
+
+
+@EVERYWHERE
+def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
+    factor = trace["scaled"].operation.factor
+    assert ("switched off" in step(trace, "scaling").heading) == (factor == 1)
+    assert ("would keep" in step(trace, "scaling").text) == (factor is not None)
+    assert ("multiplied by a number" in step(trace, "scaling").text) == (factor not in (None, 1))
     summed = isinstance(trace["attention"].operation, SumNormalise)
-    assert ("not softmax" in step(trace, "Softmax").heading) == summed
-    assert ("no share is negative" in step(trace, "Softmax").text) != summed
-    assert ("no matrices" in step(trace, "Q, K, V").text) == ("w_q" not in trace)
-    assert ("other sentence" in step(trace, "Q, K, V").text) == ("context" in trace and "w_q" in trace)
+    assert ("not softmax" in step(trace, "softmax").heading) == summed
+    assert ("no share is negative" in step(trace, "softmax").text) != summed
+    matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
+    assert ("no matrices" in step(trace, "qkv").text) == (not matrices)
+    assert ("only some are made by matrices" in step(trace, "qkv").text) == (len(matrices) in (1, 2))
+    assert ("other sentence" in step(trace, "qkv").text) == ("context" in trace and len(matrices) == 3)
     if masks(trace):
-        assert ("0 is hidden and 1 is visible" in step(trace, "Mask").text) == (trace["mask"].value.dtype == bool)
+        assert ("0 is hidden and 1 is visible" in step(trace, "mask").text) == (trace["mask"].value.dtype == bool)
+        assert ("is **added**" in step(trace, "mask").text) == (trace["mask"].value.dtype != bool)
+    if "output" in trace:
+        assert ("bias" in step(trace, "output").text) == ("b_o" in trace)
 
 
-@pytest.mark.parametrize("name", TRACES)
-def test_the_input_is_shown_before_it_is_projected(name):
-    trace = TRACES[name]
+@EVERYWHERE
+def test_the_input_is_shown_before_it_is_projected(trace):
     steps = steps_of(trace)
     for stage in ("embeddings", "context_embeddings", "x", "context"):
         if stage in trace:
@@ -104,11 +141,89 @@ def test_the_input_is_shown_before_it_is_projected(name):
         assert ("Without positions this is also the input $X$" in steps[0].text) == bare
 
 
-@pytest.mark.parametrize("name", TRACES)
-def test_no_share_is_negative_where_the_text_says_so(name):
-    trace = TRACES[name]
-    if "no share is negative" in step(trace, "Softmax").text:
+@EVERYWHERE
+def test_no_share_is_negative_where_the_text_says_so(trace):
+    if "no share is negative" in step(trace, "softmax").text:
         attention = trace["attention"].value
         sees = np.isfinite(trace["masked"].value).any(axis=-1)
         assert (attention >= 0).all()
         assert np.allclose(attention.sum(axis=-1), sees)
+
+
+@EVERYWHERE
+def test_formulas_in_the_text_hold(trace):
+    if "positions" in trace:
+        assert "$X = E + P$" in step(trace, "positions").text
+        assert np.allclose(trace["x"].value, trace["embeddings"].value + trace["positions"].value)
+    if any(chart.name == "contributions" for each in steps_of(trace) for chart in each.charts):
+        assert "**adding up** what comes out" in step(trace, "output").text
+        bias = trace["b_o"].value if "b_o" in trace else 0
+        assert np.allclose(trace["contributions"].value.sum(axis=0) + bias, trace["output"].value)
+
+
+@EVERYWHERE
+def test_the_whole_pass_draws_every_stage_except_the_biases(trace):
+    assert "every stage in order, except the biases" in step(trace, "whole-pass").text
+    rows = matrices.rows_of(trace, Selection().within(trace))
+    drawn = {matrix.stage for row in rows for matrix in row}
+    assert {stage.name for stage in trace.stages} - drawn == {name for name in VOCABULARY if name[:2] == "b_"} & {
+        stage.name for stage in trace.stages
+    }
+
+
+NUMBER = r"\(?(−?[\d.]+(?:e−?\d+)?)\)?"
+
+
+def value(text):
+    return float(text.replace("−", "-"))
+
+
+@EVERYWHERE
+def test_the_softmax_step_by_step_is_the_softmax(trace):
+    for place in np.ndindex(trace["attention"].shape):
+        if max(place) > 3:
+            continue
+        lines = row_steps(trace, Selection(*place, 0, 0))
+        row = trace["masked"].value[place[:2]]
+        summed = isinstance(trace["attention"].operation, SumNormalise)
+        assert bool(lines) == (not summed and np.isfinite(row).any())
+        if not lines or np.isneginf(row[place[2]]):
+            continue
+        score, largest, shifted = map(value, re.search(f": {NUMBER} − {NUMBER} = {NUMBER}$", lines[0]).groups())
+        exponent, exponential = map(
+            value, re.search(rf"exp\({NUMBER}\) = {NUMBER}$", lines[1].replace("((", "(")).groups()
+        )
+        total = value(re.search(f": {NUMBER}$", lines[2])[1])
+        part, whole, share = map(value, re.search(f": {NUMBER} ÷ {NUMBER} = {NUMBER}$", lines[3]).groups())
+        near = {"rel_tol": 5e-3, "abs_tol": 1e-4}
+        assert math.isclose(score, row[place[2]], **near)
+        assert math.isclose(largest, max(row), **near)
+        assert math.isclose(shifted, score - largest, rel_tol=5e-3, abs_tol=2e-4)
+        assert exponent == shifted
+        assert math.isclose(exponential, math.exp(row[place[2]] - max(row)), **near)
+        assert math.isclose(total, sum(math.exp(each - max(row)) for each in row), **near)
+        assert (part, whole) == (exponential, total)
+        assert math.isclose(share, trace["attention"].value[place], **near)
+
+
+def test_a_hidden_key_goes_through_the_softmax_as_minus_infinity():
+    lines = row_steps(TRACES["causal"], Selection(0, 0, 1, 0, 0))
+    assert re.search(r": −∞ − .* = −∞$", lines[0])
+    assert lines[1].endswith("exp(−∞) = 0.0000")
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_the_reason_of_a_mask_says_which_keys_it_hides(size):
+    """The words of each reason, spelt out as a rule of its own; `size` is the number in the words."""
+    rules = {
+        "nothing is hidden": lambda query, key, n: False,
+        "no query sees a later key": lambda query, key, n: key > query,
+        f"the last {size} keys are fillers": lambda query, key, n: key in range(n)[n - size if size < n else 0 :],
+        f"a query sees no key more than {size} places away": lambda query, key, n: abs(query - key) > size,
+    }
+    assert MASKS.keys() == REASONS.keys()
+    for name, make in MASKS.items():
+        hides = rules.pop(REASONS[name].format(size=size))
+        for query, key in np.ndindex(3, 4):
+            assert make(3, 4, size)[query, key] == (not hides(query, key, 4)), name
+    assert not rules

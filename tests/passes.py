@@ -1,0 +1,62 @@
+"""Passes of every kind that captions and steps are checked on, and where a person may look in them."""
+
+from itertools import product
+
+import numpy as np
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.attention import attend_projected
+from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.selection import Selection
+from attnviz.examples import EXAMPLES
+
+random = np.random.default_rng(5)
+HEADS = {name: random.standard_normal((2, 3, 4)) for name in ("w_q", "w_k", "w_v")}
+HEADS["w_v"][1] = HEADS["w_v"][0]
+ROWS = random.standard_normal((5, 3))
+FULLY_MASKED_IN_ONE_HEAD = np.array([np.ones((5, 5)), np.tri(5, k=-2)], dtype=bool)
+NEGATIVE = np.array([[1.0, 0.0], [0.0, 1.0], [-0.9, 0.3], [3.0, -2.0]])
+
+
+def hand_made(**kept):
+    return attend(ROWS, parameters=Parameters(**HEADS, **kept.pop("output", {})), **kept)
+
+
+TRACES = {
+    "plain": trace_of(Settings("the cat sat on the mat")),
+    "one word": trace_of(Settings("alone")),
+    "one word, hidden": trace_of(Settings("alone", mask="padding")),
+    "ties": trace_of(Settings("a a a a", seed=3)),
+    "many ties": trace_of(Settings("a " * 9 + "b", d_model=6, n_heads=3)),
+    "causal": trace_of(Settings("the cat sat the cat", mask="causal", positions="sinusoidal")),
+    "window 0": trace_of(Settings("the cat sat", mask="window", mask_size=0)),
+    "all hidden": trace_of(Settings("the cat sat on", mask="padding", mask_size=9)),
+    "d_k = 1": trace_of(Settings("the cat sat", n_heads=8)),
+    "unscaled": trace_of(Settings("the cat sat", scaled=False)),
+    "one word, unscaled": trace_of(Settings("alone", scaled=False)),
+    "one head": trace_of(Settings("the cat sat", n_heads=1, initialiser="xavier")),
+    "context": trace_of(Settings("the cat", context="der Hund schläft der", positions="sinusoidal", d_model=6)),
+    "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
+    "a head's mask": hand_made(mask=FULLY_MASKED_IN_ONE_HEAD),
+    "added mask": hand_made(mask=np.where(np.tri(5) > 0, [0.5, 0, 0, 0, 0], -np.inf), scale=-0.5),
+    "moving mask": hand_made(mask=random.standard_normal((5, 5))),
+    "scale 0": hand_made(scale=0.0),
+    "bias": hand_made(output={"w_o": random.standard_normal((8, 3)), "b_o": np.ones(3)}),
+    "nothing out": hand_made(output={"w_o": np.zeros((8, 3))}),
+    "equal parts": hand_made(output={"w_o": np.tile(random.standard_normal((4, 3)), (2, 1))}, scale=0.0),
+    "negative": attend(NEGATIVE, parameters=Parameters(), scale=1.0, normalise=SumNormalise),
+    "zeros": attend(np.zeros((3, 1)), np.zeros((4, 1)), parameters=Parameters()),
+    "small shares": attend(np.eye(3)[:2], random.standard_normal((300, 3)) / 9, parameters=Parameters()),
+    "only queries projected": attend(ROWS, parameters=Parameters(w_q=HEADS["w_q"][:1, :, :3])),
+    "projected": attend_projected(*np.ones((3, 1, 2, 2))),
+    **{f"{e.id} {variant.id}": variant.trace for e in EXAMPLES.values() for variant in e.variants},
+}
+
+
+def selections(trace, most=6):
+    """Every head, query and key, but for those beyond the first six."""
+    n_heads, n_queries, n_keys = trace["scores"].shape
+    return [
+        Selection(*place, 0, 0)
+        for place in product(range(n_heads), range(min(n_queries, most)), range(min(n_keys, most)))
+    ]

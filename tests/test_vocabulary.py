@@ -1,0 +1,139 @@
+"""The vocabulary: each stage's word, symbol, colour and kind, pinned by what the stage is in every kind of pass."""
+
+import re
+
+import numpy as np
+import pytest
+from passes import TRACES
+
+from attnviz.core.attention import PARAMETER_AXES
+from attnviz.text.steps import STEPS
+from attnviz.text.vocabulary import AXES, VOCABULARY, entry, symbol
+
+COLOURS = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
+"""Whose colour a text wears, as in `.streamlit/config.toml`."""
+
+STAGES = {
+    # symbol, title, a word of its meaning: as in Vaswani et al. 2017, and in the project's design
+    "embeddings": ("E", "Embeddings", "each word"),
+    "positions": ("P", "Positions", "place in the sentence"),
+    "x": ("X", "Input", "what is projected"),
+    "context_embeddings": ("E^C", "Context embeddings", "word of the context"),
+    "context_positions": ("P^C", "Context positions", "place in the context"),
+    "context": ("C", "Context", "keys and values are projected from"),
+    "w_q": ("W^Q_i", "Query parameters", "makes queries"),
+    "w_k": ("W^K_i", "Key parameters", "makes keys"),
+    "w_v": ("W^V_i", "Value parameters", "makes values"),
+    "w_o": ("W^O", "Output parameters", "mixes the heads"),
+    "b_q": ("b^Q_i", "Query bias", "added to every query"),
+    "b_k": ("b^K_i", "Key bias", "added to every key"),
+    "b_v": ("b^V_i", "Value bias", "added to every value"),
+    "b_o": ("b^O", "Output bias", "added to every output"),
+    "q": ("Q_i", "Queries", "asks"),
+    "k": ("K_i", "Keys", "answers to"),
+    "v": ("V_i", "Values", "passes on"),
+    "scores": ("S_i", "Scores", "query's dot product with each key"),
+    "scaled": ("Z_i", "Scaled scores", "over the square root of d_k"),
+    "mask": ("M", "Mask", "which keys a query sees"),
+    "masked": ("Z^M_i", "Masked scores", "-inf where a key is hidden"),
+    "attention": ("A_i", "Attention", "share"),
+    "heads": ("H_i", "Head outputs", "mixture of values"),
+    "concat": ("H", "Concatenation", "side by side"),
+    "contributions": ("O_i", "Contributions", "part of the output"),
+    "output": ("O", "Output", "what leaves"),
+}
+EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+
+
+def test_every_stage_of_every_pass_has_an_entry_and_no_entry_is_for_nothing():
+    assert {stage.name for trace in TRACES.values() for stage in trace.stages} | {"b_q", "b_k", "b_v"} == set(
+        VOCABULARY
+    )
+    assert set(STAGES) == set(VOCABULARY)
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_a_stage_is_called_what_it_is(name):
+    written, title, meaning = STAGES[name]
+    assert (entry(name).symbol, entry(name).title) == (written, title)
+    assert meaning in entry(name).meaning
+    assert symbol(name, 0) == written.replace("_i", "_1")
+    assert symbol(name, 11) == written.replace("_i", "_{12}")
+
+
+def test_symbols_and_titles_tell_stages_apart():
+    assert len({each.symbol for each in VOCABULARY.values()}) == len(VOCABULARY)
+    assert len({each.title for each in VOCABULARY.values()}) == len(VOCABULARY)
+
+
+@EVERYWHERE
+def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace):
+    for stage in trace.stages:
+        if stage.name != "mask":  # which may have heads or not
+            assert entry(stage.name).symbol.endswith("_i") == (stage.axes[0] == "head")
+
+
+@EVERYWHERE
+def test_kinds(trace):
+    for stage in trace.stages:
+        kind = entry(stage.name).kind
+        assert (kind == "parameter") == (stage.name in PARAMETER_AXES)
+        if stage.inputs:
+            assert kind == "computed"
+
+
+@EVERYWHERE
+def test_roles_follow_the_values_through_the_pass(trace):
+    """What is projected to Q wears Q's colour, and so on; mixtures of V wear V's, and what W^O makes the output's."""
+    for stage in trace.stages:
+        role = entry(stage.name).role
+        if stage.name in "qkv":
+            assert role == stage.name
+        elif entry(stage.name).kind == "parameter":
+            assert role == {"o": "output"}.get(stage.name[-1], stage.name[-1])
+        elif "w_o" in stage.inputs:
+            assert role == "output"
+        elif {"v", "heads"} & set(stage.inputs):
+            assert role == "v"
+        else:
+            assert role == ""
+
+
+@EVERYWHERE
+def test_scales_suit_the_numbers(trace):
+    for stage in trace.stages:
+        scale = entry(stage.name).scale
+        assert (scale == "flag") == (stage.name == "mask")
+        if scale == "share" and not (stage.value < 0).any():  # as those of a softmax are not
+            sums = stage.value.sum(axis=-1)
+            assert np.allclose(sums, (sums > 0.5))
+        if stage.value.dtype == bool:
+            assert scale == "flag"
+        assert (scale == "share") == (stage.name == "attention")
+
+
+@EVERYWHERE
+def test_every_axis_has_a_word(trace):
+    assert {axis for stage in trace.stages for axis in stage.axes} <= set(AXES)
+
+
+def test_words_wear_the_colour_of_their_role():
+    said = {
+        "query": "q",
+        "queries": "q",
+        "key": "k",
+        "value": "v",
+        "values": "v",
+        "$W^O$": "output",
+        "output": "output",
+    }
+    texts = [section.text for step in STEPS for section in step.sections]
+    coloured = [each for text in texts for each in re.findall(r":(\w+)\[\**(.*?)\**\]", text)]
+    assert {word for _, word in coloured} == said.keys() - {"queries"}
+    assert all(COLOURS[colour] == said[word] for colour, word in coloured)
+
+
+def test_the_step_of_an_entry_is_the_one_that_introduces_it():
+    for step in STEPS:
+        assert all(entry(name).step == step.id for name in step.entries)
+        assert all(entry(name).caption for name in step.stages)
