@@ -93,12 +93,14 @@ def query_of_the_default(parameter):
 
 
 def is_another_spelling(parameter, text, scene):
-    """Titles stand for steps, numbers in changes have many spellings, and a sentence keeps its blanks."""
+    """Titles stand for steps, numbers in changes have many spellings; a sentence keeps all but lone surrogates."""
     if parameter == "step":
         return any(text.strip().casefold() == step.title.casefold() and step.id == scene.step for step in STEPS)
     if parameter == "changes":
         return len(text.split(";")) == len(scene.changes)
-    return parameter in ("sentence", "context") and getattr(scene, parameter) == text
+    return (
+        parameter in ("sentence", "context") and getattr(scene, parameter) == text.encode("utf-8", "replace").decode()
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from attnviz.examples import EXAMPLES
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import OPTIONS, ORDERS, OWN, QUESTIONS, SOURCES, Scene
 from attnviz.text.steps import STEPS, find
+from attnviz.text.vocabulary import VOCABULARY
 
 Query = Mapping[str, str | Sequence[str]]
 
@@ -136,9 +137,15 @@ def _changes(text: str, notices: list[str]) -> dict:
     return {"changes": tuple(changes)}
 
 
+def _trail(text: str, notices: list[str]) -> dict:
+    if not text:
+        notices.append("trail is cells with “<” between them; got '', so the selected cell of the output is shown.")
+    return {"trail": tuple(text.split("<")) if text else ()}
+
+
 def _chosen(parameter: str, field: str, allowed: Sequence[str]) -> Callable[[str, list[str]], dict]:
     def read(text: str, notices: list[str]) -> dict:
-        return {field: _choice(parameter, text, allowed, allowed[0], notices)}
+        return {field: _choice(parameter, text, allowed, getattr(Scene(), field), notices)}
 
     return read
 
@@ -148,10 +155,10 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "cell": _selection,
     "picked": lambda text, _: {"picked": text},
     "changes": _changes,
-    "trail": lambda text, _: {"trail": tuple(text.split("<"))},
+    "trail": _trail,
     "ask": _chosen("ask", "question", QUESTIONS),
     "order": _chosen("order", "order", ORDERS),
-    "stage": lambda text, _: {"stage": text},
+    "stage": _chosen("stage", "stage", tuple(VOCABULARY)),
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""

@@ -56,7 +56,7 @@ def fit(scene: Scene) -> Fitted:
     stage = scene.stage if scene.stage in trace else Scene().stage
     if stage != scene.stage:
         names = ", ".join(each.name for each in trace.stages)
-        notices.append(f"stage is one of {names}; got {scene.stage[:40]!r}, using {stage}.")
+        notices.append(f"stage is one of {names}; got {scene.stage!r}, using {stage}.")
     picked = scene.picked if scene.picked in trace else ""
     if picked != scene.picked:
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
