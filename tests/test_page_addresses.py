@@ -10,7 +10,7 @@ PAGES = sorted(ROOT.glob("pages/*.py"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(address=st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN.filter("\ud800".__ne__), max_size=5))
 def test_no_address_breaks_a_page_and_the_one_it_leaves_says_nothing_more(page, address):
     at = opened(page, **address)

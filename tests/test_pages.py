@@ -118,7 +118,7 @@ def test_a_mask_that_goes_takes_its_step_along():
     assert at.session_state["step"] == "softmax"
 
 
-@pytest.mark.parametrize("d_model", [2, 3, 17, 128])
+@pytest.mark.parametrize("d_model", [3, 17, 128])
 @pytest.mark.parametrize("step", [step.title for step in STEPS])
 def test_sizes_beyond_written_numbers(step, d_model):
     at = opened(step=step, d_model=str(d_model), heads="1", sentence="x " * (d_model % 50 + 1))
