@@ -51,17 +51,18 @@ def setter(fitted: Fitted) -> None:
             finite = cell.value if np.isfinite(cell.value) else 0.0
             label = f"{trace.name_of(cell)} becomes"
             st.markdown(markdown(label))
-            value = st.number_input(
+            key = f"value {cell.stage} {cell.index} {finite!r}"
+            st.number_input(
                 label,  # read aloud as it stands, with whatever escapes it; so what is seen is the text before it
                 label_visibility="collapsed",
                 value=finite,
                 step=0.1,
                 format="%.6g",
-                key=f"value {cell.stage} {cell.index} {finite!r}",
+                key=key,
                 width=320,
             )
             st.button(
-                "Set it", key="set", type="primary", disabled=full, on_click=_set, args=(scene.changes, cell, value)
+                "Set it", key="set", type="primary", disabled=full, on_click=_set, args=(scene.changes, cell, key)
             )
         n_heads = trace["heads"].shape[0]
         for head in range(n_heads) if n_heads <= matrices.MANY_HEADS else ():
@@ -138,9 +139,10 @@ def _pick_to_change(trace: Trace, cell: Cell) -> None:
     store.update(stage=cell.stage)
 
 
-def _set(changes: tuple[Change, ...], cell: Cell, value: float) -> None:
+def _set(changes: tuple[Change, ...], cell: Cell, key: str) -> None:
+    """Set what the box holds by now: a quick click comes before the page has answered what was typed."""
     try:
-        _add(changes, Change(cell.stage, cell.index, value))
+        _add(changes, Change(cell.stage, cell.index, st.session_state[key]))
     except ChangeError as error:
         st.toast(markdown(str(error)))
 
