@@ -25,7 +25,7 @@ from page import (
     warnings,
 )
 
-from attnviz import trace_of
+from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.operations.softmax import Share
@@ -241,3 +241,14 @@ def test_large_passes_are_taken_apart_too(d_model):
     assert len(walked(at)) == 2
     at.segmented_control(key="question").set_value(MOVES).run()
     assert quiet(at)
+
+
+@pytest.mark.parametrize("mask", ["none", "causal"])
+def test_that_hidden_scores_have_no_slope_is_said_where_it_is_so(mask):
+    at = opened(APART, trail="output[1,2]", ask=MOVES, mask=mask)
+    said = any("A hidden key's scores have a slope of exactly 0" in text for text in texts(at))
+    trace = trace_of(Settings(SENTENCE, mask=mask))
+    hidden = ~np.isfinite(trace["masked"].value)
+    found = gradients(trace, "output", (1, 2))
+    assert said == hidden.any()
+    assert all((found[name][hidden] == 0).all() for name in ("scores", "scaled", "masked"))

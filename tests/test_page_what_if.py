@@ -216,3 +216,18 @@ def test_a_picked_cell_is_the_one_that_is_set():
     assert at.selectbox(key="stage").value == "k"
     assert plain(at.number_input[0].label).startswith("k[head 1, on, 3] becomes")
     assert at.number_input[0].value == trace_of(EXAMPLE)["k"].value[0, 3, 2]
+
+
+def test_a_quick_click_sets_what_was_just_typed():
+    at = opened(WHAT_IF, stage="scores", **SHOWN)
+    at.number_input[0].set_value(2.5)
+    at.button(key="set").click().run()
+    assert at.query_params["changes"] == "scores[0,1,2]=2.5"
+
+
+def test_the_boxes_name_every_word_as_it_is():
+    at = opened(WHAT_IF, stage="scores", sentence="head to head", cell="2.1.1.1.1")
+    assert at.selectbox(key="pick_key").options == ["head", "to", "head (2)"]
+    assert at.selectbox(key="pick_head").options == ["1", "2"]
+    at.selectbox(key="pick_key").set_value(2).run()
+    assert at.query_params["cell"] == "2.1.3.1.1"

@@ -27,7 +27,7 @@ class Entry:
     scale : {"signed", "share", "flag"}
         Diverging around zero, sequential from 0 to 1, or visible and hidden.
     kind : {"input", "parameter", "computed"}
-        Whether it enters, is learnt in a real model, or is made of earlier
+        Whether it enters, is learnt in a real model, or is computed from earlier
         stages (a pass that begins later, with queries say, has it given).
     caption : callable, optional
         From a trace and a selection: what is worth seeing in the stage, in one to three sentences.

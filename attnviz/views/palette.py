@@ -1,7 +1,7 @@
 """Colours of numbers. Each is laid over the page at a strength of its own, so that they suit light and dark alike.
 
-Blue and vermilion, and the four roles in `.streamlit/config.toml`, are told
-apart by colour-blind eyes (Okabe and Ito 2008).
+Blue and vermilion, and the four roles in `.streamlit/config.toml`, can be
+told apart by colour-blind eyes (Okabe and Ito 2008).
 """
 
 NEGATIVE = (36, 99, 196)

@@ -1,4 +1,4 @@
-"""The audit on the page: every number made a second time, and what came of it."""
+"""The audit on the page: every number recomputed, and the verdict."""
 
 import streamlit as st
 

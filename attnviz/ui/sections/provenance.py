@@ -14,6 +14,7 @@ from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import ORDERS, QUESTIONS
 from attnviz.text import movement
+from attnviz.text.steps.mask import masks
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import gallery, pickers
 from attnviz.ui.state import store
@@ -94,7 +95,9 @@ def slopes(fitted: Fitted, cell: Cell) -> None:
     st.markdown(markdown(movement.steepest(trace, cell.stage, cell.index, found)))
     st.markdown(
         "Each number below is a **slope**: how fast the chosen number moves when that one does. Orange moves it up, "
-        "blue down; where it is pale, nothing you do matters much. A score behind a mask has a slope of exactly 0."
+        "blue down; where it is pale, nothing you do matters much."
+        + " A hidden key's scores have a slope of exactly 0."
+        * masks(trace)
     )
     sloped, selection = trace.with_values(found), trace.selection_at(cell, fitted.scene.selection)
     drawn = [replace(matrices.matrix(sloped, name, selection), scale="signed") for name in found if name != cell.stage]
