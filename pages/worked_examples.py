@@ -8,7 +8,7 @@ from attnviz.ui.sections import frame, notebook
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.notices(shown.notices)
+frame.draw_without_controls(shown)
 st.header("Worked examples", anchor=False)
 agreement = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
 st.markdown(

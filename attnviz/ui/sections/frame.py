@@ -21,7 +21,7 @@ def draw(fitted: Fitted) -> None:
     else:
         mended = ()
         _example(fitted.scene.source)
-    notices((*fitted.notices, *mended, *fitted.refused))
+    _say((*fitted.notices, *mended, *fitted.refused))
     if fitted.trace is None:
         st.stop()
 
@@ -32,8 +32,15 @@ def draw_with_banner(fitted: Fitted) -> None:
     banner.draw(fitted)
 
 
-def notices(sentences: Sequence[str]) -> None:
-    """Say what was mended, and what could not be shown."""
+def draw_without_controls(fitted: Fitted) -> None:
+    """Draw the frame of a page that shows no pass of its own."""
+    with st.sidebar:
+        arrival.keep_history_short()
+    _say(fitted.notices)
+
+
+def _say(sentences: Sequence[str]) -> None:
+    """What was mended, and what could not be shown."""
     for sentence in sentences:
         st.warning(markdown(sentence), icon=":material/info:")
 
