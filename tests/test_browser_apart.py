@@ -114,6 +114,7 @@ def test_a_changed_pass_is_walked_through_and_taken_apart_until_it_is_reset(visi
     expect(page.locator(".terms")).to_contain_text("set by you")
     tab.settled()
     page.get_by_role("button", name="Take it apart").click()
+    expect(heading(page, "How was this number made?")).to_be_visible()
     expect(heading(page, "scores[head 2, on, sat] = 3.25")).to_be_visible()
     becomes(page, lambda: parameters(page).get("changes"), "scores[1,3,2]=3.25")
     tab.settled()

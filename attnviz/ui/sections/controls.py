@@ -85,9 +85,11 @@ def _seed(scene: Scene) -> tuple[str, ...]:
         on_click=_another_seed,
         width="stretch",
     )
-    if _nearest_seed(st.session_state.get("seed", "")) != scene.options["seed"] or "seed" not in st.session_state:
-        typed_in("seed", str(scene.options["seed"]))
-    typed.text_input("Seed", key="seed", max_chars=40, help=HELP["seed"], on_change=_seed_typed)
+    text = st.session_state.get("seed", "")
+    key = typed_in(
+        "seed", text if text and _nearest_seed(text) == scene.options["seed"] else str(scene.options["seed"])
+    )
+    typed.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed)
     return tuple(nearest({"seed": st.session_state["seed"]})[1])
 
 

@@ -40,6 +40,11 @@ def brings_an_address(key: str) -> bool:
     return key not in st.session_state or get_script_run_ctx().is_history_navigation
 
 
+def page() -> str:
+    """What stands for the page that is run."""
+    return get_script_run_ctx().page_script_hash
+
+
 def keep_history_short() -> None:
     """Have the browser make one step of its history of what changes the address within a second.
 

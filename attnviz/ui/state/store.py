@@ -65,8 +65,11 @@ def shown_by(key: str, value: object) -> str:
 def typed_in(key: str, text: str) -> str:
     """Have the text box of this key hold `text`, and return the key.
 
-    Nothing is written where it holds that already: it would replace what someone is typing.
+    Nothing is written where it holds that already: it would replace what someone is typing. Another page's box of
+    the same key doesn't count; its text is still there, and yet this page's box would be empty.
     """
-    if st.session_state.get(key) != text:
+    page = f"{key} was drawn on"
+    if st.session_state.get(key) != text or st.session_state.get(page) != arrival.page():
         st.session_state[key] = text
+    st.session_state[page] = arrival.page()
     return key
