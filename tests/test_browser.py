@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 from page import ROOT, SENTENCE
-from tab import at, becomes, cell, expect, grid, heading, outlined, served
+from tab import at, becomes, cell, expect, grid, heading, outlined, parameters, served
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -114,6 +114,50 @@ def test_settings_survive_a_page_switch_and_a_reload(visit):
     value = trace_of(Settings("come rain or shine", d_model=12, n_heads=4, mask="causal", seed=5))["scores"].value
     cell(page, "Scores", 3, 2).hover()
     expect(page.get_by_role("status")).to_have_text(f"scores[head 1, shine, or] = {float(value[0, 3, 2])!r}")
+
+
+def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
+    tab = visit()
+    page = tab.open(at(sentence="come rain or shine", seed=7, context="sun"))
+    for name in ("Audit", "What if", "Take it apart", "Walkthrough") * 2:  # faster than the pages answer
+        page.get_by_role("link", name=name).click()
+    expect(page.get_by_text("Try:")).to_be_visible()
+    tab.settled()
+    expect(page.get_by_label("Type a sentence")).to_have_value("come rain or shine")
+    expect(page.get_by_role("textbox", name="Seed")).to_have_value("7")
+    becomes(page, lambda: parameters(page).get("sentence"), "come rain or shine")
+    assert page.get_by_role("alert").count() == 0
+
+
+def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit):
+    tab = visit()
+    page = tab.open(at(step="Softmax"))
+    page.get_by_label("Type a sentence").fill("")
+    page.get_by_label("Type a sentence").press_sequentially("owls see mice", delay=20)
+    page.locator(".st-key-Next_top button").click()
+    expect(heading(page, "Collect the values")).to_be_visible()
+    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
+    page.reload()
+    tab.settled()
+    expect(page.get_by_label("Type a sentence")).to_have_value("owls see mice")
+
+
+def test_a_mended_value_is_mended_in_the_address_too(visit):
+    tab = visit()
+    page = tab.open(at(d_model=999))
+    becomes(page, lambda: parameters(page), {"d_model": "128"})
+    page.reload()
+    tab.settled()
+    assert page.get_by_role("alert").count() == 0
+    becomes(page, lambda: parameters(page), {"d_model": "128"})
+
+
+def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
+    page = visit().open(at(changes="scores[0,1,2]=3", heads=4))
+    page.get_by_role("button", name="Change it").click()
+    expect(heading(page, "What if a number were another?")).to_be_visible()
+    expect(page.get_by_text("scores[head 1, cat, sat] = 3", exact=True)).to_be_visible()
+    becomes(page, lambda: parameters(page), {"heads": "4", "changes": "scores[0,1,2]=3"})
 
 
 def test_back_from_another_page_brings_the_sentence_back(visit):
