@@ -14,7 +14,7 @@ st.markdown(
     "the parameters; the trail stays on the page, and in the address. Or ask what would **move** it."
 )
 trail = provenance.trail(shown)
-provenance.start(shown.trace, trail)
+provenance.start(shown, trail)
 provenance.question(shown)
 if shown.scene.question == QUESTIONS[0]:
     provenance.terms(shown, trail)

@@ -18,5 +18,5 @@ st.markdown(
     f"{agreement.n_numbers - agreement.n_agree} cannot follow from the code that was shown; the page of their notebook "
     "says why, and what would give them. Each notebook opens in the walkthrough, like any sentence of your own."
 )
-notebook.choose(shown.scene)
-notebook.draw(EXAMPLES[shown.scene.notebook])
+notebook.choose(shown)
+notebook.draw(shown)

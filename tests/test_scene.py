@@ -12,7 +12,7 @@ from attnviz.core.settings import CHOICES, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse, query
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import OPTIONS, ORDERS, OWN, QUESTIONS, SOURCES, Scene, with_option
+from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
 from attnviz.text.steps import STEPS
 
 PARAMETERS = """
@@ -31,10 +31,10 @@ WRITTEN = st.one_of(
 
 @st.composite
 def options(draw):
-    chosen = {**OPTIONS, "d_model": draw(st.integers(2, 32)), "seed": draw(st.integers(0, 2**32 - 1))}
+    chosen = {"d_model": draw(st.integers(2, 32)), "seed": draw(st.integers(0, 2**32 - 1))}
     chosen["n_heads"] = draw(st.sampled_from(divisors(chosen["d_model"])))
     chosen |= {name: draw(st.sampled_from(allowed)) for name, allowed in CHOICES.items()}
-    return chosen | {"mask_size": draw(st.integers(0, 64)), "scaled": draw(st.booleans())}
+    return Options(**chosen, mask_size=draw(st.integers(0, 64)), scaled=draw(st.booleans()))
 
 
 @st.composite
@@ -63,22 +63,24 @@ def scenes(draw):
 
 @given(scenes())
 def test_an_address_gives_back_the_scene_that_wrote_it(scene):
-    read, notices = parse(query(scene))
-    assert read == scene
-    assert not notices or fit(scene).trace is None
+    read = parse(query(scene))
+    assert read.scene == scene
+    assert hash(read.scene) == hash(scene)
+    assert not read.notices or read.trace is None
 
 
 @given(st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN | st.lists(WRITTEN, max_size=3)))
 def test_no_address_raises_and_what_it_mends_is_mended_for_good(written):
-    scene, _ = parse(written)
-    again, notices = parse(query(scene))
-    assert again == scene
-    assert not notices or fit(scene).trace is None
+    mended = parse(written)
+    again = parse(query(mended.scene))
+    assert again.scene == mended.scene
+    assert not again.notices or again.trace is None
 
 
 @given(st.sampled_from(PARAMETERS), WRITTEN)
 def test_no_value_is_dropped_without_a_word(parameter, text):
-    scene, notices = parse({parameter: text})
+    read = parse({parameter: text})
+    scene, notices = read.scene, read.notices
     taken = query(scene).get(parameter, query_of_the_default(parameter)).casefold()
     assert notices or taken == text.strip().casefold() or is_another_spelling(parameter, text, scene)
 
@@ -86,7 +88,10 @@ def test_no_value_is_dropped_without_a_word(parameter, text):
 def query_of_the_default(parameter):
     """What a parameter that is left out would have said."""
     default = Scene()
-    shown = {**{name: str(value).lower() for name, value in default.options.items()}, "cell": str(default.selection)}
+    shown = {
+        **{name: str(value).lower() for name, value in vars(default.options).items()},
+        "cell": str(default.selection),
+    }
     shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "stage": default.stage}
     shown |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
     return shown.get(parameter, "")
@@ -123,11 +128,12 @@ def is_another_spelling(parameter, text, scene):
         ({"changes": "1;2;3;4;5;6;7;8;9;10;11;12;13;14;15;16;17"}, "at most 16"),
         ({"heads": "7"}, "got '7', using 8"),
         ({"sentence": "  "}, "no words yet"),
+        ({"stp": "mask"}, "stp is no parameter"),
         ({"step": "Mask"}, "no step 'Mask'; showing 'Softmax'"),
     ],
 )
 def test_what_is_mended_is_said(written, says):
-    _, notices = parse(written)
+    notices = parse(written).notices
     assert [notice for notice in notices if says in notice] == list(notices)
     assert len(notices) == 1
 
@@ -135,22 +141,22 @@ def test_what_is_mended_is_said(written, says):
 def test_titles_of_steps_still_open_them_in_any_case():
     for step in STEPS:
         for written in (step.title, step.title.upper(), step.id):
-            assert parse({"step": written, "positions": "sinusoidal", "mask": "causal"})[0].step == step.id
+            assert parse({"step": written, "positions": "sinusoidal", "mask": "causal"}).scene.step == step.id
 
 
 def test_a_first_visit_has_no_parameters():
     assert query(Scene()) == {}
-    assert parse({}) == (Scene(), ())
+    assert (parse({}).scene, parse({}).notices) == (Scene(), ())
 
 
 def test_a_sentence_that_makes_no_pass_is_kept_with_everything_else():
     scene = replace(Scene(), sentence="", step="scores", changes=(Change("scores", (0, 1, 2), 1.5),))
-    assert parse(query(scene))[0] == scene
+    assert parse(query(scene)).scene == scene
     assert fit(scene).trace is None
 
 
 def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
-    assert with_option({**OPTIONS, "n_heads": 4}, "d_model", 6)["n_heads"] == 3
+    assert with_options(Options(n_heads=4), d_model=6).n_heads == 3
 
 
 def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():

@@ -7,30 +7,31 @@ from attnviz.analysis.provenance import format_trail
 from attnviz.core.changes import Change, format_changes, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.selection import Selection
-from attnviz.core.settings import MAX_CHARACTERS, nearest, nearest_heads
+from attnviz.core.settings import MAX_CHARACTERS, nearest
 from attnviz.examples import EXAMPLES
-from attnviz.scene.fitting import fit
-from attnviz.scene.scene import OPTIONS, ORDERS, OWN, QUESTIONS, SOURCES, Scene
+from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
 from attnviz.text.steps import STEPS, find
 from attnviz.text.vocabulary import VOCABULARY
 
 Query = Mapping[str, str | Sequence[str]]
 
-_OPTIONS = {("heads" if name == "n_heads" else name): name for name in OPTIONS}
+_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
 """The parameters that are settings, and their names in `Settings`."""
 
 
 def query(scene: Scene) -> dict[str, str]:
     """The parameters of the scene's address, in a fixed order; those that say what a first visit shows are left out."""
     defaults = Scene()
-    heads = nearest_heads(OPTIONS["n_heads"], scene.options["d_model"])
-    usual = {**OPTIONS, "n_heads": heads}
+    usual = with_options(Options(), d_model=scene.options.d_model)
+    usual = replace(usual, d_model=Options().d_model)
     written = {
         "source": scene.source if scene.source != OWN else "",
         "context": scene.context,
         **{
-            parameter: str(scene.options[name]).lower() if scene.options[name] != usual[name] else ""
+            parameter: str(getattr(scene.options, name)).lower()
             for parameter, name in _OPTIONS.items()
+            if getattr(scene.options, name) != getattr(usual, name)
         },
         "step": scene.step if scene.step != defaults.step else "",
         "cell": str(scene.selection) if scene.selection != defaults.selection else "",
@@ -46,30 +47,23 @@ def query(scene: Scene) -> dict[str, str]:
     return sentence | {parameter: text for parameter, text in written.items() if text}
 
 
-def parse(written: Query) -> tuple[Scene, tuple[str, ...]]:
+def parse(written: Query) -> Fitted:
     """Read a scene from the parameters of an address, whatever they hold.
 
     Returns
     -------
-    scene : Scene
-        It fits its pass, and `parse(query(scene))` gives it back.
-    notices : tuple of str
-        One sentence for each value that was mended: the rule, what came, what is used.
+    Fitted
+        The scene beside its pass; `parse(query(scene)).scene` gives it back. Its notices say of each value that was
+        mended the rule, what came and what is used.
     """
-    notices: list[str] = []
-    texts = {name: _only(name, value, notices) for name, value in written.items()}
-    scene = Scene()
-    if "source" in texts:
-        scene = replace(scene, source=_choice("source", texts["source"], (OWN, *SOURCES), OWN, notices))
-    for name in ("sentence", "context"):
-        if name in texts:
-            scene = replace(scene, **{name: _sentence(name, texts[name], notices)})
-    scene = replace(scene, options=_options(texts, notices))
+    notices = [f"{name} is no parameter of attnviz, and is left out." for name in written if name not in PARAMETERS]
+    texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
+    scene = Scene(options=_options(texts, notices))
     for name, read in _READERS.items():
         if name in texts:
             scene = replace(scene, **read(texts[name], notices))
     fitted = fit(scene)
-    return fitted.scene, (*notices, *fitted.notices, *fitted.refused)
+    return replace(fitted, notices=(*notices, *fitted.notices, *fitted.refused), refused=())
 
 
 def _only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
@@ -98,12 +92,11 @@ def _sentence(name: str, text: str, notices: list[str]) -> str:
     return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()  # a lone surrogate has no place in a message
 
 
-def _options(texts: Mapping[str, str], notices: list[str]) -> dict:
+def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
     written = {setting: texts[parameter] for parameter, setting in _OPTIONS.items() if parameter in texts}
     allowed, mended = nearest(written)
     notices += mended
-    options = {**OPTIONS, **allowed}
-    return {**options, "n_heads": nearest_heads(options["n_heads"], options["d_model"])}
+    return with_options(Options(), **allowed)
 
 
 def _step(text: str, notices: list[str]) -> dict:
@@ -150,7 +143,14 @@ def _chosen(parameter: str, field: str, allowed: Sequence[str]) -> Callable[[str
     return read
 
 
+def _typed(name: str) -> Callable[[str, list[str]], dict]:
+    return lambda text, notices: {name: _sentence(name, text, notices)}
+
+
 _READERS: dict[str, Callable[[str, list[str]], dict]] = {
+    "source": _chosen("source", "source", (OWN, *SOURCES)),
+    "sentence": _typed("sentence"),
+    "context": _typed("context"),
     "step": _step,
     "cell": _selection,
     "picked": lambda text, _: {"picked": text},
@@ -162,3 +162,6 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
+
+PARAMETERS = (*_OPTIONS, *_READERS)
+"""The names of all parameters."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
@@ -20,8 +19,12 @@ SOURCES = {
 SENTENCE = "the cat sat on the mat"
 QUESTIONS = ("what made it", "what would move it")
 ORDERS = ("large ones first", "in order")
-OPTIONS = {name: default for name, default in DEFAULTS.items() if name != "context"}
-"""The settings besides the sentences, with their defaults."""
+Options = make_dataclass(
+    "Options",
+    [(name, type(default), default) for name, default in DEFAULTS.items() if name != "context"],
+    frozen=True,
+)
+"""The settings besides the sentences, as they are named and preset in `Settings`."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Scene:
         `OWN`, or a worked example's key in `SOURCES`.
     sentence, context : str
         As they were typed, so perhaps empty or too long for a pass; no context is "".
-    options : mapping
-        The other settings by their names in `Settings`.
+    options : Options
+        The other settings.
     changes : tuple of Change
         The numbers set by hand.
     selection : Selection
@@ -61,7 +64,7 @@ class Scene:
     source: str = OWN
     sentence: str = SENTENCE
     context: str = ""
-    options: Mapping[str, int | str | bool] = field(default_factory=OPTIONS.copy)
+    options: Options = field(default_factory=Options)
     changes: tuple[Change, ...] = ()
     selection: Selection = field(default_factory=Selection)
     picked: str = ""
@@ -81,10 +84,10 @@ class Scene:
         SettingsError
             If a sentence has no words or too many.
         """
-        return Settings(self.sentence, context=self.context if self.context.strip() else None, **self.options)
+        return Settings(self.sentence, context=self.context if self.context.strip() else None, **vars(self.options))
 
 
-def with_option(options: Mapping[str, int | str | bool], name: str, value: int | str | bool) -> dict:
-    """The options with another value of one of them; another `d_model` brings the heads to its nearest divisor."""
-    changed = {**options, name: value}
-    return {**changed, "n_heads": nearest_heads(changed["n_heads"], changed["d_model"])}
+def with_options(options: Options, **values: int | str | bool) -> Options:
+    """The options with other values of some; the number of heads becomes the nearest that divides `d_model`."""
+    changed = replace(options, **values)
+    return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))

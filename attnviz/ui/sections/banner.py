@@ -4,27 +4,28 @@ import streamlit as st
 
 from attnviz.core.changes import Change
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import Fitted
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.escaping import markdown
-from attnviz.ui.state import store
+from attnviz.ui.state.store import Shown
 
 
-def draw(fitted: Fitted) -> None:
+def draw(shown: Shown) -> None:
     """Draw the banner, if a number is set by hand or was meant to be."""
-    if not (fitted.scene.changes or store.scene().changes):
+    if not (shown.scene.changes or shown.kept.changes):
         return
-    listed = "; ".join(described(fitted.original, change) for change in fitted.scene.changes)
-    with st.container(horizontal=True, vertical_alignment="center", key="changed"):
+    listed = "; ".join(described(shown.original, change) for change in shown.scene.changes)
+    with st.container(horizontal=True, vertical_alignment="center", key=shown.key("changed")):
         st.markdown(f"**Set by hand:** {markdown(listed or 'nothing that fits this pass')}")
-        if st.button("Change it", icon=":material/tune:", key="to_what_if"):
+        if st.button("Change it", icon=":material/tune:", key=shown.key("to_what_if")):
             st.switch_page("pages/what_if.py")
-        reset()
+        reset(shown)
 
 
-def reset() -> None:
+def reset(shown: Shown) -> None:
     """The button that undoes all changes."""
-    st.button("Reset", icon=":material/restart_alt:", key="reset", on_click=store.update, kwargs={"changes": ()})
+    st.button(
+        "Reset", icon=":material/restart_alt:", key=shown.key("reset"), on_click=shown.update, kwargs={"changes": ()}
+    )
 
 
 def described(trace: Trace, change: Change) -> str:

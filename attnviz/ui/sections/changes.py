@@ -10,48 +10,46 @@ from attnviz.core.changes import Change, muted, replaced, toggled
 from attnviz.core.errors import ChangeError
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.core.terms import Cell
-from attnviz.core.trace import Trace
-from attnviz.scene.fitting import Fitted
 from attnviz.text import movement
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import banner, gallery, pickers
-from attnviz.ui.state import store
-from attnviz.ui.state.store import shown_by
+from attnviz.ui.state.store import Shown
 from attnviz.views import matrices
 
 
-def target(fitted: Fitted) -> None:
+def target(shown: Shown) -> None:
     """The boxes that choose the number: of which stage, and at which place."""
     st.selectbox(
         "Change a number of",
-        [stage.name for stage in fitted.trace.stages],
-        key=shown_by("stage", fitted.scene.stage),
+        [stage.name for stage in shown.trace.stages],
+        key=shown.shows("stage", shown.scene.stage),
         on_change=_stage_picked,
+        args=(shown,),
         width=220,
     )
-    pickers.draw(fitted.trace, [fitted.scene.stage], fitted.scene.selection)
+    pickers.draw(shown, [shown.scene.stage])
 
 
-def setter(fitted: Fitted) -> None:
+def setter(shown: Shown) -> None:
     """The selected number, and a box to put another in its place; buttons that mute a head."""
-    scene, trace = fitted.scene, fitted.trace
+    scene, trace = shown.scene, shown.trace
     cell = trace.cell_at(scene.stage, scene.selection)
     full = len(scene.changes) >= MAX_CHANGES
     with st.container(horizontal=True, vertical_alignment="center"):
         if trace[cell.stage].value.dtype == bool:
             st.button(
                 f"{'Hide' if cell.value else 'Show'} {markdown(trace.axes(cell.stage)[-1].label(cell.index[-1]))}",
-                key="toggle",
+                key=shown.key("toggle"),
                 type="primary",
                 disabled=full,
                 on_click=_add,
-                args=(scene.changes, toggled(trace["mask"].value, cell.index)),
+                args=(shown, toggled(trace["mask"].value, cell.index)),
             )
         else:
             finite = cell.value if np.isfinite(cell.value) else 0.0
             label = f"{trace.name_of(cell)} becomes"
             st.markdown(markdown(label))
-            key = f"value {cell.stage} {cell.index} {finite!r}"
+            key = shown.key(f"value {cell.stage} {cell.index} {finite!r}")
             st.number_input(
                 label,  # read aloud as it stands, with whatever escapes it; so what is seen is the text before it
                 label_visibility="collapsed",
@@ -62,60 +60,58 @@ def setter(fitted: Fitted) -> None:
                 width=320,
             )
             st.button(
-                "Set it", key="set", type="primary", disabled=full, on_click=_set, args=(scene.changes, cell, key)
+                "Set it", key=shown.key("set"), type="primary", disabled=full, on_click=_set, args=(shown, cell, key)
             )
         n_heads = trace["heads"].shape[0]
         for head in range(n_heads) if n_heads <= matrices.MANY_HEADS else ():
             mute = muted(head)
             st.button(
                 f"Head {head + 1} is muted" if mute in scene.changes else f"Mute head {head + 1}",
-                key=f"mute_{head}",
+                key=shown.key(f"mute_{head}"),
                 disabled=full or mute in scene.changes,
                 on_click=_add,
-                args=(scene.changes, mute),
+                args=(shown, mute),
             )
     if full:
         st.markdown(f"There may be at most {MAX_CHANGES} changes at once: undo one to make another.")
 
 
-def made_so_far(fitted: Fitted) -> None:
+def made_so_far(shown: Shown) -> None:
     """The changes, one under the other, each with a button that undoes it; undo and reset."""
-    changes = fitted.scene.changes
+    changes = shown.scene.changes
     if not changes:
         st.markdown("Nothing is changed yet: pick a cell below, or with the boxes, and give it another number.")
-        if store.scene().changes:
-            banner.reset()
+        if shown.kept.changes:
+            banner.reset(shown)
         return
     for place, change in enumerate(changes):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(markdown(banner.described(fitted.original, change)))
+            st.markdown(markdown(banner.described(shown.original, change)))
             st.button(
                 "",
                 icon=":material/close:",
-                key=f"drop_{place}",
+                key=shown.key(f"drop_{place}"),
                 help="Undo this change",
-                on_click=store.update,
+                on_click=shown.update,
                 kwargs={"changes": changes[:place] + changes[place + 1 :]},
             )
     with st.container(horizontal=True):
         undo = {"changes": changes[:-1]}
-        st.button("Undo the last", icon=":material/undo:", key="undo", on_click=store.update, kwargs=undo)
-        banner.reset()
+        st.button("Undo the last", icon=":material/undo:", key=shown.key("undo"), on_click=shown.update, kwargs=undo)
+        banner.reset(shown)
 
 
-def picture(fitted: Fitted) -> None:
+def picture(shown: Shown) -> None:
     """The stage that numbers are set in, with what it is made from; cells that differ from the original are marked."""
-    scene = fitted.scene
-    before, after = (
-        matrices.equation(trace, scene.stage, scene.selection) for trace in (fitted.original, fitted.trace)
-    )
+    scene = shown.scene
+    before, after = (matrices.equation(trace, scene.stage, scene.selection) for trace in (shown.original, shown.trace))
     marked = [replace(new, marked=new.values != old.values) for old, new in zip(before, after, strict=True)]
-    gallery.equations(fitted.trace, [marked], _pick_to_change)
+    gallery.equations(shown, [marked], _pick_to_change)
 
 
-def moved(fitted: Fitted) -> None:
+def moved(shown: Shown) -> None:
     """What moved: a line for each later stage, and their differences as pictures."""
-    trace, original, selection = fitted.trace, fitted.original, fitted.scene.selection
+    trace, original, selection = shown.trace, shown.original, shown.scene.selection
     names = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     for name in names:
         st.markdown("- " + markdown(movement.caption(original, trace, name)))
@@ -127,25 +123,25 @@ def moved(fitted: Fitted) -> None:
         "##### By how much\n\nAfter less before: orange went up, blue went down, pale did not move; "
         "±∞ where a key became visible or hidden."
     )
-    gallery.draw(trace, drawn, pickers.pick, key="differences")
+    gallery.draw(shown, drawn, pickers.pick, key="differences")
 
 
-def _stage_picked() -> None:
-    store.update(stage=st.session_state["stage"])
+def _stage_picked(shown: Shown) -> None:
+    shown.update(stage=shown.value("stage"))
 
 
-def _pick_to_change(trace: Trace, cell: Cell) -> None:
-    pickers.pick(trace, cell)
-    store.update(stage=cell.stage)
+def _pick_to_change(shown: Shown, cell: Cell) -> None:
+    pickers.pick(shown, cell)
+    shown.update(stage=cell.stage)
 
 
-def _set(changes: tuple[Change, ...], cell: Cell, key: str) -> None:
+def _set(shown: Shown, cell: Cell, key: str) -> None:
     """Set what the box holds by now: a quick click comes before the page has answered what was typed."""
     try:
-        _add(changes, Change(cell.stage, cell.index, st.session_state[key]))
+        _add(shown, Change(cell.stage, cell.index, st.session_state[key]))
     except ChangeError as error:
         st.toast(markdown(str(error)))
 
 
-def _add(changes: tuple[Change, ...], change: Change) -> None:
-    store.update(changes=replaced(changes, change))
+def _add(shown: Shown, change: Change) -> None:
+    shown.update(changes=replaced(shown.scene.changes, change))

@@ -4,39 +4,39 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import OWN, SOURCES
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import banner, controls
-from attnviz.ui.state import arrival, store
+from attnviz.ui.state import arrival
+from attnviz.ui.state.store import Shown
 
 
-def draw(fitted: Fitted) -> None:
+def draw(shown: Shown) -> None:
     """Draw what every page begins with. Ends the page with a sentence of help where there is no pass."""
     with st.sidebar:
-        controls.source(fitted.scene)
+        controls.source(shown)
         arrival.keep_history_short()
-    if fitted.scene.source == OWN:
-        mended = controls.sentence_and_settings(fitted.scene)
+    if shown.scene.source == OWN:
+        mended = controls.sentence_and_settings(shown)
     else:
         mended = ()
-        _example(fitted.scene.source)
-    _say((*fitted.notices, *mended, *fitted.refused))
-    if fitted.trace is None:
+        _example(shown)
+    _say((*shown.notices, *mended, *shown.refused))
+    if shown.trace is None:
         st.stop()
 
 
-def draw_with_banner(fitted: Fitted) -> None:
+def draw_with_banner(shown: Shown) -> None:
     """Draw the frame, and say what is set by hand if anything is."""
-    draw(fitted)
-    banner.draw(fitted)
+    draw(shown)
+    banner.draw(shown)
 
 
-def draw_without_controls(fitted: Fitted) -> None:
+def draw_without_controls(shown: Shown) -> None:
     """Draw the frame of a page that shows no pass of its own."""
     with st.sidebar:
         arrival.keep_history_short()
-    _say(fitted.notices)
+    _say(shown.notices)
 
 
 def _say(sentences: Sequence[str]) -> None:
@@ -45,12 +45,10 @@ def _say(sentences: Sequence[str]) -> None:
         st.warning(markdown(sentence), icon=":material/info:")
 
 
-def _example(source: str) -> None:
-    example, variant = SOURCES[source]
+def _example(shown: Shown) -> None:
+    example, variant = SOURCES[shown.scene.source]
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Worked example {example.id}, {example.title}.** {variant.title}: {variant.description}")
-        st.button("Your own sentence", icon=":material/close:", key="own_sentence", on_click=_leave_example)
-
-
-def _leave_example() -> None:
-    store.update(source=OWN, changes=())
+        leave = {"source": OWN, "changes": ()}
+        key = shown.key("own_sentence")
+        st.button("Your own sentence", icon=":material/close:", key=key, on_click=shown.update, kwargs=leave)

@@ -6,34 +6,34 @@ from functools import partial
 import streamlit as st
 
 from attnviz.core.terms import Cell
-from attnviz.core.trace import Trace
+from attnviz.ui.state.store import Shown
 from attnviz.ui.viewer import matrix
 from attnviz.views import charts
 from attnviz.views.matrices import Matrix
 
 BARE = {"displayModeBar": False}
-Pick = Callable[[Trace, Cell], None]
+Pick = Callable[[Shown, Cell], None]
 
 
 def equations(
-    trace: Trace, drawn: Sequence[Sequence[Matrix]], pick: Pick, key: str = "picture", **options: object
+    shown: Shown, drawn: Sequence[Sequence[Matrix]], pick: Pick, key: str = "picture", **options: object
 ) -> None:
     """Draw equations one under the other; `options` are those of `matrix.picture`."""
     for number, equation in enumerate(drawn):
         if not legible(equation):
-            st.plotly_chart(charts.equation(equation), key=f"large_{key}_{number}", config=BARE)
+            st.plotly_chart(charts.equation(equation), key=shown.key(f"large_{key}_{number}"), config=BARE)
     written = [equation for equation in drawn if legible(equation)]
     if written or "answer" in options:
-        matrix.picture(trace, written, partial(pick, trace), key, **options)
+        matrix.picture(shown.trace, written, partial(pick, shown), shown.key(key), **options)
 
 
-def draw(trace: Trace, drawn: Sequence[Matrix], pick: Pick, key: str) -> None:
+def draw(shown: Shown, drawn: Sequence[Matrix], pick: Pick, key: str) -> None:
     """Draw matrices that are not of one equation, as many on a line as fit; large ones small, in one figure."""
     written, large = [m for m in drawn if m.legible], [m for m in drawn if not m.legible]
     if written:
-        matrix.picture(trace, [(each,) for each in written], partial(pick, trace), key, flowing=True)
+        matrix.picture(shown.trace, [(each,) for each in written], partial(pick, shown), shown.key(key), flowing=True)
     if large:
-        st.plotly_chart(charts.overview(large), key=f"large_{key}", config=BARE)
+        st.plotly_chart(charts.overview(large), key=shown.key(f"large_{key}"), config=BARE)
 
 
 def legible(equation: Sequence[Matrix]) -> bool:

@@ -13,19 +13,24 @@ from attnviz.examples.variant import Variant
 from attnviz.scene.scene import Scene
 from attnviz.text.steps import STEPS, steps_of
 from attnviz.text.vocabulary import VOCABULARY
-from attnviz.ui.state import store
-from attnviz.ui.state.store import shown_by
+from attnviz.ui.state.store import Shown
 
 
-def choose(scene: Scene) -> None:
+def choose(shown: Shown) -> None:
     """The row of notebooks."""
     st.segmented_control(
-        "Notebook", list(EXAMPLES), required=True, key=shown_by("notebook", scene.notebook), on_change=_chosen
+        "Notebook",
+        list(EXAMPLES),
+        required=True,
+        key=shown.shows("notebook", shown.scene.notebook),
+        on_change=_chosen,
+        args=(shown,),
     )
 
 
-def draw(example: Example) -> None:
-    """Draw one worked example."""
+def draw(shown: Shown) -> None:
+    """Draw the worked example that was chosen."""
+    example = EXAMPLES[shown.scene.notebook]
     st.subheader(f"{example.id}. {example.title}", anchor=False)
     st.markdown(example.description)
     st.markdown(f":small[{example.source}]")
@@ -34,15 +39,15 @@ def draw(example: Example) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
             st.markdown(f"**{variant.title}.** {variant.description}{ours}")
-            _door(example, variant, "Open in the walkthrough", f"open_{example.id}_{variant.id}")
-    _mistakes(example)
+            _door(shown, example, variant, "Open in the walkthrough", f"open_{example.id}_{variant.id}")
+    _mistakes(shown, example)
     _published(example)
 
 
-def _door(example: Example, variant: Variant, label: str, key: str, step: str = "") -> None:
+def _door(shown: Shown, example: Example, variant: Variant, label: str, key: str, step: str = "") -> None:
     """A button to the walkthrough of a variant, at its first step or at one of that id."""
     if st.button(label, key=key, icon=":material/arrow_forward:"):
-        store.update(source=f"{example.id} {variant.id}", changes=(), step=step or Scene().step)
+        shown.update(source=f"{example.id} {variant.id}", changes=(), step=step or Scene().step)
         st.switch_page("pages/walkthrough.py")
 
 
@@ -88,7 +93,7 @@ def _line(print_out: PrintOut) -> str:
     )
 
 
-def _mistakes(example: Example) -> None:
+def _mistakes(shown: Shown, example: Example) -> None:
     st.markdown("##### What the notebook got wrong")
     for number, mistake in enumerate(example.mistakes):
         with st.container(border=True):
@@ -98,7 +103,7 @@ def _mistakes(example: Example) -> None:
             wrong.markdown(f":red[✗] {_side(mistake.wrong)}")
             right.markdown(f":green[✓] {_side(mistake.right)}")
             label = f"See {VOCABULARY[mistake.stage].title.lower()} in “{mistake.variant.title}”"
-            _door(example, mistake.variant, label, f"mistake_{example.id}_{number}", _step_of(mistake))
+            _door(shown, example, mistake.variant, label, f"mistake_{example.id}_{number}", _step_of(mistake))
 
 
 def _side(side: Side) -> str:
@@ -117,5 +122,5 @@ def _step_of(mistake: Mistake) -> str:
     return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)
 
 
-def _chosen() -> None:
-    store.update(notebook=st.session_state["notebook"])
+def _chosen(shown: Shown) -> None:
+    shown.update(notebook=shown.value("notebook"))

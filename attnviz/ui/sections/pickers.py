@@ -6,44 +6,47 @@ from dataclasses import fields, replace
 import streamlit as st
 
 from attnviz.core.axes import Axis
-from attnviz.core.selection import Selection
 from attnviz.core.terms import Cell
-from attnviz.core.trace import Trace
-from attnviz.ui.state import store
-from attnviz.ui.state.store import shown_by
+from attnviz.ui.state.store import Shown
 
 
-def draw(trace: Trace, names: Sequence[str], selection: Selection) -> None:
+def draw(shown: Shown, names: Sequence[str]) -> None:
     """One box for each coordinate of the selection that the axes of some stages have."""
     offered = {
         coordinate: (axis, length)
         for name in names
-        for axis in trace.axes(name)
+        for axis in shown.trace.axes(name)
         for coordinate, length in axis.coordinates
     }
     with st.container(horizontal=True):
-        for coordinate in (each.name for each in fields(selection) if each.name in offered):
+        for coordinate in (each.name for each in fields(shown.scene.selection) if each.name in offered):
             axis, length = offered[coordinate]
             st.selectbox(
                 _title(axis, coordinate),
                 range(length),
                 format_func=lambda place, axis=axis, coordinate=coordinate: _label(axis, coordinate, place),
-                key=shown_by(f"pick_{coordinate}", getattr(selection, coordinate)),
+                key=shown.shows(f"pick_{coordinate}", getattr(shown.scene.selection, coordinate)),
                 on_change=_picked,
-                args=(coordinate,),
+                args=(shown, coordinate),
                 width=150,
             )
 
 
-def pick(trace: Trace, cell: Cell) -> None:
-    """Select a cell of the trace, in a callback."""
-    store.update(selection=trace.selection_at(cell, store.scene().selection), picked=cell.stage)
+def pick(shown: Shown, cell: Cell) -> None:
+    """Select a cell of the pass, in a callback."""
+    shown.update(selection=shown.trace.selection_at(cell, shown.kept.selection), picked=cell.stage)
 
 
-def _picked(coordinate: str) -> None:
-    place = st.session_state[f"pick_{coordinate}"]
-    if isinstance(place, int):  # else it is a label of the sentence before, which a quick change has taken away
-        store.update(selection=replace(store.scene().selection, **{coordinate: place}))
+def place_in(shown: Shown, key: str) -> int | None:
+    """The place that a box holds; None if it is a label of the sentence before, which a quick change has replaced."""
+    place = shown.value(key)
+    return place if isinstance(place, int) else None
+
+
+def _picked(shown: Shown, coordinate: str) -> None:
+    place = place_in(shown, f"pick_{coordinate}")
+    if place is not None:
+        shown.update(selection=replace(shown.kept.selection, **{coordinate: place}))
 
 
 def _title(axis: Axis, coordinate: str) -> str:

@@ -1,13 +1,13 @@
-"""The store: the scene of a session. The address is read when someone arrives, and written here alone.
+"""The store: the scenes of a session. The address is read when someone arrives, and written here alone.
 
-Callbacks change the scene (`update`); the run that follows reads it (`read`) and
-writes it into the address. So there is one scene and one writer, and no widget
-has a value of its own that could contradict them (`shown_by`).
+Callbacks change a scene (`Shown.update`); the run that follows reads it (`read`)
+and writes it into the address. So there is one scene and one writer, and no
+widget has a value of its own that could contradict them (`Shown.shows`).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
@@ -19,57 +19,77 @@ from attnviz.ui.state import arrival
 _SCENE = "scene"
 
 
-def read() -> Fitted:
+@dataclass(frozen=True)
+class Shown(Fitted):
+    """A scene on the page, and the way to change it: all that a section is given.
+
+    Attributes
+    ----------
+    name : str
+        Stands before the keys of its widgets, and of its scene in the session;
+        the scene that the address holds has none. Two on one page differ in it.
+    """
+
+    name: str = ""
+
+    @property
+    def kept(self) -> Scene:
+        """The scene as it stands now, for a callback: several may run before the page is drawn again."""
+        return st.session_state[self.key(_SCENE)]
+
+    def update(self, **parts: object) -> None:
+        """Change parts of the scene, in a callback; the run that follows shows it."""
+        st.session_state[self.key(_SCENE)] = replace(self.kept, **parts)
+
+    def key(self, key: str) -> str:
+        """The key of a widget of this scene."""
+        return self.name + key
+
+    def value(self, key: str) -> object:
+        """What the widget of this key holds."""
+        return st.session_state[self.key(key)]
+
+    def shows(self, key: str, value: object) -> str:
+        """Have the widget of this key show `value`; returns its key.
+
+        The value is written even where it is the same: a select box knows its
+        value by its label, and the third key of another sentence has another.
+        """
+        st.session_state[self.key(key)] = value
+        return self.key(key)
+
+    def holds(self, key: str, text: str) -> str:
+        """Have the text box of this key hold `text`; returns its key.
+
+        Nothing is written where it holds that already: it would replace what
+        someone is typing. Another page's box of the same key doesn't count: its
+        text is still in the session, and yet this page's box would be empty.
+        """
+        key = self.key(key)
+        page = f"{key} was drawn on"
+        if st.session_state.get(key) != text or st.session_state.get(page) != arrival.page():
+            st.session_state[key] = text
+        st.session_state[page] = arrival.page()
+        return key
+
+
+def read() -> Shown:
     """The scene of this run beside its pass; its address is written if it is another.
 
     Streamlit forgets the address on a switch of pages, and a quick second click
-    still carries the one from before the first. So within a session the scene
-    that is kept has the say; the address has it for whoever arrives: by a link,
-    by the browser's Back, or at a process that has taken over from another.
+    still carries the one from before the first. So within a session the kept
+    scene wins; the address is read on arrival alone: by a link, by the browser's
+    Back, or at a process that has taken over from another.
     """
     arrival.by_the_router()
     if arrival.brings_an_address(_SCENE):
-        written = {name: st.query_params.get_all(name) for name in st.query_params}
-        present, notices = parse(written)
-        fitted = replace(fit(present), notices=notices, refused=())
+        fitted = parse({name: st.query_params.get_all(name) for name in st.query_params})
+        kept = fitted.scene
     else:
-        present = scene()
-        fitted = replace(fit(present), notices=())  # what people do in the app needs no comment on what follows from it
-    st.session_state[_SCENE] = present
+        kept = st.session_state[_SCENE]
+        fitted = replace(fit(kept), notices=())  # what people do in the app needs no comment on what follows from it
+    st.session_state[_SCENE] = kept
     address = query(fitted.scene)
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
-    return fitted
-
-
-def scene() -> Scene:
-    """The scene as it stands now, for a callback: several may run before the page is drawn again."""
-    return st.session_state[_SCENE]
-
-
-def update(**parts: object) -> None:
-    """Change parts of the scene, in a callback; the run that follows shows it."""
-    st.session_state[_SCENE] = replace(scene(), **parts)
-
-
-def shown_by(key: str, value: object) -> str:
-    """Have the widget of this key show `value`, and return the key.
-
-    Also where it shows that already: a select box knows its value by its label,
-    and the third key of another sentence has another.
-    """
-    st.session_state[key] = value
-    return key
-
-
-def typed_in(key: str, text: str) -> str:
-    """Have the text box of this key hold `text`, and return the key.
-
-    Nothing is written where it holds that already: it would replace what someone is typing. Another page's box of
-    the same key doesn't count; its text is still there, and yet this page's box would be empty.
-    """
-    page = f"{key} was drawn on"
-    if st.session_state.get(key) != text or st.session_state.get(page) != arrival.page():
-        st.session_state[key] = text
-    st.session_state[page] = arrival.page()
-    return key
+    return Shown(**vars(fitted))

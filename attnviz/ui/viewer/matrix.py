@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from attnviz.analysis.provenance import format_trail
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.numerals import digits, tex
 from attnviz.core.terms import Cell, Copy, Given, Line, Terms
@@ -37,7 +36,7 @@ def picture(
     key: str,
     *,
     answer: Explanation | None = None,
-    on_follow: Callable[[str], None] | None = None,
+    on_follow: Callable[[tuple[Cell, ...]], None] | None = None,
     small: bool = False,
     flowing: bool = False,
     scene: str = "",
@@ -53,7 +52,7 @@ def picture(
     made as soon as a pointer or the keyboard comes to the picture: few pictures
     are picked from, and sending it always would double the work of each run.
     `on_follow(trail)` is called when a cell is clicked that one of the answer's
-    was made from, with the trail from that one to it, as an address has it.
+    was made from, with the trail from that one to it.
     """
 
     def picked() -> None:
@@ -95,14 +94,14 @@ def trail(
     trace: Trace,
     cells: Sequence[Cell],
     ordered: Callable[[Terms], Sequence[Line]],
-    on_follow: Callable[[str], None],
+    on_follow: Callable[[tuple[Cell, ...]], None],
     key: str,
 ) -> None:
     """Draw the cells that were unfolded one after the other, and the terms of the last, at full precision.
 
     `ordered` gives terms their lines. What a click would show is sent along, if
     it is not too much, so that the browser shows it before the server answers;
-    so `on_follow` gets the whole trail that a click led to, as an address has it.
+    so `on_follow` gets the whole trail that a click led to.
     """
     before = trace.terms(cells[-1].stage, cells[-1].index).cells
     shown = {*cells, *(before if _n_terms(trace, before) <= MOST_AHEAD else ())}
@@ -118,13 +117,13 @@ def trail(
     )
 
 
-def _following(trace: Trace, on_follow: Callable[[str], None] | None, key: str) -> Callable[[], None]:
+def _following(trace: Trace, on_follow: Callable[[tuple[Cell, ...]], None] | None, key: str) -> Callable[[], None]:
     """What to do when a trail is followed: pass on as much of it as is one."""
 
     def followed() -> None:
         cells = cells_in(trace, st.session_state[key].follow)
         if cells and on_follow:
-            on_follow(format_trail(cells))
+            on_follow(cells)
 
     return followed
 
