@@ -10,7 +10,7 @@ shown = store.read()
 frame.draw_with_banner(shown)
 st.subheader("How was this number made?", anchor=False)
 st.markdown(
-    "Click any cell that is underlined to take it apart in its turn, until nothing is left but the words, the seed and "
+    "Click any cell that is underlined to take it apart too, until nothing is left but the words, the seed and "
     "the parameters; the trail stays on the page, and in the address. Or ask what would **move** it."
 )
 trail = provenance.trail(shown)

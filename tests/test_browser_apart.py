@@ -245,7 +245,7 @@ def test_pause_stops_it_and_skip_ends_it(visit):
     player(page).get_by_role("button", name="Pause").click()
     assert to_come(page) > 0
     assert stays(page, lambda: (to_come(page), page.get_by_role("status").first.text_content()), 0.7)
-    player(page).get_by_role("button", name="Go on").click()
+    player(page).get_by_role("button", name="Resume").click()
     assert not stays(page, lambda: (to_come(page), page.get_by_role("status").first.text_content()), 0.7)
     player(page).get_by_role("button", name="Skip").click()
     assert to_come(page) == 0

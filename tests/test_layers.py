@@ -80,3 +80,10 @@ def test_a_fresh_process_imports_no_interface():
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "numpy" in result.stdout.split()
     assert not INTERFACE & set(result.stdout.split())
+
+
+def test_architecture_names_tests_and_modules_that_there_are():
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    named = set(re.findall(r"`(test_\w+)`", text))
+    assert named
+    assert {name for name in named if not (ROOT / "tests" / f"{name}.py").exists()} == set()

@@ -18,7 +18,7 @@ from attnviz.core.trace import Trace
 
 @dataclass(frozen=True)
 class StageAudit:
-    """How one stage fared.
+    """The result for one stage.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class StageAudit:
 
 @dataclass(frozen=True)
 class Audit:
-    """How a trace fared: its stages, and `sentence`, which sums them up."""
+    """The result for a trace: its stages, and `sentence`, which sums them up."""
 
     stages: tuple[StageAudit, ...]
 

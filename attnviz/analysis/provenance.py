@@ -6,10 +6,10 @@ In an address as `output[1,2]<concat[1,5]<heads[1,1,1]`, counted from 0 as in Nu
 import re
 from collections.abc import Sequence
 
-from attnviz.core.terms import Cell
+from attnviz.core.terms import CELL, Cell
 from attnviz.core.trace import Trace
 
-_WRITTEN = re.compile(r"(?P<stage>[a-z_]{1,32})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]")
+_WRITTEN = re.compile(CELL)
 LONGEST = 24
 
 

@@ -12,15 +12,12 @@ import numpy as np
 
 from attnviz.core.errors import ChangeError
 from attnviz.core.settings import MAX_CHANGES
+from attnviz.core.terms import CELL
 
 HIDEABLE = ("masked", "mask")
 """The stages where -inf means something: a hidden key."""
 
-_WRITTEN = re.compile(
-    r"(?P<stage>[a-z_]{1,32})"
-    r"\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
-    r"=(?P<value>-?(?:inf|[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e-?[0-9]{1,3})?))"
-)
+_WRITTEN = re.compile(CELL + r"=(?P<value>-?(?:inf|[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e-?[0-9]{1,3})?))")
 
 
 @dataclass(frozen=True)

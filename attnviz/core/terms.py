@@ -12,6 +12,9 @@ from typing import Protocol
 
 from attnviz.core.numerals import bracketed_tex, digits, elided, tex
 
+CELL = r"(?P<stage>[a-z_]{1,32})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
+"""The pattern of a cell, or of all cells whose index begins so, as an address has it."""
+
 
 @dataclass(frozen=True)
 class Cell:

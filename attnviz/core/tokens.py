@@ -18,7 +18,7 @@ def cleaned(text: str) -> str:
         for character in text
         if character.isspace() or character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf")
     )
-    return unicodedata.normalize("NFC", "".join(kept))  # last: what was dropped may have parted a letter from its mark
+    return unicodedata.normalize("NFC", "".join(kept))  # last: a letter's mark may come to it only now
 
 
 def tokenize(text: str) -> tuple[str, ...]:
@@ -26,7 +26,7 @@ def tokenize(text: str) -> tuple[str, ...]:
 
     A combining mark stays with its letter, an emoji sequence stays whole, an
     apostrophe inside a word and a point inside a number stay inside; each
-    Chinese character is a token of its own, since no spaces part them.
+    Chinese character is a token of its own, since no spaces separate them.
 
     Examples
     --------

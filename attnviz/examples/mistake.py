@@ -34,7 +34,7 @@ class Mistake:
     variant : Variant
         The pass to look at.
     stage : str
-        The stage of it where wrong and right part.
+        The stage of it where wrong and right diverge.
     wrong, right : Side
         Their numbers differ; where a shape is in dispute, they are the shapes.
     """

@@ -54,7 +54,7 @@ def parse(written: Query) -> Fitted:
     -------
     Fitted
         The scene beside its pass; `parse(query(scene)).scene` gives it back. Its notices say of each value that was
-        mended the rule, what came and what is used.
+        mended the rule, what came and what is used; what is refused is no part of the scene.
     """
     notices = [f"{name} is no parameter of attnviz, and is left out." for name in written if name not in PARAMETERS]
     texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
@@ -63,7 +63,7 @@ def parse(written: Query) -> Fitted:
         if name in texts:
             scene = replace(scene, **read(texts[name], notices))
     fitted = fit(scene)
-    return replace(fitted, notices=(*notices, *fitted.notices, *fitted.refused), refused=())
+    return replace(fitted, notices=(*notices, *fitted.notices))
 
 
 def _only(name: str, value: str | Sequence[str], notices: list[str]) -> str:

@@ -25,6 +25,11 @@ AXES = {
 """What each axis is called on the screen."""
 
 
+def axis_name(name: str) -> str:
+    """What an axis is called over a box that chooses a place on it: "Query", but "d_k" and "heads · d_v" as they are."""
+    return name.replace("*", "·") if name.startswith(("d_", "heads *")) else name.capitalize()
+
+
 def entry(name: str) -> Entry:
     """What the vocabulary says of a stage."""
     return VOCABULARY[name]

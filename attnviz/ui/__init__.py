@@ -1,1 +1,1 @@
-"""What knows Streamlit: controls, the address, the matrix component, the walkthrough's parts."""
+"""What knows Streamlit: the scene of a session, the parts of a page, the viewer."""

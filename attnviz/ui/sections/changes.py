@@ -51,7 +51,7 @@ def setter(shown: Shown) -> None:
             st.markdown(markdown(label))
             key = shown.key(f"value {cell.stage} {cell.index} {finite!r}")
             st.number_input(
-                label,  # read aloud as it stands, with whatever escapes it; so what is seen is the text before it
+                label,  # a screen reader would read Markdown's escapes: so it is plain, and the text before it is seen
                 label_visibility="collapsed",
                 value=finite,
                 step=0.1,

@@ -117,7 +117,7 @@ def _digits(value: float) -> str:
 
 
 def _step_of(mistake: Mistake) -> str:
-    """The step that shows the stage where wrong and right part."""
+    """The step that shows the stage where wrong and right diverge."""
     steps = steps_of(mistake.variant.trace)
     return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)
 

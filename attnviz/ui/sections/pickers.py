@@ -7,6 +7,7 @@ import streamlit as st
 
 from attnviz.core.axes import Axis
 from attnviz.core.terms import Cell
+from attnviz.text.vocabulary import axis_name
 from attnviz.ui.state.store import Shown
 
 
@@ -51,9 +52,7 @@ def _picked(shown: Shown, coordinate: str) -> None:
 
 def _title(axis: Axis, coordinate: str) -> str:
     """What a box is called: by its axis, or by the coordinate where an axis has several."""
-    if len(axis.coordinates) > 1:
-        return coordinate.capitalize()
-    return axis.name if axis.name.startswith("d_") else axis.name.capitalize()
+    return axis_name(axis.name) if len(axis.coordinates) == 1 else coordinate.capitalize()
 
 
 def _label(axis: Axis, coordinate: str, place: int) -> str:

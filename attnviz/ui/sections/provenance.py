@@ -13,6 +13,7 @@ from attnviz.core.terms import Cell, Given, Line, Terms
 from attnviz.scene.scene import ORDERS, QUESTIONS
 from attnviz.text import movement
 from attnviz.text.steps.mask import masks
+from attnviz.text.vocabulary import axis_name
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import gallery, pickers
 from attnviz.ui.state.store import Shown
@@ -43,7 +44,7 @@ def start(shown: Shown, cells: Trail) -> None:
         )
         for place, axis in enumerate(trace.axes(first.stage)):
             st.selectbox(
-                axis.name if axis.name.startswith(("d_", "heads *")) else axis.name.capitalize(),
+                axis_name(axis.name),
                 range(axis.length),
                 format_func=axis.label,
                 key=shown.shows(f"start_{place}", first.index[place]),

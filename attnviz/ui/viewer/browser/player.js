@@ -79,7 +79,7 @@ export function makePlayer(equation, tables, { say, describe, outline, rest }) {
 export function invitation(isRunning, elapsed, whole) {
   if (isRunning) return "❚❚ Pause";
   if (elapsed >= whole) return "↻ Replay";
-  return elapsed > 0 ? "▶ Go on" : "▶ Watch it being computed";
+  return elapsed > 0 ? "▶ Resume" : "▶ Watch it being computed";
 }
 
 // The product that the first cell of the result is at, and what its products add up to by then.
