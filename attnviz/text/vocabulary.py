@@ -26,7 +26,7 @@ AXES = {
 
 
 def axis_name(name: str) -> str:
-    """What an axis is called over a box that chooses a place on it: "Query", but "d_k" and "heads · d_v" as they are."""
+    """What an axis is called over a box of its places: "Query", but "d_k" and "heads · d_v" as they are."""
     return name.replace("*", "·") if name.startswith(("d_", "heads *")) else name.capitalize()
 
 
