@@ -77,6 +77,8 @@ def test_hovering_outlines_what_a_number_was_made_from(visit):
     cell(page, "Scores", 2, 4).hover()
     becomes(page, lambda: outlined(page, "Queries"), [(2, feature) for feature in range(4)])
     becomes(page, lambda: outlined(page, "Keys"), [(feature, 4) for feature in range(4)])
+    expect(page.locator(".picture[data-complete=true]")).to_be_attached()  # what was prefetched moves no outline
+    assert outlined(page, "Queries") == [(2, feature) for feature in range(4)]
     page.mouse.move(5, 5)
     becomes(page, lambda: outlined(page, "Queries"), [(1, feature) for feature in range(4)])
 

@@ -39,9 +39,10 @@ export function drawEquation(equation, colours, small, tools) {
   });
   rest();
   const select = (places) => {
+    const isNew = places.some((place, m) => String(place) !== String(equation[m].selected));
     places.forEach((place, m) => { equation[m].selected = place; });
-    if (!box.closest(".picture").matches(":hover, :focus-within")) rest(); // else it describes what is pointed at
-    else if (places[result]) outline(...places[result]);
+    if (!box.closest(".picture").matches(":hover, :focus-within")) rest();
+    else if (isNew && places[result]) outline(...places[result]); // else what is pointed at stays outlined
   };
   const find = (cells) => select(equation.map((matrix) => placeOf(matrix, cells) ?? matrix.selected));
   const isPlayable = !small && equation.slice(0, -1).some((matrix) => matrix.reads);
