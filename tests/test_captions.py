@@ -174,6 +174,7 @@ def check(trace, selection):
             continue
         text = caption(trace, name, selection)
         check_english(text)
+        assert 1 <= len(re.findall(r"\.(?= |$)", text)) <= 3 + ("by hand" in text), text
         may_be = numbers_of(trace, name, selection)
         for shown in re.findall(r"−?\d+\.\d\d\b", text):
             value = float(shown.replace("−", "-"))
