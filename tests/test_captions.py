@@ -118,6 +118,23 @@ def test_a_caption_says_that_numbers_are_set_by_hand_in_its_head_or_row_alone():
     assert "set by hand" not in caption(two, "heads", FIRST)
 
 
+def test_a_concatenation_set_by_hand_is_not_said_to_change_no_number():
+    row = "1 head with 2 numbers makes one row of 2 numbers for each query."
+    trace = MADE.with_change("concat", (1, 0), 5.0)
+    assert caption(trace, "concat", Selection(0, 1, 1, 0, 0)) == f"{row} 1 number of row 2 is set by hand."
+    assert caption(trace, "concat", FIRST) == row
+
+
+def test_scores_that_scaling_leaves_in_order_are_said_to_be_so_unless_a_scaled_one_is_set_out_of_it():
+    stays, trace = "their order stays", TRACES["plain"]
+    assert stays in caption(trace, "scaled", FIRST)
+    assert stays in caption(trace.with_change("scores", (0, 1, 0), -50.0), "scaled", FIRST)
+    by_hand = trace.with_change("scaled", (0, 1, 0), -50.0)
+    assert stays not in caption(by_hand, "scaled", FIRST)
+    assert stays in caption(by_hand, "scaled", Selection(1, 0, 0, 0, 0))
+    assert stays not in caption(trace.with_change("scaled", (0,), 1.0), "scaled", FIRST)
+
+
 def test_an_output_set_by_hand_is_not_said_to_be_what_the_heads_add():
     assert "add" not in caption(MADE.with_change("concat", (0, 0), 5.0), "output", FIRST)
 
@@ -157,6 +174,7 @@ def check(trace, selection):
             continue
         text = caption(trace, name, selection)
         check_english(text)
+        assert 1 <= len(re.findall(r"\.(?= |$)", text)) <= 3 + ("by hand" in text), text
         may_be = numbers_of(trace, name, selection)
         for shown in re.findall(r"−?\d+\.\d\d\b", text):
             value = float(shown.replace("−", "-"))

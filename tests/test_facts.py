@@ -10,6 +10,7 @@ from passes import TRACES, selections
 
 from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
+from attnviz.text import wording
 from attnviz.text.steps import mask, output, positions, projections, scaling, scores, softmax, tokens, weighted_sum
 
 EVERYWHERE = pytest.mark.parametrize("name", TRACES)
@@ -78,6 +79,23 @@ def test_what_scaling_does(name):
             assert (np.diff(np.array(after)[np.argsort(before)]) >= -1e-12).all()
         else:
             assert level or trace["scaled"].operation.factor <= 0
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ordered"),
+    [
+        ([1.0, 2.0, 3.0], [-5.0, 0.0, 9.0], True),
+        ([1.0, 2.0, 3.0], [-5.0, 9.0, 0.0], False),
+        ([1.0, 2.0, 3.0], [1.0, 1.0, 2.0], False),  # two that differed are tied
+        ([1.0, 1.0, 2.0], [3.0, 3.0, 4.0], True),
+        ([1.0, 1.0, 2.0], [3.0, 3.5, 4.0], False),  # two that were tied differ
+        ([1.0, 1.0 + 1e-15, 2.0], [3.0, 3.0, 4.0], True),  # but for rounding
+        ([1.7e308, -1.7e308], [1.7e308, -1.7e308], True),
+        ([1.7e308, -1.7e308], [-1.7e308, 1.7e308], False),
+    ],
+)
+def test_when_numbers_are_ordered_alike(before, after, ordered):
+    assert wording.ordered_alike(np.array([before]), np.array([after])) == ordered
 
 
 @EVERYWHERE

@@ -273,6 +273,22 @@ def test_a_hidden_score_is_written_as_minus_infinity():
     assert "−∞" not in score.text[:2]
 
 
+@pytest.mark.filterwarnings("error")
+def test_bars_of_scores_at_the_ends_of_float64_are_in_proportion_and_their_labels_short():
+    trace = trace_with("the cat sat on").with_change("masked", (0, 1, 0), 1.7e308)
+    trace = trace.with_change("masked", (0, 1, 1), -1.7e308)
+    figure = charts.shares(trace, trace.terms("attention", (0, 1, 0)))
+    score = figure.data[0]
+    assert score.y[0] == -score.y[1] > 0
+    assert np.allclose(score.y / score.y[0], trace["masked"].value[0, 1] / 1.7e308)
+    low, high = json.loads(figure.to_json())["layout"]["yaxis"]["range"]
+    assert low < score.y[1]
+    assert score.y[0] < high
+    assert np.isfinite(high - low)
+    assert list(score.text[:2]) == ["1.70e308", "−1.70e308"]
+    assert [said for _, said in score.customdata[:2]] == ["1.70e308", "−1.70e308"]
+
+
 @pytest.mark.parametrize(("n_heads", "n_bars"), [(1, 1), (4, 4), (8, 8), (16, 8), (64, 8)])
 def test_what_the_heads_add_adds_up_to_the_output(n_heads, n_bars):
     trace = trace_with(d_model=64, n_heads=n_heads)
@@ -295,6 +311,17 @@ def test_of_many_heads_the_seven_longest_are_told_apart():
     lengths = np.linalg.norm(trace["contributions"].value[:, 3], axis=-1)
     assert {bar.name for bar in bars} == {f"head {head + 1}" for head in np.argsort(lengths)[-7:]}
     assert others.name == "the other 9 heads"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("size", [1e200, 4e307])
+def test_the_longest_are_told_apart_where_their_squares_or_lengths_overflow(size):
+    values = np.random.default_rng(0).permutation(np.linspace(0.5, 1, 16))
+    signs = np.resize([1.0, -1.0], (16, 1))  # keep the output within float64
+    parameters = Parameters(w_v=values.reshape(16, 1, 1), w_o=np.tile(size * signs, 64))
+    trace = attend(np.ones((2, 1)), parameters=parameters)
+    *bars, _, _ = charts.contributions(trace, Selection().within(trace)).data
+    assert {bar.name for bar in bars} == {f"head {head + 1}" for head in np.argsort(values)[-7:]}
 
 
 def test_a_bias_of_the_output_is_one_of_the_bars():

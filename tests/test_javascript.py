@@ -14,11 +14,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from page import ROOT
+from passes import TRACES
 from test_viewer import BROWSER, payloads
 
-from attnviz import Settings, trace_of
 from attnviz.core.numerals import short
-from attnviz.examples import EXAMPLES
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.viewer.bundle import bundle
 
@@ -107,9 +106,7 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
 
 def formulas():
     """The formulas of the first and the last cell of every stage, of passes of all kinds."""
-    worked = [variant.trace for example in EXAMPLES.values() for variant in example.variants]
-    own = [trace_of(Settings("alone", mask="padding")), trace_of(Settings("a b c", positions="sinusoidal"))]
-    for trace in own + worked:
+    for trace in TRACES.values():
         for stage in trace.stages:
             for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
                 yield trace.terms(stage.name, index).latex()

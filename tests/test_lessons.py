@@ -10,8 +10,11 @@ from passes import TRACES as PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
+from attnviz.core.stage import Stage
+from attnviz.text.entry import Entry
 from attnviz.text.steps import STEPS, find, steps_of
 from attnviz.text.steps.mask import masks
 from attnviz.text.steps.softmax import row_steps
@@ -23,6 +26,8 @@ OWN = {
     "positions": trace_of(Settings("the cat sat", positions="sinusoidal")),
     "half scale": attend(np.eye(3), parameters=Parameters(), scale=0.5),
     "masked by hand": trace_of(Settings("the cat sat")).with_change("masked", (0, 0, 1), -math.inf),
+    "attention by hand": trace_of(Settings("the cat sat")).with_change("attention", (0, 0, 1), 5.0),
+    "sums by hand": PASSES["negative"].with_change("attention", (0, 0, 1), 5.0),
     "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
 }
 TRACES = PASSES | OWN
@@ -79,6 +84,22 @@ def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
             assert "Z^M" not in note.text or np.array_equal(trace["masked"].value, trace["scaled"].value)
 
 
+def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(monkeypatch):
+    """An operation between the scaled and the masked scores, such as a cap, makes the scores before the mask."""
+    monkeypatch.setitem(VOCABULARY, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
+    plain = TRACES["plain"]
+    capped = Stage.computed("capped", Scale(1, 0.5), [plain["scaled"]])
+    masked = Stage.computed("masked", plain["masked"].operation, [capped, plain["mask"]])
+    stages = {stage.name: [stage] for stage in plain.stages} | {"masked": [capped, masked]}
+    trace = replace(plain, stages=tuple(stage for each in stages.values() for stage in each))
+    notes = {trace: step(trace, "softmax").notes[0].text for trace in (plain, trace)}
+    said = "No mask hides anything here, so the masked scores are the"
+    assert notes[plain] == f"{said} scaled scores: $Z^M_i = Z_i$."
+    assert notes[trace] == f"{said} capped scores: $Z^M_i = Z^C_i$."
+    assert "mask" not in [each.id for each in steps_of(trace)]
+    assert "scaled" not in VOCABULARY["masked"].meaning
+
+
 @EVERYWHERE
 def test_a_step_of_a_trace_has_one_heading_and_a_short_text(trace):
     for each in steps_of(trace):
@@ -118,7 +139,9 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     assert ("multiplied by a number" in step(trace, "scaling").text) == (factor not in (None, 1))
     summed = isinstance(trace["attention"].operation, SumNormalise)
     assert ("not softmax" in step(trace, "softmax").heading) == summed
-    assert ("no share is negative" in step(trace, "softmax").text) != summed
+    by_hand = bool(trace["attention"].overridden)
+    assert ("No share is negative" in step(trace, "softmax").text) == (not summed and not by_hand)
+    assert ("rows do add up to 1" in step(trace, "softmax").text) == (summed and not by_hand)
     matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
     assert ("no matrices" in step(trace, "qkv").text) == (not matrices)
     assert ("only some are made by matrices" in step(trace, "qkv").text) == (len(matrices) in (1, 2))
@@ -142,12 +165,12 @@ def test_the_input_is_shown_before_it_is_projected(trace):
 
 
 @EVERYWHERE
-def test_no_share_is_negative_where_the_text_says_so(trace):
-    if "no share is negative" in step(trace, "softmax").text:
-        attention = trace["attention"].value
-        sees = np.isfinite(trace["masked"].value).any(axis=-1)
+def test_shares_are_as_the_text_says(trace):
+    text, attention = step(trace, "softmax").text, trace["attention"].value
+    if "No share is negative" in text:
         assert (attention >= 0).all()
-        assert np.allclose(attention.sum(axis=-1), sees)
+    if "sums to 1" in text or "add up to 1" in text:
+        assert np.allclose(attention.sum(axis=-1), np.isfinite(trace["masked"].value).any(axis=-1))
 
 
 @EVERYWHERE
@@ -186,7 +209,8 @@ def test_the_softmax_step_by_step_is_the_softmax(trace):
         lines = row_steps(trace, Selection(*place, 0, 0))
         row = trace["masked"].value[place[:2]]
         summed = isinstance(trace["attention"].operation, SumNormalise)
-        assert bool(lines) == (not summed and np.isfinite(row).any())
+        by_hand = place in trace["attention"].overridden
+        assert bool(lines) == (not summed and not by_hand and np.isfinite(row).any())
         if not lines or np.isneginf(row[place[2]]):
             continue
         score, largest, shifted = map(value, re.search(f": {NUMBER} − {NUMBER} = {NUMBER}$", lines[0]).groups())

@@ -28,6 +28,7 @@ from page import (
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import format_trail, parse_trail
+from attnviz.core.changes import parse_change
 from attnviz.core.operations.softmax import Share
 from attnviz.core.terms import Given, Sum
 from attnviz.text.movement import steepest
@@ -243,12 +244,17 @@ def test_large_passes_are_taken_apart_too(d_model):
     assert quiet(at)
 
 
-@pytest.mark.parametrize("mask", ["none", "causal"])
-def test_that_hidden_scores_have_no_slope_is_said_where_it_is_so(mask):
-    at = opened(APART, trail="output[1,2]", ask=MOVES, mask=mask)
+@pytest.mark.parametrize("name", ["output", "attention", "masked", "scaled"])
+@pytest.mark.parametrize(
+    ("mask", "changes"), [("none", ()), ("causal", ()), ("none", ("masked[0,1,2]=-inf",)), ("causal", ("mask[0,2]=1",))]
+)
+def test_that_hidden_scores_have_no_slope_is_said_where_it_is_so(name, mask, changes):
+    trace = trace_of(Settings(SENTENCE, mask=mask)).with_changes(*map(parse_change, changes))
+    cell = trace[name].cell((1, 2) if name == "output" else (0, 0, 2))
+    at = opened(APART, trail=format_trail([cell]), ask=MOVES, mask=mask, changes=";".join(changes))
     said = any("A hidden key's scores have a slope of exactly 0" in text for text in texts(at))
-    trace = trace_of(Settings(SENTENCE, mask=mask))
-    hidden = ~np.isfinite(trace["masked"].value)
-    found = gradients(trace, "output", (1, 2))
-    assert said == hidden.any()
-    assert all((found[name][hidden] == 0).all() for name in ("scores", "scaled", "masked"))
+    hidden = np.isneginf(trace["masked"].value)
+    found = gradients(trace, name, cell.index)
+    assert said == (hidden.any() and name in ("output", "attention"))
+    if said:
+        assert all((found[each][hidden] == 0).all() for each in ("scores", "scaled", "masked"))

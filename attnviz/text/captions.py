@@ -9,6 +9,8 @@ from attnviz.text.wording import counted
 def caption(trace: Trace, name: str, selection: Selection) -> str:
     """What is worth seeing in the stage `name`, in one to four sentences about the selected cell.
 
+    One to three are its entry's; the last is on the numbers set by hand, if any.
+
     Raises
     ------
     KeyError

@@ -30,9 +30,10 @@ class Entry:
         Whether it enters, is learnt in a real model, or is computed from earlier
         stages (a pass that begins later, with queries say, has it given).
     caption : callable, optional
-        From a trace and a selection: what is worth seeing in the stage, in one to three sentences.
+        From a trace and a selection: what is worth seeing in the stage, in one to three sentences
+        (`captions.caption` adds one on the numbers set by hand, if any).
     step : str
-        The id of the step that introduces it; the vocabulary fills it in.
+        The id of the step that introduces it; `attnviz.text.steps` fills it in.
     """
 
     symbol: str

@@ -39,8 +39,9 @@ class Section:
     ----------
     name : str
         What it is about, unique within the step.
-    text : str
-        Markdown.
+    text : str or callable
+        Markdown; or a function that writes it from a trace and the entries of all
+        stages, where it names a stage that differs from trace to trace.
     when : callable
         For which traces it holds.
     stages : tuple of str
@@ -48,9 +49,13 @@ class Section:
     """
 
     name: str
-    text: str
+    text: str | Callable[[Trace, Mapping[str, Entry]], str]
     when: Condition = always
     stages: tuple[str, ...] = ()
+
+    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Section:
+        """The section with its text for the trace."""
+        return replace(self, text=self.text(trace, entries)) if callable(self.text) else self
 
 
 @dataclass(frozen=True)
@@ -120,17 +125,17 @@ class Step:
         """Whether the trace has this step."""
         return self.when(trace) if self.when else any(name in trace for name in self.stages)
 
-    def of(self, trace: Trace) -> Step:
-        """The step with the stages that the trace has, and with what holds for it."""
+    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Step:
+        """The step with the stages that the trace has, and with what holds for it; `entries` are those of all steps."""
 
-        def holding(parts: tuple) -> tuple:
-            return tuple(part for part in parts if part.when(trace))
+        def said(sections: tuple[Section, ...]) -> tuple[Section, ...]:
+            return tuple(section.of(trace, entries) for section in sections if section.when(trace))
 
         return replace(
             self,
-            headings=holding(self.headings),
-            sections=holding(self.sections),
+            headings=said(self.headings),
+            sections=said(self.sections),
             stages=tuple(name for name in self.stages if name in trace),
-            notes=holding(self.notes),
-            charts=holding(self.charts),
+            notes=said(self.notes),
+            charts=tuple(chart for chart in self.charts if chart.when(trace)),
         )

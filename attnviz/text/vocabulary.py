@@ -1,13 +1,9 @@
 """Vocabulary: one word, one symbol and one colour for each stage, wherever it is shown."""
 
-from dataclasses import replace
-
 from attnviz.text.entry import Entry
-from attnviz.text.steps import STEPS
+from attnviz.text.steps import ENTRIES
 
-VOCABULARY: dict[str, Entry] = {
-    name: replace(entry, step=step.id) for step in STEPS for name, entry in step.entries.items()
-}
+VOCABULARY = ENTRIES
 """What each stage is called and how it is explained, by its name; the steps' entries together."""
 
 AXES = {

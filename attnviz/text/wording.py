@@ -33,6 +33,18 @@ def tied(values: np.ndarray, place: int) -> np.ndarray:
     return np.flatnonzero(np.abs(relative - relative[place]) <= _ERROR)
 
 
+def ordered_alike(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether the numbers of one array are in the same order, ties too, as those at the same places of the other.
+
+    Numbers of `one` that differ by rounding errors only may be equal in `other`.
+    """
+    one, other = _relative(one.ravel()), _relative(other.ravel())
+    rising = np.lexsort((other, one))
+    rises, follows = np.diff(one[rising]), np.diff(other[rising])
+    rounded = (follows == 0) & (rises <= _ERROR)
+    return bool((rounded | (np.sign(follows) == np.sign(rises))).all())
+
+
 def _relative(values: np.ndarray) -> np.ndarray:
     """The numbers over the largest of them, so that no difference overflows."""
     return values / (np.abs(values).max() or 1)

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from attnviz.core.numerals import digits
 from attnviz.core.operations.softmax import Share
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
+from attnviz.text.steps.output import relative_lengths
 from attnviz.text.vocabulary import AXES, VOCABULARY
 from attnviz.views import palette
 from attnviz.views.matrices import MANY_HEADS, Matrix
@@ -16,6 +18,7 @@ from attnviz.views.panels import LETTER, PAGE, Axis, Panel, escaped, figure, hea
 
 MANY_BARS = 10
 LONG_LINE = 18  # letters of a title
+TALLEST = 1e300  # beyond, the length of an axis may be no number of float64
 
 
 def heads(trace: Trace, selection: Selection) -> go.Figure:
@@ -64,8 +67,7 @@ def shares(trace: Trace, terms: Share) -> go.Figure:
         ("exp(score − max)", exponentials),
         ("share", exponentials / (terms.divisor or 1.0)),
     ):
-        seen = np.isfinite(values)
-        heights = np.where(seen, values, 0.0)
+        heights = _heights(values)
         room = 0.18 * (np.ptp([0.0, *heights]) or 1.0)
         bars = {
             "type": "bar",
@@ -214,7 +216,7 @@ def _read(matrix: Matrix, result: Matrix) -> list[dict]:
 def _parts(trace: Trace, query: int) -> list[tuple[str, np.ndarray, str]]:
     """What a row of the output is the sum of: a name, the numbers and a colour for each."""
     parts = trace["contributions"].value[:, query]
-    largest = np.argsort(-np.linalg.norm(parts, axis=-1), kind="stable")
+    largest = np.argsort(-relative_lengths(parts), kind="stable")
     shown = np.sort(largest[: len(parts) if len(parts) <= MANY_HEADS else MANY_HEADS - 1])
     summands = [
         (f"head {head + 1}", parts[head], colour) for head, colour in zip(shown.tolist(), palette.HEADS, strict=False)
@@ -269,5 +271,12 @@ def _cell(row: int, column: int) -> dict:
     return outline((row, row + 1), (column, column + 1))
 
 
+def _heights(values: np.ndarray) -> np.ndarray:
+    """How high bars stand: 0 for a hidden number, and all of them in proportion where one is too tall to be drawn."""
+    heights = np.where(np.isfinite(values), values, 0.0)
+    return heights / max(np.abs(heights).max() / TALLEST, 1.0)
+
+
 def _written(value: float, decimals: int) -> str:
-    return "−∞" if np.isneginf(value) else f"{value:.{decimals}f}".replace("-", "−")
+    """With so many decimals; from a million on with a power of ten."""
+    return digits(value) if abs(value) >= 1e6 else f"{value:.{decimals}f}".replace("-", "−")

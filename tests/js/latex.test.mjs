@@ -30,9 +30,12 @@ for (const [latex, mathml] of FORMULAS) {
   });
 }
 
-test("a command that objects inherit is no sign", () => {
-  assert.equal(inner("\\constructor"), "<mrow><mo>\\constructor</mo></mrow>");
-});
+const operator = (name) => `<mo lspace="0.1667em" rspace="0.1667em">${name}</mo>`;
+for (const name of ["tanh", "ReLU", "odot", "textstyle", "constructor"]) { // the last is one that objects inherit
+  test(`\\${name}, a command that is not known, is an operator by its name`, () => {
+    assert.equal(inner(`2 \\${name} 0.5`), `<mrow><mn>2</mn>${operator(name)}<mn>0.5</mn></mrow>`);
+  });
+}
 
 test("a symbol is heard without its markup", () => {
   assert.equal(plain("W^Q_{10}"), "WQ10");

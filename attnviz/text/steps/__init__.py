@@ -6,6 +6,7 @@ Which steps a trace has, and what they say, follows from its stages.
 from dataclasses import replace
 
 from attnviz.core.trace import Trace
+from attnviz.text.entry import Entry
 from attnviz.text.step import Step
 from attnviz.text.steps.concatenation import CONCATENATION
 from attnviz.text.steps.mask import MASK
@@ -33,10 +34,15 @@ STEPS = (
     WHOLE_PASS,
 )
 
+ENTRIES: dict[str, Entry] = {
+    name: replace(entry, step=step.id) for step in STEPS for name, entry in step.entries.items()
+}
+"""What the steps say of each stage, by its name."""
+
 
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for; of two that could show a stage the later one does."""
-    steps = [step.of(trace) for step in STEPS if step.is_in(trace)]
+    steps = [step.of(trace, ENTRIES) for step in STEPS if step.is_in(trace)]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 

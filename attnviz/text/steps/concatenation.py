@@ -9,10 +9,11 @@ from attnviz.text.wording import counted
 
 def _concat(trace: Trace, selection: Selection) -> str:
     n_heads, _, width = trace["heads"].shape
+    unchanged = "" if trace["concat"].overridden else " No number changes."
     return (
         f"{counted(n_heads, 'head')} with {counted(width, 'number')}{' each' * (n_heads > 1)} "
-        f"{'makes' if n_heads == 1 else 'make'} one row of {counted(n_heads * width, 'number')} for each query. "
-        "No number changes."
+        f"{'makes' if n_heads == 1 else 'make'} one row of {counted(n_heads * width, 'number')} for each query."
+        f"{unchanged}"
     )
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.core.selection import Selection
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Stage, Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.wording import counted, number, word, words
@@ -52,9 +52,19 @@ def masks(trace: Trace) -> bool:
     return bool(not mask.all() if mask.dtype == bool else np.any(mask != 0))
 
 
+def hides(trace: Trace) -> bool:
+    """Whether a key is hidden from a query: by the mask, or by hand."""
+    return bool(np.isneginf(trace["masked"].value).any())
+
+
+def before(trace: Trace) -> Stage:
+    """The scores that the mask is laid on."""
+    return trace.inputs("masked")[0]
+
+
 def moves(trace: Trace) -> bool:
-    """Whether the masked scores are other numbers than the scaled ones: by the mask, or set by hand."""
-    return masks(trace) or not np.array_equal(trace["masked"].value, trace["scaled"].value)
+    """Whether the masked scores are other numbers than those before the mask: by the mask, or set by hand."""
+    return masks(trace) or not np.array_equal(trace["masked"].value, before(trace).value)
 
 
 def others_fully_masked(trace: Trace, selection: Selection) -> list[int]:
@@ -116,7 +126,12 @@ MASK = Step(
     stages=("masked",),
     entries={
         "mask": Entry("M", "Mask", "which keys a query sees", scale="flag", kind="input"),
-        "masked": Entry("Z^M_i", "Masked scores", "the scaled scores, -inf where a key is hidden", caption=_masked),
+        "masked": Entry(
+            "Z^M_i",
+            "Masked scores",
+            "the scores that attention is made from, -inf where a key is hidden",
+            caption=_masked,
+        ),
     },
     when=moves,
 )

@@ -33,14 +33,23 @@ class Parts(NamedTuple):
 def parts(trace: Trace, query: int) -> Parts:
     """How long the parts are that the heads add."""
     rows = trace["contributions"].value[:, query]
-    unit = float(np.abs(rows).max()) or 1.0
-    relative = np.array([length(row / unit) for row in rows])  # their lengths may be beyond float64
+    unit, relative = _unit(rows), relative_lengths(rows)
     return Parts(
         np.array([unit * part for part in relative.tolist()]),
         tied(relative, int(relative.argmax())),
         tied(relative, int(relative.argmin())),
         same(relative),
     )
+
+
+def relative_lengths(rows: np.ndarray) -> np.ndarray:
+    """The lengths of rows over the largest number in them: the lengths themselves may be beyond float64."""
+    unit = _unit(rows)
+    return np.array([length(row / unit) for row in rows])
+
+
+def _unit(rows: np.ndarray) -> float:
+    return float(np.abs(rows).max()) or 1.0
 
 
 def adds_up(trace: Trace) -> bool:

@@ -8,7 +8,7 @@ from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.wording import number, same
+from attnviz.text.wording import number, ordered_alike, same
 
 
 class Effect(NamedTuple):
@@ -33,10 +33,9 @@ class Effect(NamedTuple):
 def effect(trace: Trace, head: int) -> Effect:
     """What scaling does to the scores of one head."""
     before, after = trace["scores"].value[head], trace["scaled"].value[head]
-    factor = trace["scaled"].operation.factor
     if same(before):
         return Effect(float(before[0, 0]), float(after[0, 0]), spread=False, ordered=False)
-    return Effect(spread_of(before), spread_of(after), spread=True, ordered=factor is None or factor > 0)
+    return Effect(spread_of(before), spread_of(after), spread=True, ordered=ordered_alike(before, after))
 
 
 def spread_of(values: np.ndarray) -> float:

@@ -1,5 +1,6 @@
 """Softmax: masked scores become attention."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
-from attnviz.text.step import Chart, Section, Step
-from attnviz.text.steps.mask import moves, others_see_nothing
+from attnviz.text.step import Chart, Section, Step, both
+from attnviz.text.steps.mask import before, moves, others_see_nothing
 from attnviz.text.wording import alike, number, same, tied, word, words
 
 
@@ -112,6 +113,18 @@ def _exponentiates(trace: Trace) -> bool:
     return not _sums(trace)
 
 
+def _untouched(trace: Trace) -> bool:
+    return not trace["attention"].overridden
+
+
+def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    masked, seen = entries["masked"], entries[before(trace).name]
+    return (
+        f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: "
+        f"${masked.symbol} = {seen.symbol}$."
+    )
+
+
 SOFTMAX = Step(
     id="softmax",
     title="Softmax",
@@ -123,16 +136,25 @@ SOFTMAX = Step(
         Section(
             "softmax",
             "Each row goes through the **softmax**: subtract the row's largest score (which changes no share, and "
-            "keeps $\\exp$ from overflowing), exponentiate, and divide by the row's sum. In the resulting "
-            "**attention** no share is negative, and the row of a query that sees any key sums to 1: the query "
-            "divides its attention among the keys.",
+            "keeps $\\exp$ from overflowing), exponentiate, and divide by the row's sum. The result is the "
+            "**attention**: the shares in which a query divides it among the keys.",
             _exponentiates,
         ),
         Section(
+            "shares",
+            "No share is negative, and the row of a query that sees any key sums to 1.",
+            both(_exponentiates, _untouched),
+        ),
+        Section(
             "sum",
-            "This example divides each row by its **sum**. The rows do add up to 1, as those of a softmax do; but a "
-            "share can be negative, and adding the same number to all scores changes the shares.",
+            "This example divides each row by its **sum**. So a share can be negative, and adding the same number to "
+            "all scores changes the shares.",
             _sums,
+        ),
+        Section(
+            "sum to 1",
+            "The rows do add up to 1, as those of a softmax do.",
+            both(_sums, _untouched),
         ),
     ),
     stages=("attention",),
@@ -148,7 +170,7 @@ SOFTMAX = Step(
     notes=(
         Section(
             "no mask",
-            "No mask hides anything here, so the masked scores are the scaled ones: $Z^M = Z$.",
+            _no_mask,
             lambda trace: not moves(trace),
             stages=("masked",),
         ),

@@ -12,7 +12,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.terms import Cell, Given, Line, Terms
 from attnviz.scene.scene import ORDERS, QUESTIONS
 from attnviz.text import movement
-from attnviz.text.steps.mask import masks
+from attnviz.text.steps.mask import hides
 from attnviz.text.vocabulary import axis_name
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import gallery, pickers
@@ -91,15 +91,16 @@ def slopes(shown: Shown, cell: Cell) -> None:
         st.warning(markdown(str(error)), icon=":material/info:")
         return
     st.markdown(markdown(movement.steepest(trace, cell.stage, cell.index, found)))
+    drawn = [name for name in found if name != cell.stage]
     st.markdown(
         "Each number below is a **slope**: how fast the chosen number moves when that one does. Orange moves it up, "
         "blue down; where it is pale, nothing you do matters much."
         + " A hidden key's scores have a slope of exactly 0."
-        * masks(trace)
+        * ("masked" in drawn and hides(trace))
     )
     sloped, selection = trace.with_values(found), trace.selection_at(cell, shown.scene.selection)
-    drawn = [replace(matrices.matrix(sloped, name, selection), scale="signed") for name in found if name != cell.stage]
-    gallery.draw(shown, drawn, pickers.pick, key="slopes")
+    pictures = [replace(matrices.matrix(sloped, name, selection), scale="signed") for name in drawn]
+    gallery.draw(shown, pictures, pickers.pick, key="slopes")
 
 
 def _switch(shown: Shown, label: str, options: Sequence[str], part: str) -> None:

@@ -1,8 +1,10 @@
 // Reads the LaTeX that attnviz writes into a tree of MathML: letters, numbers, signs, ^ and _, \frac, \text, and these.
+// Any other command is the name of a function or operator (\tanh), and stands upright.
 const SIGNS = new Map([["\\cdot", "·"], ["\\dots", "…"], ["\\infty", "∞"], ["\\quad", "\u2003"], ["-", "−"]]);
+const OPERATOR = { lspace: "0.1667em", rspace: "0.1667em" }; // TeX's thin space
 
 export function tokens(latex) {
-  return latex.match(/\\text\{[^}]*\}|\\[a-z]+|[\d.]+|\S/gu) ?? [];
+  return latex.match(/\\text\{[^}]*\}|\\[a-zA-Z]+|[\d.]+|\S/gu) ?? [];
 }
 
 // A tree of {tag, attributes, children}; a child is a tree or a text.
@@ -21,7 +23,7 @@ export function parse(latex) {
     before = token;
     if (token === "{") return row();
     if (token === "\\frac") return node("mfrac", [atom(), atom()]);
-    if (token.startsWith("\\text")) return node("mtext", [token.slice(6, -1).replaceAll(" ", "\u00a0")]);
+    if (token.startsWith("\\text{")) return node("mtext", [token.slice(6, -1).replaceAll(" ", "\u00a0")]);
     return symbol(token, follows);
   };
   const scripted = (base) => {
@@ -42,6 +44,7 @@ export function plain(latex) {
 }
 
 function symbol(token, follows) {
+  if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], OPERATOR);
   const tag = /^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo";
   const isSign = "-+".includes(token) && /[({=+]$/.test(follows); // of a number, and so close to it
   const isBracket = "()".includes(token);
