@@ -130,6 +130,13 @@ def test_a_float_mask_of_0_and_inf_is_a_boolean_one():
     assert np.array_equal(selected["output"].value, added["output"].value)
 
 
+@pytest.mark.parametrize("mask", [None, np.ones((3, 3), dtype=bool), np.tri(3, dtype=bool), np.zeros((3, 3))])
+def test_a_mask_that_nobody_gave_says_so_and_hides_nothing(mask):
+    stage = attend(np.eye(3), parameters=Parameters(), mask=mask)["mask"]
+    assert stage.operation.recipe == ("no mask: every key is visible" if mask is None else "given")
+    assert mask is not None or stage.value.all()
+
+
 def test_the_upper_triangle_of_a_causal_mask_is_exactly_0():
     attention = trace_of(Settings(SENTENCE, mask="causal"))["attention"].value
     upper = np.triu(np.ones((6, 6)), 1) > 0

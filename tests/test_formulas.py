@@ -1,5 +1,6 @@
 """Formulas: what an operation writes of itself, as LaTeX and as NumPy, is what it computes."""
 
+import math
 import re
 
 import numpy as np
@@ -116,6 +117,15 @@ def test_the_numpy_lines_make_what_is_computed(case):
     for line in operation.numpy("y", *"abc"[: len(arrays)]):
         exec(line, made)
     assert made["y"].tobytes() == operation.compute(*arrays).tobytes()
+
+
+@pytest.mark.parametrize("operation", [Scale(4), Scale(7), Scale(7, -0.375)])
+def test_what_stands_behind_the_scores_in_the_picture_is_done_to_them(operation):
+    (operand,) = operation.operands
+    sign, root, written = re.fullmatch("([÷×]) (√?)(.+)", operand.after).groups()
+    number = math.sqrt(float(written)) if root else float(written)
+    expected = {"÷": SQUARE / number, "×": SQUARE * number}[sign]
+    np.testing.assert_allclose(operation.compute(SQUARE), expected, rtol=1e-13)
 
 
 def passes():

@@ -9,6 +9,7 @@ import pytest
 from passes import TRACES as PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.attention import attend_projected
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -251,3 +252,29 @@ def test_the_reason_of_a_mask_says_which_keys_it_hides(size):
         for query, key in np.ndindex(3, 4):
             assert make(3, 4, size)[query, key] == (not hides(query, key, 4)), name
     assert not rules
+
+
+def test_what_the_mask_step_says_of_each_mask_is_what_it_hides():
+    """The words of each claim, spelt out as a rule of its own, of a query, a key, their number and a size."""
+    rules = {
+        "hides the future": lambda query, key, n, size: key > query,
+        "hides fillers at the end": lambda query, key, n, size: key >= n - size,
+        "hides what is far away": lambda query, key, n, size: abs(query - key) > size,
+    }
+    claims = dict(re.findall(r"\*\*(\w+)\*\*(?: mask)? (hides [\w ]+)", step(TRACES["causal"], "mask").text))
+    assert claims.keys() == MASKS.keys() - {"none"}
+    for name, claim in claims.items():
+        for query, key in np.ndindex(5, 5):
+            assert MASKS[name](5, 5, 2)[query, key] == (not rules[claim](query, key, 5, 2)), name
+
+
+@pytest.mark.parametrize("scale", [None, 1.0, 0.5])
+def test_the_spread_of_scores_grows_with_d_k_where_the_text_says_so(scale):
+    draw = np.random.default_rng(3)
+    few, many = (attend_projected(*draw.standard_normal((3, 1, 64, d_k)), scale=scale) for d_k in (4, 256))
+    text = step(many, "scaling").text
+    assert "spread of dot products grows like $\\sqrt{d_k}$" in text
+    assert many["scores"].value.std() / few["scores"].value.std() == pytest.approx(math.sqrt(256 / 4), rel=0.1)
+    kept = many["scaled"].value.std() / few["scaled"].value.std() == pytest.approx(1, rel=0.1)
+    assert ("Dividing by $\\sqrt{d_k}$ keeps the spread from growing" in text) == kept
+    assert ("Dividing by $\\sqrt{d_k}$ would keep the spread from growing" in text) == (not kept)

@@ -79,6 +79,7 @@ def test_what_moved_is_said_and_drawn_for_every_stage_that_was_reached(stage, ch
         assert np.array_equal(np.isfinite(values), finite)
         assert np.array_equal(values[finite], expected[finite])
         assert matrix["gap"] == "±∞"
+        assert matrix["scale"] == "signed"  # also of shares and of a mask: a difference may be negative
         assert matrix["marked"] is None
 
 
@@ -231,3 +232,20 @@ def test_the_boxes_name_every_word_as_it_is():
     assert at.selectbox(key="pick_head").options == ["1", "2"]
     at.selectbox(key="pick_key").set_value(2).run()
     assert at.query_params["cell"] == "2.1.3.1.1"
+
+
+@pytest.mark.parametrize(
+    ("changes", "by_hand"),
+    [
+        ("", False),
+        ("scores[0,4,2]=1.5;heads[1]=0", False),
+        ("masked[0,3,1]=-inf", True),
+        ("heads[1]=0;mask[3,1]=0", True),
+    ],
+)
+def test_a_hidden_number_may_be_set_by_hand_where_a_change_can_hide_one(changes, by_hand):
+    at = opened(WHAT_IF, stage="masked", changes=changes, **SHOWN)
+    assert quiet(at)
+    for matrix in matrices(at).values():
+        assert matrix["whyHidden"].startswith("the mask “causal”: no query sees a later key")
+        assert matrix["whyHidden"].endswith(", or it was set by hand") == by_hand

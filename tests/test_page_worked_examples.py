@@ -7,6 +7,7 @@ import pytest
 from page import ROOT, opened, texts
 
 from attnviz.examples import EXAMPLES
+from attnviz.text.steps import steps_of
 
 PAGE = ROOT / "pages" / "worked_examples.py"
 
@@ -75,3 +76,21 @@ def test_every_mistake_shows_the_wrong_number_and_then_the_right_one(notebook):
         assert said[place + 1] == mistake.explanation
         assert said[place + 2].startswith(f":red[✗] {mistake.wrong.what}:")
         assert said[place + 3].startswith(f":green[✓] {mistake.right.what}:")
+
+
+@pytest.mark.parametrize("notebook", EXAMPLES)
+def test_a_mistake_opens_the_step_that_shows_its_stage(monkeypatch, notebook):
+    opened_pages = []
+    monkeypatch.setattr("streamlit.switch_page", opened_pages.append)  # the page is opened without the router
+    for number, mistake in enumerate(EXAMPLES[notebook].mistakes):
+        at = opened(PAGE, notebook=notebook)
+        at.button(key=f"mistake_{notebook}_{number}").click().run()
+        assert opened_pages.pop() == "pages/walkthrough.py"
+        at.run()
+        assert at.query_params["source"] == f"{notebook} {mistake.variant.id}"
+        trace = mistake.variant.trace
+        step = next(each for each in steps_of(trace) if each.id == at.query_params["step"])
+        if trace[mistake.stage].is_given:
+            assert step.id == "whole-pass"  # which draws what no step computes
+        else:
+            assert mistake.stage in step.stages

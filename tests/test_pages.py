@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from page import ROOT, SOURCES, matrices, opened, warnings
+from page import ADDRESSES, EXAMPLE, ROOT, SENTENCE, SHOWN, SOURCES, matrices, opened, quiet, sent, trace_at, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.examples import EXAMPLES
@@ -111,6 +111,27 @@ def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence
     assert at.text_input(key="sentence").value == sentence
 
 
+@pytest.mark.parametrize(("typed", "used"), [("abc", 42), ("-3", 0), ("4294967296", 4294967295)])
+def test_a_seed_that_is_none_gets_help_and_stays_in_the_box(typed, used):
+    at = opened()
+    at.text_input(key="seed").set_value(typed).run()
+    assert warnings(at) == [f"seed is a whole number from 0 to 4294967295; got {typed!r}, using {used}."]
+    assert at.text_input(key="seed").value == typed
+    at.text_input(key="seed").set_value("7").run()
+    assert not warnings(at)
+
+
+@pytest.mark.parametrize("drawn", [0, -1])
+def test_another_seed_is_never_the_present_one(monkeypatch, drawn):
+    monkeypatch.setattr("random.choice", lambda offered: offered[drawn])
+    at = opened(seed="0" if drawn == 0 else "999")
+    for _ in range(3):
+        before = at.text_input(key="seed").value
+        at.button(key="another_seed").click().run()
+        assert at.text_input(key="seed").value == at.query_params.get("seed", str(Settings(SENTENCE).seed)) != before
+        assert quiet(at)
+
+
 def test_a_mask_that_goes_takes_its_step_along():
     at = opened(mask="causal", step="Mask")
     at.selectbox(key="mask").set_value("none").run()
@@ -159,3 +180,34 @@ def test_a_picked_cell_stands_in_the_address_and_stays_for_later_steps():
     assert at.query_params["cell"] == "1.5.1.1.1"
     at.button(key="Next_top").click().run()
     assert matrices(at)["scaled"]["selected"] == [4, 0]
+
+
+@pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
+def test_the_code_of_a_step_makes_every_stage_that_the_step_shows(address):
+    trace = trace_at(address)
+    arrays = {stage.name: stage.value for stage in trace.stages}
+    for step in steps_of(trace):
+        shown = {name for part in (step, *step.charts) for name in part.stages}
+        computed = {name for name in shown if not trace[name].is_given}
+        code = [each.value for each in opened(step=step.id, **address).code]
+        made = {}
+        exec("\n".join(code), {"np": np, **arrays}, made)
+        assert made.keys() & arrays.keys() == computed, step.id  # beside names of a line's own
+        for name in computed:
+            np.testing.assert_array_equal(made[name], arrays[name])
+
+
+@pytest.mark.parametrize("step", [step.id for step in STEPS])
+def test_a_step_of_legible_matrices_has_its_charts_alone(step):
+    charts = {"softmax": ["shares", "heads_figure"], "output": ["contributions_figure"]}.get(step, [])
+    drawn = [each.proto.id for each in opened(step=step, **SHOWN).get("plotly_chart")]
+    assert [id_.rpartition("-")[2] for id_ in drawn] == charts
+
+
+def test_the_whole_pass_explains_the_output_until_another_cell_is_picked():
+    output = trace_of(EXAMPLE)["output"]
+    for cell, index in (("1.1.1.1.1", (0, 0)), ("2.5.1.1.3", (4, 2))):
+        answer = sent(opened(step="whole-pass", cell=cell, **SHOWN))["answer"]
+        assert answer["cells"] == [str(output.cell(index))]
+    answer = sent(opened(step="whole-pass", cell="2.5.1.1.3", picked="scores", **SHOWN))["answer"]
+    assert answer["cells"] == ["scores[1,4,0]"]

@@ -41,6 +41,13 @@ def test_contributions_are_those_of_the_query_in_focus():
         assert 2 in drawn.index(0, 0)
 
 
+def test_the_sign_between_contributions_and_output_says_what_makes_one_of_the_other():
+    from_heads, output = matrices.contributions(TRACE, Selection(1, 2, 0, 0, 4))
+    means = {"=": from_heads.values, "added up:": from_heads.values.sum(axis=0, keepdims=True)}
+    assert output.values.shape == means[output.sign].shape
+    np.testing.assert_allclose(output.values, means[output.sign], rtol=1e-12)
+
+
 @pytest.mark.parametrize("n_heads", [2, 16])
 def test_an_equation_shows_all_heads_where_they_are_put_side_by_side_and_one_head_elsewhere(n_heads):
     trace = trace_of(Settings("the cat sat", d_model=16, n_heads=n_heads, mask="causal", initialiser="pytorch"))

@@ -160,6 +160,11 @@ def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
     assert with_options(Options(n_heads=4), d_model=6).n_heads == 3
 
 
+@pytest.mark.parametrize("d_model", range(2, 33))
+def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
+    assert query(parse({"d_model": str(d_model)})[0]).keys() <= {"d_model"}
+
+
 def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
     fits, far = Change("scores", (0, 1, 2), 1.5), Change("scores", (0, 1, 5), 2.5)
     fitted = fit(replace(Scene(), sentence="one two three", changes=(fits, far)))
