@@ -162,7 +162,7 @@ def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
 
 @pytest.mark.parametrize("d_model", range(2, 33))
 def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
-    assert query(parse({"d_model": str(d_model)})[0]).keys() <= {"d_model"}
+    assert query(parse({"d_model": str(d_model)}).scene).keys() <= {"d_model"}
 
 
 def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
