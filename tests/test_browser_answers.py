@@ -127,7 +127,7 @@ def test_a_pick_in_another_head_has_its_caption(visit):
     headings, captions = pick(page, "Concatenation", 4, 7)
     assert headings == [heading_of("concat", (4, 7))]
     assert captions == [caption(TRACE, "output", Selection(1, 4, 0, 0, 0))]
-    expect(grid(page, "Output").last.get_by_role("rowheader")).to_have_text("on")  # the server has answered the pick
+    expect(grid(page, "Output").last.get_by_role("rowheader")).to_have_text("the (2)")  # the server has answered
     come_near(tab, "Contributions")
     for row, column in [(1, 5), (1, 2), (0, 3), (1, 0)]:
         cell = grid(page, "Contributions").locator(f'[data-row="{row}"][data-column="{column}"]')
