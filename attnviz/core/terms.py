@@ -31,7 +31,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a breakdown: the cells it reads, the sum it does in digits, and what comes of it."""
+    """One line of a breakdown: the cells it reads, the sum it does in digits, and its result."""
 
     cells: tuple[Cell, ...]
     sum: str
@@ -128,8 +128,8 @@ class Sum(Terms):
 
 
 @dataclass(frozen=True)
-class Copy(Terms):
-    """The same number as an earlier cell."""
+class FromOne(Terms):
+    """A number made from one other, in one line; a kind says its `total`, its LaTeX and the `rule` in digits."""
 
     cell: Cell
 
@@ -137,11 +137,28 @@ class Copy(Terms):
     def cells(self) -> tuple[Cell, ...]:
         return (self.cell,)
 
+    def rule(self, written: Callable[[float], str]) -> str:
+        """What is done with the number."""
+
+    def rounding(self) -> float:
+        return rounding_of(self.total())
+
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+        return (Line(self.cells, self.rule(written), self.total()),)
+
+
+@dataclass(frozen=True)
+class Copy(FromOne):
+    """The same number as an earlier cell."""
+
     def total(self) -> float:
         return self.cell.value
 
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return (Line(self.cells, "the same number", self.cell.value),)
+    def rule(self, written: Callable[[float], str]) -> str:
+        return "the same number"
+
+    def rounding(self) -> float:
+        return 0.0
 
     def latex(self) -> str:
         return tex(self.cell.value)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import bracketed_tex, digits, tex
+from attnviz.core.numerals import bracketed_tex, tex
 from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Cell, Line, Terms, rounding_of
+from attnviz.core.terms import FromOne, Terms
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,18 @@ class Scale(Operation):
 
 
 @dataclass(frozen=True)
-class Scaled(Terms):
+class Scaled(FromOne):
     """A cell divided by a number, or multiplied by one."""
 
-    cell: Cell
     divisor: float = 1.0
     factor: float | None = None
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return (self.cell,)
 
     def total(self) -> float:
         return self.cell.value / self.divisor if self.factor is None else self.cell.value * self.factor
 
-    def rounding(self) -> float:
-        return rounding_of(self.total())
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+    def rule(self, written: Callable[[float], str]) -> str:
         by = f"÷ {written(self.divisor)}" if self.factor is None else f"× {written(self.factor)}"
-        return (Line(self.cells, f"{written(self.cell.value)} {by}", self.total()),)
+        return f"{written(self.cell.value)} {by}"
 
     def latex(self) -> str:
         if self.factor is None:
