@@ -98,6 +98,7 @@ def test_a_deep_link_on_a_server_that_has_just_started(visit):
         trace = trace_of(Settings("a new day", n_heads=4, mask="causal", seed=7))
         name = f"attention[head 3, day, new] = {digits(trace['attention'].value[2, 2, 1])}"
         expect(page.get_by_role("heading", name=name)).to_be_visible()
+        page.close()  # before its server ends, which it would miss
 
 
 def test_settings_survive_a_page_switch_and_a_reload(visit):
@@ -278,6 +279,7 @@ def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router
         page = visit(address=address).open("worked_examples" + at(notebook="002"))
         expect(heading(page, "002. Self-attention")).to_be_visible()
         expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
+        page.close()  # before its server ends, which it would miss
 
 
 def test_typing_goes_on_while_the_page_answers(visit):
