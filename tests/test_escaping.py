@@ -62,6 +62,7 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
                 text, n_markup = page.evaluate(READ, [sink, place])
                 expected = f"is {word} shown?" if sink == "inside" else word
                 assert (text.replace(WORD_JOINER, "").strip(), n_markup) == (expected, 0), sink
+        page.close()  # before its server ends, which it would miss
 
 
 @pytest.mark.browser
