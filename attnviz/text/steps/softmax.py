@@ -137,7 +137,7 @@ SOFTMAX = Step(
             "softmax",
             "Each row goes through the **softmax**: subtract the row's largest score (which changes no share, and "
             "keeps $\\exp$ from overflowing), exponentiate, and divide by the row's sum. The result is the "
-            "**attention**: the shares in which a query divides it among the keys.",
+            "**attention**: the share that each query gives each key.",
             _exponentiates,
         ),
         Section(
