@@ -238,3 +238,10 @@ def test_a_share_concludes_with_its_quotient():
 )
 def test_digits(value, text):
     assert digits(value) == text
+
+
+def test_one_number_that_is_recomputed_may_be_one_rounding_off_and_a_copy_none():
+    cell = Cell("scores", (0, 0, 0), -7.0)
+    scaled = Scaled(cell, divisor=3.0)
+    assert scaled.rounding() == pytest.approx(7 / 3 * np.finfo(float).eps)
+    assert Copy(cell).rounding() == 0
