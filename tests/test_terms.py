@@ -243,5 +243,5 @@ def test_digits(value, text):
 def test_one_number_that_is_recomputed_may_be_one_rounding_off_and_a_copy_none():
     cell = Cell("scores", (0, 0, 0), -7.0)
     scaled = Scaled(cell, divisor=3.0)
-    assert scaled.rounding() == pytest.approx(7 / 3 * np.finfo(float).eps)
+    assert scaled.rounding() == pytest.approx(7 / 3 * np.finfo(float).eps, rel=1e-9, abs=0)
     assert Copy(cell).rounding() == 0
