@@ -60,7 +60,7 @@ function isAmong(pass, cells, address) {
   return cells.some(({ name, index }) => pass.address(name, index) === address);
 }
 
-// Another step. The number whose slopes are shown stays the one that was asked about.
+// Another step, all of it there. The number whose slopes are shown stays the one that was asked about.
 export function atStep(where, step) {
   return { step, reveal: null, ...(where.ask === "what would move it" ? {} : { trail: [] }) };
 }

@@ -10,7 +10,7 @@ import { readPass } from "./pass.js";
 import { makePlay, ticksOf } from "./play.js";
 import { destinationOf, makePresenting } from "./present.js";
 import { momentAt, momentsOf } from "./reveal.js";
-import { fitted } from "./state.js";
+import { atStep, fitted } from "./state.js";
 import { makeStatus } from "./status.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeTools } from "./tools.js";
@@ -40,7 +40,7 @@ export function mount(root, host, left = null) {
       part = null;
     }
     const { step } = where;
-    arrive({ ...where, ...parts });
+    arrive({ ...where, ...(parts.step && parts.step !== step ? atStep(where, parts.step) : {}), ...parts });
     if (!isPlaying) host.address.write(searchAt(pass, where, host.address.read()), where.step !== step);
     render();
   };
