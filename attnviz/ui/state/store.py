@@ -10,6 +10,7 @@ comes with. So no widget has a value of its own that could contradict the scene
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import streamlit as st
 
@@ -21,6 +22,7 @@ from attnviz.ui.state import arrival
 _SCENE = "scene"
 _PAGE = "page"
 _ARRIVALS = "arrivals"
+_NOTICES = "notices"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ class Shown(Fitted):
         st.session_state[self.key(_SCENE)] = replace(self.kept, **parts)
         if not parts.keys().isdisjoint(LOOKED_AT):
             _arrive()
+
+    def open_page(self, page: str, **parts: object) -> NoReturn:
+        """Go to another page with parts of the scene changed; what was mended is said there."""
+        self.update(**parts)
+        st.session_state[_NOTICES] = self.notices
+        st.switch_page(page)
 
     @property
     def arrival(self) -> int:
@@ -102,7 +110,8 @@ def read() -> Shown:
         kept = st.session_state[_SCENE]
         if st.session_state[_PAGE] == (arrival.page(), st.session_state[_ARRIVALS]):
             kept = looking(kept, written)
-        fitted = replace(fit(kept), notices=())  # what people do in the app needs no comment on what follows from it
+        # what people do in the app needs no comment on what follows from it
+        fitted = replace(fit(kept), notices=st.session_state.pop(_NOTICES, ()))
     st.session_state[_SCENE] = kept
     st.session_state[_PAGE] = (arrival.page(), st.session_state[_ARRIVALS])
     address = query(fitted.scene)

@@ -25,26 +25,28 @@ _viewer = st.components.v2.component(
 
 def draw(shown: Shown) -> None:
     """Draw the pass of a scene. What is set by hand changes the scene; where one looks is the viewer's own."""
-    key = shown.key("viewer")
+    key = shown.key("pass")
 
     def hears(act: Callable[[Shown, str, object], None], event: str) -> Callable[[], None]:
         return lambda: act(shown, key, getattr(st.session_state[key], event))
 
-    _viewer(
-        key=key,
-        data=document(
-            shown,
-            asked=st.session_state.get(_heads(key), ()),
-            slopes_of=st.session_state.pop(_slopes(key), ""),  # for this run alone
-            arrival=shown.arrival,
-        ),
-        on_change_change=hears(_change, "change"),
-        on_drop_change=hears(_drop, "drop"),
-        on_reset_change=hears(_reset, "reset"),
-        on_mute_change=hears(_mute, "mute"),
-        on_slopes_change=hears(_ask_slopes, "slopes"),
-        on_need_change=hears(_ask_head, "need"),
-    )
+    with st.container(key=shown.key("viewer"), height="stretch"):
+        _viewer(
+            key=key,
+            height="stretch",
+            data=document(
+                shown,
+                asked=st.session_state.get(_heads(key), ()),
+                slopes_of=st.session_state.pop(_slopes(key), ""),  # for this run alone
+                arrival=shown.arrival,
+            ),
+            on_change_change=hears(_change, "change"),
+            on_drop_change=hears(_drop, "drop"),
+            on_reset_change=hears(_reset, "reset"),
+            on_mute_change=hears(_mute, "mute"),
+            on_slopes_change=hears(_ask_slopes, "slopes"),
+            on_need_change=hears(_ask_head, "need"),
+        )
 
 
 def _change(shown: Shown, _: str, message: object) -> None:
