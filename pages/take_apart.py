@@ -1,8 +1,7 @@
-"""Take it apart: the walkthrough, asking what made a number. Not in the menu; links to it keep working."""
+"""Take it apart: the walkthrough, at a number that is taken apart. Not in the menu; links to it keep working."""
 
-from attnviz.ui.sections import frame, viewer
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw(shown)
-viewer.draw(shown, ask="what made it")
+selected = (str(shown.trace.cell_at(shown.trace.output.name, shown.scene.selection)),) if shown.trace else ()
+shown.open_page("pages/walkthrough.py", trail=shown.scene.trail or selected)

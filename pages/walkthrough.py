@@ -1,8 +1,9 @@
 """Walkthrough: step through attention, from the words to the last number of the output."""
 
-from attnviz.ui.sections import frame, viewer
+from attnviz.ui.sections import frame
 from attnviz.ui.state import store
+from attnviz.ui.viewer import component
 
 shown = store.read()
 frame.draw(shown)
-viewer.draw(shown)
+component.draw(shown)

@@ -1,8 +1,6 @@
-"""What if: the walkthrough, asking what a number set by hand would move. Not in the menu; links to it keep working."""
+"""What if: the walkthrough, asking what another number would move. Not in the menu; links to it keep working."""
 
-from attnviz.ui.sections import frame, viewer
+from attnviz.scene.scene import QUESTIONS
 from attnviz.ui.state import store
 
-shown = store.read()
-frame.draw(shown)
-viewer.draw(shown, ask="what if")
+store.read().open_page("pages/walkthrough.py", question=QUESTIONS[-1])

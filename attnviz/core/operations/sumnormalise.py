@@ -8,8 +8,11 @@ import numpy as np
 
 from attnviz.core.errors import ArrayError
 from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Cell, Line, Terms, exact_sum, rounding_of
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.terms import Cell, Terms, exact_sum, rounding_of
+from attnviz.core.terms import Line as WrittenLine
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,26 @@ class SumNormalise(Operation):
 
     def axes(self, masked: Input) -> tuple[str, ...]:
         return masked.axes
+
+    def rule(self, masked: Input) -> Rule:
+        counted, divisor = self._fraction(masked.value)
+        hidden = np.isneginf(masked.value)
+        lines = (Line(("z",), "{z}", "counted"),)
+        conclusion = "{own} ÷ {sum:b}, the sum of {n}" + ", where hidden keys count 0" * bool(hidden.any())
+        return Rule.of(
+            (masked,),
+            "h q k",
+            {
+                "z": Slot(0, "h q i"),
+                "counted": Slot("#counted", "h q i"),
+                "own": Slot("#counted", "h q k"),
+                "sum": Slot("#sum", "h q"),
+            },
+            Variant(lines, conclusion, r"\frac{{own:bt}}{{terms}}", "{counted:bt}"),
+            Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
+            case=Slot("#unseeing", "h q"),
+            arrays={"#counted": counted, "#sum": divisor[..., 0], "#unseeing": hidden.all(axis=-1).astype(int)},
+        )
 
     def terms(self, index: Index, masked: Input) -> Terms:
         *row, place = index
@@ -94,9 +117,9 @@ class Proportion(Terms):
         # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
         return abs(self.total()) * rounding_of(*self.counted) / abs(self.divisor) if self.divisor else 0.0
 
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
+    def lines(self, written: Callable[[float], str] = digits) -> tuple[WrittenLine, ...]:
         return tuple(
-            Line((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
+            WrittenLine((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
             for cell, value in zip(self.row, self.counted, strict=True)
         )
 
