@@ -4,6 +4,7 @@ import streamlit as st
 
 from attnviz.core.changes import Change
 from attnviz.core.trace import Trace
+from attnviz.scene.scene import QUESTIONS
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
@@ -16,8 +17,8 @@ def draw(shown: Shown) -> None:
     listed = "; ".join(described(shown.original, change) for change in shown.scene.changes)
     with st.container(horizontal=True, vertical_alignment="center", key=shown.key("changed")):
         st.markdown(f"**Set by hand:** {markdown(listed or 'nothing that fits this pass')}")
-        if st.button("Change it", icon=":material/tune:", key=shown.key("to_what_if")):
-            st.switch_page("pages/what_if.py")
+        if st.button("Change it", icon=":material/tune:", key=shown.key("change_it")):
+            shown.open_page("pages/walkthrough.py", question=QUESTIONS[-1])
         reset(shown)
 
 

@@ -51,8 +51,8 @@ def _passes(shown: Shown, example: Example) -> None:
 def _door(shown: Shown, example: Example, variant: Variant, label: str, key: str, step: str = "") -> None:
     """A button to the walkthrough of a variant, at its first step or at one of that id."""
     if st.button(label, key=key, icon=":material/arrow_forward:"):
-        shown.update(source=f"{example.id} {variant.id}", changes=(), step=step or Scene().step)
-        st.switch_page("pages/walkthrough.py")
+        source = f"{example.id} {variant.id}"
+        shown.open_page("pages/walkthrough.py", source=source, changes=(), step=step or Scene().step)
 
 
 def _published(example: Example) -> None:
