@@ -76,14 +76,15 @@ class Softmax(Operation):
         return Share(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
 
     def latex(self, result: str, masked: str) -> str:
-        shifted = r"\exp(z_{nm} - \max_j z_{nj})"
-        share = rf"a_{{nm}} = \frac{{{shifted}}}{{\sum_m {shifted}}}"
+        share = r"a_{nm} = \frac{\exp(z_{nm} - c_n)}{\sum_j \exp(z_{nj} - c_n)}, \quad c_n = \max_j z_{nj}"
         return rf"{result} = \mathrm{{softmax}}({masked}): \quad {share}"
 
     def numpy(self, result: str, masked: str) -> tuple[str, ...]:
         return (
-            f"{result} = (e := np.exp({masked} - {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)))"
-            " / np.maximum(e.sum(axis=-1, keepdims=True), 1)",
+            f"largest = {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)  # finite in every row",
+            f"exponentials = np.exp({masked} - largest)",
+            "sums = exponentials.sum(axis=-1, keepdims=True)",
+            f"{result} = exponentials / np.maximum(sums, 1)  # at least exp(0) = 1, or 0 where no key is visible",
         )
 
 

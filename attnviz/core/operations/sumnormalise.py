@@ -78,13 +78,14 @@ class SumNormalise(Operation):
         return Proportion(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
 
     def latex(self, result: str, masked: str) -> str:
-        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_m z_{{nm}}}}, \quad z = {masked}"
+        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_j z_{{nj}}}}, \quad z = {masked}"
 
     def numpy(self, result: str, masked: str) -> tuple[str, ...]:
-        hidden = f"np.isneginf({masked})"
         return (
-            f"{result} = (z := np.where({hidden}, 0, {masked}))"
-            f" / np.where({hidden}.all(axis=-1, keepdims=True), 1, z.sum(axis=-1, keepdims=True))",
+            f"hidden = np.isneginf({masked})",
+            f"counted = np.where(hidden, 0, {masked})",
+            "sums = counted.sum(axis=-1, keepdims=True)",
+            f"{result} = counted / np.where(hidden.all(axis=-1, keepdims=True), 1, sums)",
         )
 
 
