@@ -12,6 +12,7 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
+from attnviz.core.operations.rule import Rule
 from attnviz.core.operations.source import Source
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
@@ -112,6 +113,11 @@ class Trace:
         if stage.is_given:
             return Given(stage.cell(index).value, stage.operation.recipe)
         return stage.operation.terms(index, *self.inputs(name))
+
+    def rule(self, name: str) -> Rule | None:
+        """How any cell of the stage `name` is computed; None if it is given."""
+        stage = self[name]
+        return None if stage.is_given else stage.operation.rule(*self.inputs(name))
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
         """The stages that the stage `name` was made from."""

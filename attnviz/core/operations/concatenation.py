@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
 
 
@@ -22,6 +24,9 @@ class Concatenation(Operation):
 
     def axes(self, heads: Input) -> tuple[str, ...]:
         return (heads.axes[1], "heads * d_v")
+
+    def rule(self, heads: Input) -> Rule:
+        return copies(heads, "q (h f)", "h q f")
 
     def terms(self, index: Index, heads: Input) -> Terms:
         query, column = index

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.rule import Rule, products
 from attnviz.core.terms import Sum, Terms
 
 
@@ -27,6 +29,9 @@ class Contributions(Operation):
 
     def axes(self, heads: Input, w_o: Input) -> tuple[str, ...]:
         return (*heads.axes[:2], w_o.axes[-1])
+
+    def rule(self, heads: Input, w_o: Input) -> Rule:
+        return products("h q c", (heads, "h q i"), (w_o, "(h i) c"))
 
     def terms(self, index: Index, heads: Input, w_o: Input) -> Terms:
         head, query, column = index

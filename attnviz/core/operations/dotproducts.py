@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.rule import Rule, products
 from attnviz.core.terms import Sum, Terms
 
 
@@ -22,6 +24,9 @@ class DotProducts(Operation):
 
     def axes(self, q: Input, k: Input) -> tuple[str, ...]:
         return (*q.axes[:-1], k.axes[-2])
+
+    def rule(self, q: Input, k: Input) -> Rule:
+        return products("h q k", (q, "h q i"), (k, "h k i"))
 
     def terms(self, index: Index, q: Input, k: Input) -> Terms:
         head, query, key = index

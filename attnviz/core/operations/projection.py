@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, over_heads
+from attnviz.core.operations.rule import Rule, products
 from attnviz.core.terms import Sum, Terms
 
 
@@ -24,6 +26,11 @@ class Projection(Operation):
 
     def axes(self, x: Input, w: Input, b: Input | None = None) -> tuple[str, ...]:
         return (*w.axes[:-2], self.rows, w.axes[-1])
+
+    def rule(self, x: Input, w: Input, b: Input | None = None) -> Rule:
+        head = "h " * (len(w.shape) == 3)
+        bias = () if b is None else ((b, f"{head}f"),)
+        return products(f"{head}q f", (x, "q i"), (w, f"{head}i f"), *bias)
 
     def terms(self, index: Index, x: Input, w: Input, b: Input | None = None) -> Terms:
         *head, row, column = index

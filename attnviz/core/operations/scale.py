@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import bracketed_tex, tex
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.numerals import bracketed_tex, digits, tex
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import FromOne, Terms
 
 
@@ -31,6 +33,15 @@ class Scale(Operation):
 
     def axes(self, scores: Input) -> tuple[str, ...]:
         return scores.axes
+
+    def rule(self, scores: Input) -> Rule:
+        slots = {"a": Slot(0, "h q k"), "result": Slot("", "h q k")}
+        if self.factor is None:
+            divisor = math.sqrt(self.d_k)
+            text, formula = f"{{a}} ÷ {digits(divisor)}", rf"\frac{{{{a:t}}}}{{{tex(divisor)}}}"
+        else:
+            text, formula = f"{{a}} × {digits(self.factor)}", rf"{{a:bt}} \cdot {bracketed_tex(self.factor)}"
+        return Rule.of((scores,), "h q k", slots, Variant((Line(("a",), text, "result"),), formula=formula))
 
     def terms(self, index: Index, scores: Input) -> Terms:
         if self.factor is None:

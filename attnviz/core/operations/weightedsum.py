@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.rule import Rule, products
 from attnviz.core.terms import Sum, Terms
 
 
@@ -22,6 +24,9 @@ class WeightedSum(Operation):
 
     def axes(self, attention: Input, v: Input) -> tuple[str, ...]:
         return (*attention.axes[:-1], v.axes[-1])
+
+    def rule(self, attention: Input, v: Input) -> Rule:
+        return products("h q f", (attention, "h q i"), (v, "h i f"))
 
     def terms(self, index: Index, attention: Input, v: Input) -> Terms:
         head, query, feature = index

@@ -1,18 +1,95 @@
-"""Whole pass: everything at once."""
+"""Whole pass: what one knows at its end."""
 
-from attnviz.text.step import Section, Step, always
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.core.selection import Selection
+from attnviz.core.trace import Trace
+from attnviz.text.condition import always, lacks
+from attnviz.text.entry import Entry
+from attnviz.text.markup import Runs, runs
+from attnviz.text.step import Section, Step
+from attnviz.text.steps.output import adds_up, relative_lengths
+from attnviz.text.wording import alike, counted, length, listed, number, numbered, percent, tied
+
+MOST_NAMED = 3
+"""How many words a sentence names."""
+
+
+def _counted(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> str:
+    everything = sum(stage.value.size for stage in trace.stages)
+    parameters = sum(stage.value.size for stage in trace.stages if entries[stage.name].kind == "parameter")
+    n_queries, n_keys = trace["scores"].shape[1:]
+    n_rows, width = trace.output.shape
+    return (
+        f"{counted(n_queries, 'query', 'queries')} and {counted(n_keys, 'key')} made {counted(n_rows, 'row')} of "
+        f"{counted(width, 'number')}: {everything:,} numbers in all, {parameters:,} of them parameters."
+    )
+
+
+def _took(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
+    """What the selected query took from whom."""
+    row = trace["attention"].value[selection.head, selection.query]
+    seen = np.flatnonzero(np.isfinite(trace["masked"].value[selection.head, selection.query]))
+    head, query = f"head {selection.head + 1}", trace.label("query", selection.query)
+    if not len(seen):
+        return runs(f"In {head} “{{query}}” sees no key, and took nothing.", query=query)
+    if len(seen) == 1:
+        return runs(f"In {head} “{{query}}” sees “{{key}}” alone.", query=query, key=trace.label("key", seen[0]))
+    if alike(row[seen]):
+        return runs(
+            f"In {head} “{{query}}” took alike from {counted(len(seen), 'key')}, {percent(row[seen[0]])} each.",
+            query=query,
+        )
+    best = tied(row, int(row.argmax()))
+    named = {f"key_{place}": trace.label("key", place) for place in best[:MOST_NAMED].tolist()}
+    others = [counted(len(best) - MOST_NAMED, "other")] * (len(best) > MOST_NAMED)
+    return runs(
+        f"In {head} “{{query}}” took most from {listed([*(f'“{{{name}}}”' for name in named), *others])}: "
+        f"{percent(row[best[0]])}{' each' * (len(best) > 1)}.",
+        query=query,
+        **named,
+    )
+
+
+def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
+    """Which head added most to the output of the selected query."""
+    query = trace.label("query", selection.query)
+    rows = trace["contributions"].value[:, selection.query]
+    lengths = relative_lengths(rows)
+    if not lengths.any():
+        return runs("No head added anything to the output of “{query}”.", query=query)
+    if len(lengths) == 1:
+        return runs("Its one head made all of the output of “{query}”.", query=query)
+    if alike(lengths):
+        return runs(
+            f"All {len(lengths)} heads added parts of the same length to the output of “{{query}}”.", query=query
+        )
+    most = tied(lengths, int(lengths.argmax()))
+    part = number(length(rows[most[0]]))
+    return runs(f"To the output of “{{query}}” {numbered('head', most)} added most: {part} long.", query=query)
+
+
+def _adds_up(trace: Trace) -> bool:
+    return "contributions" in trace and adds_up(trace)
+
+
+def _by_hand(trace: Trace) -> bool:
+    return "contributions" in trace and not adds_up(trace)
+
 
 WHOLE_PASS = Step(
     id="whole-pass",
     title="Whole pass",
-    headings=(Section("everything", "Everything at once"),),
+    headings=(Section("known", "From the words to what leaves"),),
     sections=(
-        Section(
-            "everything",
-            "From what enters to what leaves, for the selected head: every stage in order, except the biases. A "
-            "table below lists all stages with their shapes. Pick any cell to "
-            "see how it was made.",
-        ),
+        Section("counted", _counted),
+        Section("took", _took),
+        Section("added", _added, _adds_up),
+        Section("by hand", "Numbers set by hand stand between the heads and the output.", _by_hand),
+        Section("no output", "The heads' results leave side by side: no matrix mixes them here.", lacks("output")),
     ),
+    arcs=True,
     when=always,
 )
