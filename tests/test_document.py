@@ -11,9 +11,11 @@ import pytest
 from page import ROOT, changes_of
 from passes import TRACES
 
+from attnviz import Settings, trace_of
+from attnviz.core.changes import Change
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
-from attnviz.scene.document import document, heads_to_send, slopes
+from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import Options, Scene
 from attnviz.views.numbers import chunks
@@ -107,11 +109,11 @@ def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
     trace = fit(LARGE).trace
     for wanted in ((7,), (0, 1, 2, 3, 4, 5, 6), (3, 3, 3), (5, 99, -1)):
         inside = [head for head in wanted if 0 <= head < 8]
-        assert inside[-1] in heads_to_send(trace, wanted)
+        assert inside[-1] in heads_to_send(trace, wanted, 10)
 
 
 def test_a_small_pass_has_all_its_heads():
-    assert heads_to_send(fit(Scene()).trace, ()) == {0, 1}
+    assert heads_to_send(fit(Scene()).trace, (), MOST_UNASKED) == {0, 1}
 
 
 def test_what_a_change_moved_is_sent_with_the_numbers_before():
@@ -131,10 +133,12 @@ def test_slopes_of_no_cell_are_none(address):
 
 
 def test_slopes_beyond_float64_are_a_sentence():
-    fitted = fit(replace(Scene(), changes=changes_of("w_o[0,0]=1e308;w_v[0,0,0]=1e200")))
-    if fitted.trace is not None:
-        found = slopes(fitted.trace, "output[0,0]")
-        assert found is None or isinstance(found["text"], str)
+    trace = trace_of(Settings("the cat sat")).with_changes(
+        Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)
+    )
+    found = slopes(trace, "output[0,0]")
+    assert "beyond float64" in found["text"]
+    assert found["values"] == {}
 
 
 @pytest.mark.parametrize("name", TRACES)

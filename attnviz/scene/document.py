@@ -16,12 +16,12 @@ from attnviz.text.steps import STEPS, steps_of
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.views import palette
 from attnviz.views.map import arrows, columns
-from attnviz.views.numbers import Chunks
 from attnviz.views.scales import limits
 from attnviz.views.stages import stages, values
 from attnviz.views.steps import step_data
 
-MOST_AT_ONCE = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
+MOST_UNASKED = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
+MOST = 4_000_000  # bytes of numbers in one document
 
 
 def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", arrival: int = 0) -> dict:
@@ -41,7 +41,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     steps = steps_of(trace)
     places = columns(trace, steps)
-    heads = heads_to_send(trace, (*asked, scene.selection.head))
+    heads = heads_to_send(trace, (*asked, scene.selection.within(trace).head), MOST if asked else MOST_UNASKED)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
         "stages": stages(trace, limits(trace, steps), heads),
@@ -53,7 +53,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         },
         "words": _words(trace),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
-        "where": where(scene),
+        "where": where(scene, trace),
         "arrival": arrival,
         "changes": [{"text": described(original, change), "stage": change.stage} for change in scene.changes],
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
@@ -63,11 +63,11 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     }
 
 
-def where(scene: Scene) -> dict:
+def where(scene: Scene, trace: Trace) -> dict:
     """Where in its pass the scene looks."""
     return {
         "step": scene.step,
-        "cell": vars(scene.selection),
+        "cell": vars(scene.selection.within(trace)),
         "picked": scene.picked,
         "trail": list(scene.trail),
         "ask": scene.question,
@@ -104,13 +104,13 @@ def described(trace: Trace, change: Change) -> str:
     return f"{trace.name_of(stage.cell(change.index))} = {change.value:.6g}"
 
 
-def heads_to_send(trace: Trace, wanted: Sequence[int]) -> frozenset[int]:
-    """All heads of a pass that can be sent at once; of a larger one those wanted, the latest first, as far as they fit."""
+def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
+    """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
     with_heads = [stage for stage in trace.stages if stage.axes[0] == "head"]
     n_heads = with_heads[0].shape[0]
     of_one = sum(stage.value.size for stage in with_heads) // n_heads * _BYTES
     rest = sum(stage.value.size for stage in trace.stages) * _BYTES - of_one * n_heads
-    room = max((MOST_AT_ONCE - rest) // of_one, 1)
+    room = max(int((most - rest) // of_one), 1)
     latest = dict.fromkeys(head for head in reversed(wanted) if 0 <= head < n_heads)
     return frozenset(range(n_heads) if n_heads <= room else list(latest)[:room])
 

@@ -90,9 +90,7 @@ def _products(trace: Trace, names: Sequence[str]) -> Picture:
     left, *_ = trace.inputs(names[0])
     above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
     height = max(map(len, above))
-    rows = [
-        (None, *(_operand(*tops[row]) if row < len(tops) else None for tops in above)) for row in range(height)
-    ]
+    rows = [(None, *(_operand(*tops[row]) if row < len(tops) else None for tops in above)) for row in range(height)]
     last = (_slot(left), *(_slot(trace[name], result=True, sums=_has_shares(trace, name)) for name in names))
     return Picture((*rows, last))
 

@@ -8,6 +8,7 @@ import numpy as np
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.text.story import said_of
 from attnviz.text.vocabulary import AXES, VOCABULARY
 from attnviz.views.numbers import Chunks, chunks
 
@@ -46,7 +47,7 @@ def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> 
         "hiddenBy": "masked" if stage.name in HIDES else "",
         "recipe": stage.operation.recipe if stage.is_given else "",
         "rule": None if rule is None else _rule(stage, rule, heads),
-        "stories": [[story.when, story.text] for story in entry.stories],
+        "stories": [[story.when, story.text] for story in said_of(trace, entry.stories)],
     }
 
 

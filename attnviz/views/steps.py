@@ -21,7 +21,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "formulas": formulas(trace, step),
         "numpy": [line for name in step.stages for line in trace.lines(name)],
         "arcs": step.arcs,
-        "bars": step.bars,
+        "bars": [[bars.stage, bars.array] for bars in step.bars],
     }
 
 

@@ -41,7 +41,8 @@ _STYLE = """<style>
   }
 }
 [class*="st-key-viewer"] { min-height: 26rem; }
-[class*="st-key-viewer"] :is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {
+[class*="st-key-viewer"]
+:is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {
   height: 100%;
 }
 

@@ -26,7 +26,9 @@ def change_in(trace: Trace, message: object) -> Change | None:
     try:
         number = -math.inf if value is None else float(value)
     except OverflowError:
-        raise ChangeError(f"A number set by hand is within float64 (1.8e308); got one of {len(str(value))} digits.") from None
+        raise ChangeError(
+            f"A number set by hand is within float64 (1.8e308); got one of {len(str(value))} digits."
+        ) from None
     stage, index = cell
     change = Change(stage, index, number)
     trace.check(change)
