@@ -3,7 +3,7 @@ import { hasWords, unflattened } from "./axes.js";
 import { tex } from "./numeral.js";
 import { placesAt, RUNNING } from "./pattern.js";
 import { linesAt, numberAt, variantAt } from "./rule.js";
-import { pieces, written } from "./template.js";
+import { pieces, formatted } from "./template.js";
 
 const SHOWN_AT_MOST = 4; // summands in a formula; the lines always have them all
 
@@ -38,7 +38,7 @@ export function derivation(stages, rule, flat, left, value) {
 function filled(rule, template, places, texts = {}) {
   const fill = (name, format) => {
     if (Object.hasOwn(texts, name)) return texts[name];
-    return rule.slots.has(name) ? written(numberAt(rule.slots.get(name), places), format) : undefined;
+    return rule.slots.has(name) ? formatted(numberAt(rule.slots.get(name), places), format) : undefined;
   };
   return pieces(template, fill).join("");
 }
