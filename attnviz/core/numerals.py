@@ -11,7 +11,7 @@ def digits(value: float) -> str:
     if value != 0 and not 1e-3 <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:.4f}".replace("-", "−")
+    return f"{value:z.4f}".replace("-", "−")
 
 
 def short(value: float) -> str:
