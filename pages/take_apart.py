@@ -3,5 +3,9 @@
 from attnviz.ui.state import store
 
 shown = store.read()
-selected = (str(shown.trace.cell_at(shown.trace.output.name, shown.scene.selection)),) if shown.trace else ()
+selected = (
+    (str(shown.trace.cell_at(shown.trace.output.name, shown.scene.selection.within(shown.trace))),)
+    if shown.trace
+    else ()
+)
 shown.open_page("pages/walkthrough.py", trail=shown.scene.trail or selected)

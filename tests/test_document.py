@@ -11,6 +11,8 @@ import pytest
 from page import ROOT, changes_of
 from passes import TRACES
 
+from attnviz import Settings, trace_of
+from attnviz.core.changes import Change
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
@@ -131,8 +133,10 @@ def test_slopes_of_no_cell_are_none(address):
 
 
 def test_slopes_beyond_float64_are_a_sentence():
-    fitted = fit(replace(Scene(), changes=changes_of("w_o[0,0]=1e308;w_v[0,0,0]=1e200")))
-    found = slopes(fitted.trace, "output[0,0]")
+    trace = trace_of(Settings("the cat sat")).with_changes(
+        Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)
+    )
+    found = slopes(trace, "output[0,0]")
     assert "beyond float64" in found["text"]
     assert found["values"] == {}
 

@@ -41,7 +41,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     steps = steps_of(trace)
     places = columns(trace, steps)
-    heads = heads_to_send(trace, (*asked, scene.selection.head), MOST if asked else MOST_UNASKED)
+    heads = heads_to_send(trace, (*asked, scene.selection.within(trace).head), MOST if asked else MOST_UNASKED)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
         "stages": stages(trace, limits(trace, steps), heads),
@@ -53,7 +53,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         },
         "words": _words(trace),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
-        "where": where(scene),
+        "where": where(scene, trace),
         "arrival": arrival,
         "changes": [{"text": described(original, change), "stage": change.stage} for change in scene.changes],
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
@@ -63,11 +63,11 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     }
 
 
-def where(scene: Scene) -> dict:
+def where(scene: Scene, trace: Trace) -> dict:
     """Where in its pass the scene looks."""
     return {
         "step": scene.step,
-        "cell": vars(scene.selection),
+        "cell": vars(scene.selection.within(trace)),
         "picked": scene.picked,
         "trail": list(scene.trail),
         "ask": scene.question,
@@ -105,7 +105,7 @@ def described(trace: Trace, change: Change) -> str:
 
 
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
-    """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, the latest first."""
+    """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
     with_heads = [stage for stage in trace.stages if stage.axes[0] == "head"]
     n_heads = with_heads[0].shape[0]
     of_one = sum(stage.value.size for stage in with_heads) // n_heads * _BYTES

@@ -48,8 +48,10 @@ def fit(scene: Scene) -> Fitted:
         return Fitted(scene, None, None, refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
     notices = []
-    selection = scene.selection.within(trace)
-    if selection != scene.selection != Selection():
+    selection = scene.selection
+    if selection != Selection():  # where nobody has picked anything, the viewer brings it inside
+        selection = selection.within(trace)
+    if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)

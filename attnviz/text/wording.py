@@ -48,15 +48,13 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as whole percents; one that is nearly nothing or nearly all is not said to be so.
-
-    The browser's `percent` (attnviz/ui/viewer/browser/numeral.js) writes the same.
-    """
+    """A share as whole percents, as the browser writes it; one that is nearly nothing or all is not said to be so."""
     if 0 < share < 0.01:
         return "under 1 %"
     if 0.99 < share < 1:
         return "over 99 %"
-    return f"{100 * share:z.0f} %".replace("-", "−")
+    written = f"{100 * share:z.0f}" if abs(share) < 1e4 else precise(100 * float(share))
+    return f"{written} %".replace("-", "−")
 
 
 def precise(value: float) -> str:

@@ -64,8 +64,8 @@ OUTPUT = Step(
             "output",
             stories=(
                 Story(
-                    "At place {column} of the output of “{query}”, {head} adds {value}; {value:part} of it comes "
-                    "from {value:part.place} of the head, {value:part.sum}."
+                    "At place {column} of the output of “{query}”, {head} adds {value}; {value:part.place} of the "
+                    "head alone adds {value:part}, {value:part.sum}."
                 ),
             ),
         ),

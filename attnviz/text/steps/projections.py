@@ -25,7 +25,7 @@ def _biases(trace: Trace) -> bool:
     return not lacks("b_q", "b_k", "b_v")(trace)
 
 
-def _entries(role: Role, one: str, many: str, does: str, meaning: str) -> dict[str, Entry]:
+def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
     """What is said of one projection: of its matrix, of its bias, and of what it makes."""
     w, b = f"w_{role}", f"b_{role}"
     symbol, title = role.upper(), one.capitalize()
@@ -37,7 +37,7 @@ def _entries(role: Role, one: str, many: str, does: str, meaning: str) -> dict[s
     makes = (
         Story(f"{says}, as it is given.", "given"),
         Story(
-            f"{says}; {{value:part.place}} of what enters alone adds {{value:part}}, {{value:part.sum}}.",
+            f"{says}; {{value:part.place}} of what enters alone adds {{value:part}} to it, {{value:part.sum}}.",
             of=has(w),
         ),
         Story(f"{says}, the sum of what enters times a column of parameters, and a bias.", of=has(b)),
@@ -45,12 +45,24 @@ def _entries(role: Role, one: str, many: str, does: str, meaning: str) -> dict[s
     )
     added = Story(f"In {{head}}, {{value}} is added at place {{column}} of every {one}.")
     return {
-        w: Entry(f"W^{symbol}_i", f"{title} parameters", f"each head's matrix that makes {many}", role,
-                 kind="parameter", stories=(weighs,)),
-        b: Entry(f"b^{symbol}_i", f"{title} bias", f"what is added to every {one}", role,
-                 kind="parameter", stories=(added,)),
+        w: Entry(
+            f"W^{symbol}_i",
+            f"{title} parameters",
+            f"each head's matrix that makes {many}",
+            role,
+            kind="parameter",
+            stories=(weighs,),
+        ),
+        b: Entry(
+            f"b^{symbol}_i",
+            f"{title} bias",
+            f"what is added to every {one}",
+            role,
+            kind="parameter",
+            stories=(added,),
+        ),
         role: Entry(f"{symbol}_i", many.capitalize(), meaning, role, stories=makes),
-    }  # fmt: skip
+    }
 
 
 PROJECTIONS = Step(
@@ -63,29 +75,28 @@ PROJECTIONS = Step(
     sections=(
         Section(
             "one sentence",
-            "Three matrices of parameters turn each row of $X$ into a :blue[**query**] (what this token looks for), a "
-            ":orange[**key**] (what it can be found by) and a :green[**value**] (what it passes on when found).",
+            "Three matrices of parameters turn each row of $X$ into a :blue[**query**] (what the token looks for), a "
+            ":orange[**key**] (what it is found by) and a :green[**value**] (what it passes on).",
             both(has(*_MATRICES), lacks("context")),
         ),
         Section(
             "two sentences",
-            "Matrices of parameters turn each row of $X$ into a :blue[**query**] (what this token looks for), and each "
-            "row of the other sentence, $C$, into a :orange[**key**] (what it can be found by) and a "
-            ":green[**value**] (what it passes on when found).",
+            "Matrices of parameters turn each row of $X$ into a :blue[**query**] (what the token looks for), and each "
+            "row of the other sentence, $C$, into a :orange[**key**] (what it is found by) and a "
+            ":green[**value**] (what it passes on).",
             both(has(*_MATRICES), has("context")),
         ),
         Section(
             "no matrices",
             "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a "
-            "token looks for), :orange[**key**] (what it can be found by) and :green[**value**] (what it passes on "
-            "when found).",
+            "token looks for), :orange[**key**] (what it is found by) and :green[**value**] (what it passes on).",
             lacks(*_MATRICES),
         ),
         Section(
             "some matrices",
-            "Of :blue[**query**] (what a token looks for), :orange[**key**] (what it can be found by) and "
-            ":green[**value**] (what it passes on when found) only some are made by matrices of parameters here. "
-            "What has no matrix is the input as it is.",
+            "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it is found by) and "
+            ":green[**value**] (what it passes on) are made by matrices of parameters here. What has no matrix is the "
+            "input as it is.",
             _some_matrices,
         ),
         Section(
@@ -95,16 +106,15 @@ PROJECTIONS = Step(
         ),
         Section(
             "several heads",
-            "Each head has matrices of its own; those of the selected head are shown, and they read the whole row, "
-            "not a slice of it.",
+            "Each head has matrices of its own, which read whole rows; those of the selected head are shown.",
             both(has(*_MATRICES), _several_heads),
         ),
-        Section("biases", "A **bias** is added to every row.", _biases),
+        Section("biases", "A **bias** is added to each row.", _biases),
     ),
     stages=("q", "k", "v"),
     entries={
-        **_entries("q", "query", "queries", "asks with", "what each token asks"),
-        **_entries("k", "key", "keys", "answers to", "what each token answers to"),
-        **_entries("v", "value", "values", "passes on", "what each token passes on"),
+        **_entries("q", "query", "queries", does="asks with", meaning="what each token asks"),
+        **_entries("k", "key", "keys", does="answers to", meaning="what each token answers to"),
+        **_entries("v", "value", "values", does="passes on", meaning="what each token passes on"),
     },
 )

@@ -46,17 +46,17 @@ QUESTION = Step(
     sections=(
         Section(
             "attnviz",
-            "attnviz shows attention **number by number**: every number is real, and opens down to the "
-            "multiplications that make it.",
+            "attnviz shows attention **number by number**: each one is real, and opens down to the multiplications "
+            "that make it.",
         ),
-        Section("arcs", "The thicker an arc, the more of its attention a word gives to the other."),
+        Section("arcs", "The thicker an arc, the larger the share of its attention that a word gives another."),
         Section(
             "random",
-            "The parameters are **random**, as in a model that has learnt nothing yet: whom a word looks at means "
-            "nothing, how it comes about is as in any model.",
+            "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
+            "same as in a trained model.",
             has("embeddings"),
         ),
-        Section("given", "The numbers of this worked example are given.", lacks("embeddings")),
+        Section("given", "The numbers of this example are given.", lacks("embeddings")),
     ),
     arcs=True,
     when=always,

@@ -22,9 +22,13 @@ def _counted(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -
     parameters = sum(stage.value.size for stage in trace.stages if entries[stage.name].kind == "parameter")
     n_queries, n_keys = trace["scores"].shape[1:]
     n_rows, width = trace.output.shape
+    queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
+    entered = f"{counted(n_queries, 'query', 'queries')} looked at {counted(n_keys, 'key')}, and"
+    if queries and queries == keys:
+        entered = f"{counted(n_queries, 'word')} went in and"
     return (
-        f"{counted(n_queries, 'query', 'queries')} and {counted(n_keys, 'key')} made {counted(n_rows, 'row')} of "
-        f"{counted(width, 'number')}: {everything:,} numbers in all, {parameters:,} of them parameters."
+        f"{entered} {counted(n_rows, 'row')} of {counted(width, 'number')} came out: {everything:,} numbers in all, "
+        f"{f'{parameters:,}' if parameters else 'none'} of them parameters."
     )
 
 
@@ -34,20 +38,24 @@ def _took(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> R
     seen = np.flatnonzero(np.isfinite(trace["masked"].value[selection.head, selection.query]))
     head, query = f"head {selection.head + 1}", trace.label("query", selection.query)
     if not len(seen):
-        return runs(f"In {head} “{{query}}” sees no key, and took nothing.", query=query)
+        return runs(f"In {head}, “{{query}}” saw no key and took nothing.", query=query)
     if len(seen) == 1:
-        return runs(f"In {head} “{{query}}” sees “{{key}}” alone.", query=query, key=trace.label("key", seen[0]))
+        return runs(
+            f"In {head}, “{{query}}” saw “{{key}}” alone and took all from it.",
+            query=query,
+            key=trace.label("key", seen[0]),
+        )
     if alike(row[seen]):
         return runs(
-            f"In {head} “{{query}}” took alike from {counted(len(seen), 'key')}, {percent(row[seen[0]])} each.",
+            f"In {head}, “{{query}}” took the same from each of {len(seen)} keys: {percent(row[seen[0]])}.",
             query=query,
         )
     best = tied(row, int(row.argmax()))
     named = {f"key_{place}": trace.label("key", place) for place in best[:MOST_NAMED].tolist()}
     others = [counted(len(best) - MOST_NAMED, "other")] * (len(best) > MOST_NAMED)
     return runs(
-        f"In {head} “{{query}}” took most from {listed([*(f'“{{{name}}}”' for name in named), *others])}: "
-        f"{percent(row[best[0]])}{' each' * (len(best) > 1)}.",
+        f"In {head}, “{{query}}” took most from {listed([*(f'“{{{name}}}”' for name in named), *others])}: "
+        f"{percent(row[best[0]])} of its attention{' each' * (len(best) > 1)}.",
         query=query,
         **named,
     )
@@ -55,20 +63,17 @@ def _took(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> R
 
 def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
     """Which head added most to the output of the selected query."""
-    query = trace.label("query", selection.query)
     rows = trace["contributions"].value[:, selection.query]
     lengths = relative_lengths(rows)
-    if not lengths.any():
-        return runs("No head added anything to the output of “{query}”.", query=query)
-    if len(lengths) == 1:
-        return runs("Its one head made all of the output of “{query}”.", query=query)
-    if alike(lengths):
-        return runs(
-            f"All {len(lengths)} heads added parts of the same length to the output of “{{query}}”.", query=query
-        )
     most = tied(lengths, int(lengths.argmax()))
-    part = number(length(rows[most[0]]))
-    return runs(f"To the output of “{{query}}” {numbered('head', most)} added most: {part} long.", query=query)
+    part = f"a part of length {number(length(rows[most[0]]))}{' each' * (len(most) > 1)}"
+    if not lengths.any():
+        said = "No head added anything to the output of “{query}”."
+    elif len(most) == len(lengths):
+        said = f"{numbered('head', most).capitalize()} added {part} to the output of “{{query}}”."
+    else:
+        said = f"{numbered('head', most).capitalize()} added most to the output of “{{query}}”: {part}."
+    return runs(said, query=trace.label("query", selection.query))
 
 
 def _adds_up(trace: Trace) -> bool:
@@ -82,7 +87,7 @@ def _by_hand(trace: Trace) -> bool:
 WHOLE_PASS = Step(
     id="whole-pass",
     title="Whole pass",
-    headings=(Section("known", "From the words to what leaves"),),
+    headings=(Section("known", "The whole pass, from words to output"),),
     sections=(
         Section("counted", _counted),
         Section("took", _took),

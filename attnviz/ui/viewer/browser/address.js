@@ -11,11 +11,11 @@ export const START = { head: 0, query: 1, key: 2, feature: 0, dimension: 0 };
 export function searchAt(pass, where, search) {
   const query = new URLSearchParams(search);
   for (const name of OWN) query.delete(name);
-  for (const [name, text] of Object.entries(written(pass, where))) if (text) query.set(name, text);
+  for (const [name, text] of Object.entries(parametersOf(pass, where))) if (text) query.set(name, text);
   return textOf(query);
 }
 
-function written(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
+function parametersOf(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
   const place = COORDINATES.map((name) => cell[name] + 1).join(".");
   const start = COORDINATES.map((name) => pass.within(START)[name] + 1).join(".");
   return {
@@ -31,7 +31,7 @@ function written(pass, { step, cell, picked, trail, ask, order, present, reveal 
 }
 
 // The place that an address says; what it doesn't say, or not in a way that can be read, is as on a first visit.
-export function placeIn(pass, search) {
+export function readPlace(pass, search) {
   const query = new URLSearchParams(search);
   const said = (name) => (query.getAll(name).at(-1) ?? "").trim();
   const oneOf = (name, all) => all.find((each) => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];

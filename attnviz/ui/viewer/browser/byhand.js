@@ -2,7 +2,7 @@
 import { element } from "./element.js";
 
 const PAUSE = 100; // ms between two numbers that are sent while one drags
-const START = 3; // px that a pointer moves before it drags
+const SLACK = 3; // px that a pointer moves before it drags
 
 // set(cell, number) is called with each new number; -Infinity hides a key.
 export function makeByHand(set) {
@@ -52,7 +52,7 @@ export function makeByHand(set) {
     const from = Number.isFinite(value) ? value : 0;
     input.onpointermove = (event) => {
       const way = event.clientX - down.clientX;
-      if (!isDragged && Math.abs(way) < START) return;
+      if (!isDragged && Math.abs(way) < SLACK) return;
       if (!isDragged) input.setPointerCapture(down.pointerId);
       isDragged = true;
       change(rounded(from + way * unit, unit));

@@ -1,7 +1,8 @@
 // Errands: what the server is asked for until it answers. Streamlit drops what is asked while it is about to run for
 // another reason, so each is asked again after a while.
 
-const PATIENCE = 1000, MOST = 5; // ms from one try to the next, and how many there are
+const PATIENCE = 1000; // ms from one try to the next
+const TRIES = 5;
 
 // send(event, message) reaches the server. Only what may be asked twice without harm is an errand.
 export function makeErrands(send) {
@@ -21,7 +22,7 @@ export function makeErrands(send) {
       if (JSON.stringify(open.get(event)?.message) === JSON.stringify(message)) return;
       drop(event);
       open.set(event, { message, isAnswered, timer: null });
-      ask(event, MOST);
+      ask(event, TRIES);
     },
     answered: (pass) => {
       for (const [event, { isAnswered }] of [...open]) if (isAnswered(pass)) drop(event);

@@ -1,5 +1,5 @@
 // Play: a step's moments one after the other, the number in focus product by product.
-import { momentsOf, resultsOf } from "./reveal.js";
+import { momentsOf, resultStages } from "./reveal.js";
 import { focusOf } from "./state.js";
 
 export const SPEEDS = new Map([["slow", 2], ["normal", 1], ["fast", 0.4]]);
@@ -10,7 +10,7 @@ export function ticksOf(pass, where) {
   const moments = momentsOf(pass, where);
   const { name, index } = focusOf(pass, where);
   const products = pass.terms(name, index).lines.length;
-  const shapes = resultsOf(pass, where).map((each) => pass.stages.get(each).shape);
+  const shapes = resultStages(pass, where).map((each) => pass.stages.get(each).shape);
   const longest = (axis) => Math.max(0, ...shapes.map((shape) => shape.at(axis) ?? 1));
   const counted = (reveal, from, to, ms) => counts(from, to).map((part) => ({ reveal, part, ms }));
   const ticks = moments.flatMap((moment, reveal) => {

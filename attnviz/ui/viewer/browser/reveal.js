@@ -13,7 +13,7 @@ const MOMENTS = {
 
 // The names of a step's moments before all of it is there; where.reveal counts them, and is null when all is there.
 export function momentsOf(pass, where) {
-  const results = resultsOf(pass, where);
+  const results = resultStages(pass, where);
   if (!results.length) return [];
   const widths = results.map((name) => pass.stages.get(name).shape.at(-1));
   const width = Math.max(...widths);
@@ -27,7 +27,7 @@ export function momentsOf(pass, where) {
   });
 }
 
-export function resultsOf(pass, where) {
+export function resultStages(pass, where) {
   return [...new Set(slotsOf(stepAt(pass, where)).filter((slot) => slot.result).map((slot) => slot.stage))];
 }
 
@@ -39,7 +39,7 @@ export function momentAt(pass, where, part = null) {
   if (name === "all" && part === null) return { name, lines, isShown: () => true };
   const { cells, rows } = MOMENTS[name] ?? { cells: Number.POSITIVE_INFINITY, rows: part };
   const done = { cells: name === "row" && part !== null ? part : cells, rows };
-  const results = new Set(resultsOf(pass, where));
+  const results = new Set(resultStages(pass, where));
   return { name, lines, isShown: (stage, index) => !results.has(stage) || isDone(pass, where, stage, index, done) };
 }
 

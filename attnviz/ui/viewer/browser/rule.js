@@ -51,10 +51,11 @@ export function linesAt({ lines }, places) {
 
 // The results of one line, at each place it runs over.
 export function resultsOf({ cells, value, count }, places) {
-  const results = new Float64Array(count).fill(1);
-  for (const { pattern, numbers } of value ? [value] : cells) {
+  const results = new Float64Array(count);
+  (value ? [value] : cells).forEach(({ pattern, numbers }, factor) => {
     const read = numbers(), start = flatAt(pattern, places), step = pattern.steps[RUNNING] ?? 0;
-    for (let i = 0; i < count; i += 1) results[i] *= read[start + i * step];
-  }
+    if (factor) for (let i = 0; i < count; i += 1) results[i] *= read[start + i * step];
+    else for (let i = 0; i < count; i += 1) results[i] = read[start + i * step];
+  });
   return results;
 }

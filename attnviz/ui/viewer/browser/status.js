@@ -12,7 +12,7 @@ export function makeStatus({ onPoint }) {
     pointed = index && { name, index };
     show();
   });
-  const update = (pass, where, look) => {
+  const update = (_pass, _where, look) => {
     shown = look;
     show();
   };

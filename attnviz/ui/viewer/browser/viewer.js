@@ -1,6 +1,6 @@
 // The viewer: shows one pass, given as a document, and remembers where one is in it. document.schema.json says what a
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
-import { placeIn, searchAt } from "./address.js";
+import { readPlace, searchAt } from "./address.js";
 import { element } from "./element.js";
 import { makeErrands } from "./errand.js";
 import { makeLesson } from "./lesson.js";
@@ -76,7 +76,7 @@ export function mount(root, host, left = null) {
   const forget = host.address.onArrival(() => {
     play.end();
     part = null;
-    arrive(placeIn(pass, host.address.read()));
+    arrive(readPlace(pass, host.address.read()));
     render();
   });
 

@@ -2,7 +2,8 @@
 import { button, choice } from "./button.js";
 import { element } from "./element.js";
 
-const NUMBERS = "the numbers", MOVED = "by how much they moved";
+const NUMBERS = "the numbers";
+const MOVED = "by how much they moved";
 
 // The changes as a list; tools.show(byHowMuch) switches the pictures to what moved.
 export function drawWhatIf(pass, where, byHowMuch, tools) {
