@@ -19,7 +19,8 @@ MOST_NAMED = 3
 
 def _counted(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> str:
     everything = sum(stage.value.size for stage in trace.stages)
-    parameters = sum(stage.value.size for stage in trace.stages if entries[stage.name].kind == "parameter")
+    given = [stage for stage in trace.stages if stage.is_given]
+    parameters = sum(stage.value.size for stage in given if entries[stage.name].kind == "parameter")
     n_queries, n_keys = trace["scores"].shape[1:]
     n_rows, width = trace.output.shape
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
