@@ -60,6 +60,8 @@ def fill(trace, name, index, here, slot, way):
 
 
 def number(trace, name, index):
+    if trace[name].value.dtype == bool:
+        return str(int(trace[name].value[index]))
     return short(float(trace[name].value[index])) if np.isfinite(trace[name].value[index]) else "−∞"
 
 
