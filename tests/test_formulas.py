@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from kinds import OPERATIONS
 from latex import value_of
+from rules import said
 
 from attnviz import Parameters, attend
 from attnviz.core.operations.addition import Addition
@@ -150,11 +151,12 @@ def passes():
 @pytest.mark.parametrize("trace", passes().values(), ids=passes())
 def test_the_formula_of_a_cell_evaluates_to_its_number(trace):
     for stage in trace.stages:
-        for index in np.ndindex(stage.shape):
-            formula = trace.terms(stage.name, index).latex()
+        for index in () if stage.is_given else np.ndindex(stage.shape):
+            formula = said(trace, stage.name, index).formula
             assert r"\dots" not in formula
-            spoken = {r"\text{hidden}": r"-\infty", r" \text{ (visible)}": "", r" \quad\text{(no key is visible)}": ""}
+            spoken = {r"\text{ hidden}": r"-\infty", r" \text{ (visible)}": "", r" \quad\text{(no key is visible)}": ""}
             for words, meaning in spoken.items():
                 formula = formula.replace(words, meaning)
             cell = stage.cell(index)  # of whose numbers four decimals are written
-            assert value_of(formula, {}) == pytest.approx(cell.value, rel=1e-3, abs=1e-3), cell
+            if formula:
+                assert value_of(formula, {}) == pytest.approx(cell.value, rel=1e-3, abs=1e-3), cell

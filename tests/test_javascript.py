@@ -4,10 +4,7 @@ Without node a person's run skips them and says so; where CI is set they fail.
 """
 
 import json
-import os
 import re
-import shutil
-import subprocess
 import tomllib
 from collections import Counter
 
@@ -15,6 +12,7 @@ import numpy as np
 import pytest
 from page import ROOT
 from passes import TRACES
+from rules import said
 from test_viewer import BROWSER, payloads
 
 from attnviz.core.numerals import short
@@ -22,39 +20,6 @@ from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.viewer.bundle import bundle
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
-
-
-@pytest.fixture(scope="module")
-def node():
-    """Run node with some arguments; returns what it printed."""
-    if not shutil.which("node"):
-        missing = "JavaScript's tests not run: no node (Debian: apt-get install nodejs)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-
-    def run(*arguments, text="", **environment):
-        done = subprocess.run(
-            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment, timeout=120
-        )
-        assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
-        return done.stdout
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def called(node):
-    """Call a function of a module with each of some arguments."""
-
-    def call(module, function, each_arguments):
-        source = f"""
-            import {{ readFileSync }} from "node:fs";
-            import {{ {function} }} from "{(BROWSER / module).as_uri()}";
-            const calls = JSON.parse(readFileSync(0, "utf-8"));
-            console.log(JSON.stringify(calls.map((each) => {function}(...each))));
-        """
-        return json.loads(node("--input-type=module", "--eval", source, text=json.dumps(each_arguments)))
-
-    return call
 
 
 def test_node_s_own_tests_pass(node, tmp_path):
@@ -105,11 +70,11 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
 
 
 def formulas():
-    """The formulas of the first and the last cell of every stage, of passes of all kinds."""
+    """The formulas of the first and the last cell of every computed stage, of passes of all kinds."""
     for trace in TRACES.values():
         for stage in trace.stages:
-            for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
-                yield trace.terms(stage.name, index).latex()
+            for index in () if stage.is_given else {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
+                yield said(trace, stage.name, index).formula
 
 
 def test_formulas_are_typeset_whole(called):

@@ -1,5 +1,7 @@
 """Worked example 002: self-attention without parameters, with random ones, as nn.Linear; and two more of ours."""
 
+import math
+
 import numpy as np
 
 from attnviz.core import torchstream
@@ -59,7 +61,7 @@ def _pass(parameters: Parameters, recipe: str = "", mask: np.ndarray | None = No
 
 def _products(trace: Trace, stage: str, *index: int) -> list[float]:
     """What the terms of a cell add up."""
-    return [line.value for line in trace.terms(stage, index).lines()]
+    return [math.prod(cell.value for cell in product) for product in trace.terms(stage, index).products]
 
 
 def _word_products() -> list[tuple[float, ...]]:

@@ -16,25 +16,10 @@ _ERROR = 1e-9  # of the largest number: more than two sums of the same terms can
 _LARGEST = "1.79e308"  # float64 ends just above
 
 
-def same(values: np.ndarray) -> bool:
-    """Whether nothing but rounding errors tells the numbers apart."""
-    return bool(np.ptp(_relative(values)) <= _ERROR)
-
-
-def alike(values: np.ndarray) -> bool:
-    """Whether the numbers are the same, or look it as they are written."""
-    return bool(np.isfinite(values).all()) and (same(values) or len(set(map(number, values))) == 1)
-
-
 def tied(values: np.ndarray, place: int) -> np.ndarray:
     """The places at which the same number stands as at `place`, but for rounding errors."""
-    relative = _relative(values)
+    relative = values / (np.abs(values).max() or 1)  # so that no difference overflows
     return np.flatnonzero(np.abs(relative - relative[place]) <= _ERROR)
-
-
-def _relative(values: np.ndarray) -> np.ndarray:
-    """The numbers over the largest of them, so that no difference overflows."""
-    return values / (np.abs(values).max() or 1)
 
 
 def length(vector: np.ndarray) -> float:

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, over_heads
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, over_heads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.terms import Sum, Terms
 
 
 @dataclass(frozen=True)
@@ -40,9 +39,6 @@ class Addition(Operation):
             slots,
             Variant(lines, "the sum of {n}, added up unrounded", "{a:bt} + {b:bt}"),
         )
-
-    def terms(self, index: Index, a: Input, b: Input) -> Terms:
-        return Sum(((a.cell(index),), (b.cell(index[-len(b.shape) :]),)))
 
     def latex(self, result: str, a: str, b: str) -> str:
         return f"{result} = {a} + {b}"

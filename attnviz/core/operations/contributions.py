@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Operand, Operation
 from attnviz.core.operations.rule import Rule, products
-from attnviz.core.terms import Sum, Terms
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,6 @@ class Contributions(Operation):
 
     def rule(self, heads: Input, w_o: Input) -> Rule:
         return products("h q c", (heads, "h q i"), (w_o, "(h i) c"))
-
-    def terms(self, index: Index, heads: Input, w_o: Input) -> Terms:
-        head, query, column = index
-        d_v = heads.shape[-1]
-        return Sum(tuple((heads.cell((head, query, i)), w_o.cell((head * d_v + i, column))) for i in range(d_v)))
 
     def latex(self, result: str, heads: str, w_o: str) -> str:
         _, _, head = heads.rpartition("_")  # the band of W_O is the one of the same head

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Operand, Operation
 from attnviz.core.operations.rule import Rule, products
-from attnviz.core.terms import Sum, Terms
 
 
 @dataclass(frozen=True)
@@ -27,10 +26,6 @@ class DotProducts(Operation):
 
     def rule(self, q: Input, k: Input) -> Rule:
         return products("h q k", (q, "h q i"), (k, "h k i"))
-
-    def terms(self, index: Index, q: Input, k: Input) -> Terms:
-        head, query, key = index
-        return Sum(tuple((q.cell((head, query, i)), k.cell((head, key, i))) for i in range(q.shape[-1])))
 
     def latex(self, result: str, q: str, k: str) -> str:
         return rf"{result} = {q}\,{{{k}}}^{{\top}}"

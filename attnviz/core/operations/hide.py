@@ -1,17 +1,14 @@
 """Hide: a boolean mask keeps keys from being seen."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import digits, tex
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms
-from attnviz.core.terms import Line as WrittenLine
 
 
 @dataclass(frozen=True)
@@ -48,8 +45,8 @@ class Hide(Operation):
             arrays={"#hidden": (~mask.value).astype(int)},
         )
 
-    def terms(self, index: Index, scaled: Input, mask: Input) -> Terms:
-        return Masked(scaled.cell(index), mask.cell(index[-len(mask.shape) :]))
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Masked(*reads[0])
 
     def latex(self, result: str, scaled: str, mask: str) -> str:
         return rf"{result} = {scaled} \text{{ where }} {mask} \text{{, else }} -\infty"
@@ -71,10 +68,3 @@ class Masked(Terms):
 
     def total(self) -> float:
         return self.cell.value if self.visible.value else -math.inf
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[WrittenLine, ...]:
-        rule = f"visible, so {written(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
-        return (WrittenLine(self.cells, rule, self.total()),)
-
-    def latex(self) -> str:
-        return rf"{tex(self.cell.value)} \text{{ (visible)}}" if self.visible.value else r"\text{hidden}"

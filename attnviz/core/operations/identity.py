@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, over_heads
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, over_heads
 from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
 
@@ -33,8 +33,8 @@ class Identity(Operation):
         rule = copies(x, "h q f", "q f")
         return replace(rule, sizes={"h": self.heads, **rule.sizes})
 
-    def terms(self, index: Index, x: Input) -> Terms:
-        return Copy(x.cell(index[-2:]))
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Copy(*reads[0])
 
     def latex(self, result: str, x: str) -> str:
         return f"{result} = {x}"

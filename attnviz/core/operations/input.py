@@ -4,8 +4,6 @@ from typing import Protocol
 
 import numpy as np
 
-from attnviz.core.terms import Cell
-
 
 class Input(Protocol):
     """A stage, as an operation reads it."""
@@ -16,6 +14,3 @@ class Input(Protocol):
     @property
     def shape(self) -> tuple[int, ...]:
         """The lengths of the axes."""
-
-    def cell(self, index: tuple[int, ...]) -> Cell:
-        """The number at `index`."""

@@ -6,10 +6,10 @@ from typing import Literal, Protocol
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.rule import Rule
-from attnviz.core.terms import Terms
+from attnviz.core.operations.rule import Index, Rule
+from attnviz.core.terms import Cell, Sum, Terms
 
-Index = tuple[int, ...]
+Reads = tuple[tuple[Cell, ...], ...]
 Derivatives = tuple[np.ndarray | None, ...]
 
 
@@ -62,8 +62,9 @@ class Operation(Protocol):
     def rule(self, *inputs: Input) -> Rule:
         """How any cell is computed."""
 
-    def terms(self, index: Index, *inputs: Input) -> Terms:
-        """How the cell at `index` is made."""
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        """How the cell at `index` is made, of the cells that each of its lines reads: a sum of their products."""
+        return Sum(reads)
 
     def latex(self, result: str, *inputs: str) -> str:
         """The operation as a formula, of the symbols of its stages."""

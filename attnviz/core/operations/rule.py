@@ -8,7 +8,7 @@ result: a line that reads it is there once for each of its places.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -119,42 +119,43 @@ class Rule:
         sizes = {letters: length for each in measured for letters, length in each if len(letters) == 1}
         return cls(result, sizes, slots, variants, case, arrays)
 
-    def variant(self, index: Index) -> Variant:
-        """The case of the cell at `index`."""
-        if self.case is None:
-            return self.variants[0]
-        places = dict(self._places(index))
-        return self.variants[self.arrays[self.case.source][self._index(self.case.pattern, places)]]
-
-    def cells(self, index: Index) -> list[list[tuple[int, Index]]]:
+    def cells(self, index: Index) -> list[tuple[tuple[int, Index], ...]]:
         """What the lines of the cell at `index` read: for each line, places of inputs and indices in them."""
-        places, found = dict(self._places(index)), []
-        for line in self.variant(index).lines:
+        places = self._places(index)
+        found: list[tuple[tuple[int, Index], ...]] = []
+        for line in self._variant(places).lines:
             slots = [self.slots[name] for name in line.cells]
             runs = any(RUNNING in slot.pattern for slot in slots)
-            for place in range(self.sizes[RUNNING] if runs else 1):
-                places[RUNNING] = place
-                found.append([(slot.source, self._index(slot.pattern, places)) for slot in slots])
+            count = self.sizes[RUNNING] if runs else 1
+            reads = [[(slot.source, at) for at in self._indices(slot.pattern, places, count)] for slot in slots]
+            found += zip(*reads, strict=True)
         return found
 
-    def _places(self, index: Index) -> list[tuple[str, int]]:
-        """The place of each letter of the result, for the cell at `index`."""
-        found = []
+    def _variant(self, places: Mapping[str, int]) -> Variant:
+        if self.case is None:
+            return self.variants[0]
+        (at,) = self._indices(self.case.pattern, places, 1)
+        return self.variants[self.arrays[self.case.source][at]]
+
+    def _places(self, index: Index) -> dict[str, int]:
+        """The place of each letter of the result, for the cell at `index`, and the first of those that run."""
+        found = {RUNNING: 0}
         for letters, place in zip(axes(self.result), index, strict=True):
             for letter in reversed(letters):
-                place, own = divmod(place, self.sizes[letter])
-                found.append((letter, own))
+                place, found[letter] = divmod(place, self.sizes[letter])
         return found
 
-    def _index(self, pattern: str, places: Mapping[str, int]) -> Index:
-        """The index that a pattern stands for, at some places of its letters."""
-        found = []
-        for letters in axes(pattern):
-            place = 0
-            for letter in letters:
-                place = place * self.sizes[letter] + places[letter]
-            found.append(place)
-        return tuple(found)
+    def _indices(self, pattern: str, places: Mapping[str, int], count: int) -> Iterator[Index]:
+        """The indices that a pattern stands for, at each of the first `count` places of the letter that runs."""
+        return zip(*(self._along(letters, places, count) for letters in axes(pattern)), strict=True)
+
+    def _along(self, letters: str, places: Mapping[str, int], count: int) -> list[int]:
+        """The places on one axis, from some places of its letters on."""
+        start = step = 0
+        for letter in letters:
+            size = self.sizes[letter]
+            start, step = start * size + places[letter], 1 if letter == RUNNING else step * size
+        return [start + step * place for place in range(count)]
 
 
 def products(result: str, *reads: tuple[Input, str]) -> Rule:

@@ -1,17 +1,14 @@
 """Softmax: a row of scores becomes shares that add up to 1."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided, tex
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
-from attnviz.core.terms import Line as WrittenLine
 
 
 @dataclass(frozen=True)
@@ -71,9 +68,8 @@ class Softmax(Operation):
             },
         )
 
-    def terms(self, index: Index, masked: Input) -> Terms:
-        *row, place = index
-        return Share(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Share(tuple(cell for (cell,) in reads), index[-1])
 
     def latex(self, result: str, masked: str) -> str:
         share = r"a_{nm} = \frac{\exp(z_{nm} - c_n)}{\sum_j \exp(z_{nj} - c_n)}, \quad c_n = \max_j z_{nj}"
@@ -124,20 +120,3 @@ class Share(Terms):
 
     def rounding(self) -> float:
         return rounding_of(self.total())
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[WrittenLine, ...]:
-        return tuple(
-            WrittenLine((cell,), f"exp({written(cell.value)} − {bracketed(self.shift, written)})", exponential)
-            for cell, exponential in zip(self.row, self.exponentials, strict=True)
-        )
-
-    def conclusion(self) -> str:
-        if not self.divisor:
-            return "no key is visible, so the share is 0"
-        return f"{digits(self.exponentials[self.place])} ÷ {digits(self.divisor)}, the sum of {len(self.row)}"
-
-    def latex(self) -> str:
-        if not self.divisor:
-            return r"0 \quad\text{(no key is visible)}"
-        numerator = rf"e^{{{tex(self.row[self.place].value)} - {bracketed_tex(self.shift)}}}"
-        return rf"\frac{{{numerator}}}{{{elided([tex(value) for value in self.exponentials])}}}"

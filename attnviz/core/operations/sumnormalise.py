@@ -1,18 +1,15 @@
 """Sum normalisation: a row of scores over its own sum."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, exact_sum, rounding_of
-from attnviz.core.terms import Line as WrittenLine
 
 
 @dataclass(frozen=True)
@@ -73,9 +70,8 @@ class SumNormalise(Operation):
             arrays={"#counted": counted, "#sum": divisor[..., 0], "#unseeing": hidden.all(axis=-1).astype(int)},
         )
 
-    def terms(self, index: Index, masked: Input) -> Terms:
-        *row, place = index
-        return Proportion(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Proportion(tuple(cell for (cell,) in reads), index[-1])
 
     def latex(self, result: str, masked: str) -> str:
         return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_j z_{{nj}}}}, \quad z = {masked}"
@@ -117,20 +113,3 @@ class Proportion(Terms):
     def rounding(self) -> float:
         # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
         return abs(self.total()) * rounding_of(*self.counted) / abs(self.divisor) if self.divisor else 0.0
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[WrittenLine, ...]:
-        return tuple(
-            WrittenLine((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
-            for cell, value in zip(self.row, self.counted, strict=True)
-        )
-
-    def conclusion(self) -> str:
-        if not self.divisor:
-            return "no key is visible, so the share is 0"
-        return f"{digits(self.counted[self.place])} ÷ {bracketed(self.divisor)}, the sum of {len(self.row)}"
-
-    def latex(self) -> str:
-        if not self.divisor:
-            return r"0 \quad\text{(no key is visible)}"
-        parts = [bracketed_tex(value) for value in self.counted]
-        return rf"\frac{{{parts[self.place]}}}{{{elided(parts)}}}"

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Operand, Operation
 from attnviz.core.operations.rule import Rule, products
-from attnviz.core.terms import Sum, Terms
 
 
 @dataclass(frozen=True)
@@ -27,12 +26,6 @@ class WeightedSum(Operation):
 
     def rule(self, attention: Input, v: Input) -> Rule:
         return products("h q f", (attention, "h q i"), (v, "h i f"))
-
-    def terms(self, index: Index, attention: Input, v: Input) -> Terms:
-        head, query, feature = index
-        return Sum(
-            tuple((attention.cell((head, query, key)), v.cell((head, key, feature))) for key in range(v.shape[-2]))
-        )
 
     def latex(self, result: str, attention: str, v: str) -> str:
         return rf"{result} = {attention}\,{v}"

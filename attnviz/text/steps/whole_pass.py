@@ -11,7 +11,7 @@ from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.output import adds_up, relative_lengths
-from attnviz.text.wording import alike, counted, length, listed, number, numbered, percent, tied
+from attnviz.text.wording import counted, length, listed, number, numbered, percent, tied
 
 MOST_NAMED = 3
 """How many words a sentence names."""
@@ -35,30 +35,30 @@ def _counted(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -
 def _took(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
     """What the selected query took from whom."""
     row = trace["attention"].value[selection.head, selection.query]
-    seen = np.flatnonzero(np.isfinite(trace["masked"].value[selection.head, selection.query]))
-    head, query = f"head {selection.head + 1}", trace.label("query", selection.query)
-    if not len(seen):
-        return runs(f"In {head}, “{{query}}” saw no key and took nothing.", query=query)
-    if len(seen) == 1:
-        return runs(
-            f"In {head}, “{{query}}” saw “{{key}}” alone and took all from it.",
-            query=query,
-            key=trace.label("key", seen[0]),
-        )
-    if alike(row[seen]):
-        return runs(
-            f"In {head}, “{{query}}” took the same from each of {len(seen)} keys: {percent(row[seen[0]])}.",
-            query=query,
-        )
-    best = tied(row, int(row.argmax()))
-    named = {f"key_{place}": trace.label("key", place) for place in best[:MOST_NAMED].tolist()}
-    others = [counted(len(best) - MOST_NAMED, "other")] * (len(best) > MOST_NAMED)
-    return runs(
-        f"In {head}, “{{query}}” took most from {listed([*(f'“{{{name}}}”' for name in named), *others])}: "
-        f"{percent(row[best[0]])} of its attention{' each' * (len(best) > 1)}.",
-        query=query,
-        **named,
-    )
+    visible = np.isfinite(trace["masked"].value[selection.head, selection.query])
+    taken = np.flatnonzero(visible | (row != 0))  # a hidden key's share may be set by hand
+    most = taken[tied(row[taken], int(row[taken].argmax()))] if len(taken) else taken
+    words = {f"key_{key}": trace.label("key", key) for key in most.tolist()}
+    said = f"In head {selection.head + 1}, “{{query}}” {_taking(row, taken, most)}."
+    return runs(said, query=trace.label("query", selection.query), **words)
+
+
+def _taking(row: np.ndarray, taken: np.ndarray, most: np.ndarray) -> str:
+    """What a query took, by its shares, the keys it took from and those of them with the largest share."""
+    if not len(taken):
+        return "saw no key and took nothing"
+    share = f"{percent(row[most[0]])} of its attention"
+    if len(taken) == 1:
+        return f"took from {_slots(most)} alone: {share}"
+    if len(taken) == len(most):
+        return f"took the same from each of {len(taken)} keys: {share}"
+    return f"took most from {_slots(most)}: {share}{' each' * (len(most) > 1)}"
+
+
+def _slots(keys: np.ndarray) -> str:
+    """A slot for each key, in quotation marks; of many the first, and how many more."""
+    named = [f"“{{key_{key}}}”" for key in keys[:MOST_NAMED]]
+    return listed(named + [counted(len(keys) - MOST_NAMED, "other")] * (len(keys) > MOST_NAMED))
 
 
 def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:

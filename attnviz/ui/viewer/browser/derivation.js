@@ -3,53 +3,62 @@ import { hasWords, unflattened } from "./axes.js";
 import { tex } from "./numeral.js";
 import { placesAt, RUNNING } from "./pattern.js";
 import { linesAt, numberAt, variantAt } from "./rule.js";
-import { pieces, written } from "./template.js";
+import { pieces, formatted } from "./template.js";
 
 const SHOWN_AT_MOST = 4; // summands in a formula; the lines always have them all
 
-// A number that was given, or set by hand: `recipe` says where it is from.
+// Of a number that was given, or set by hand: `recipe` says where it is from.
 export function given(recipe) {
   return { lines: [], conclusion: "", formula: "", recipe, between: "" };
 }
 
-// By a stage's rule; null if what decides how it was computed was not sent.
+// Of a number that its stage's rule computes; null if what decides how was not sent. `left` is the formula's left side.
 export function derivation(stages, rule, flat, left, value) {
   const places = placesAt(rule.result, flat);
   const variant = variantAt(rule, places);
   if (!variant) return null;
   const lines = linesAt(variant, places);
-  const fill = (template, at, more = {}) => pieces(template, (name, format) => {
-    if (Object.hasOwn(more, name)) return more[name];
-    return rule.slots.has(name) ? written(numberAt(rule.slots.get(name), at), format) : undefined;
-  }).join("");
-  const counts = { n: String(lines.length) };
+  const texts = { n: String(lines.length) };
+  if (variant.term) texts.terms = termsOf(rule, variant, places);
   return {
-    lines: lines.map(({ line, places: at, flats, value: result }) => ({
-      cells: line.cells.map(({ source }, place) => ({ name: source, index: unflattened(stages.get(source).shape, flats[place]) })),
-      text: fill(line.text, at),
-      value: result,
-      place: placeOf(stages, line, at),
+    lines: lines.map((each) => ({
+      cells: each.line.cells.map(({ source }, i) => ({ name: source, index: unflattened(stages.get(source).shape, each.flats[i]) })),
+      text: filled(rule, each.line.text, each.places),
+      value: each.value,
+      place: placeOf(stages, each),
     })),
-    conclusion: fill(variant.conclusion, places, counts),
-    formula: variant.formula ? `${left} = ${fill(variant.formula, places, { ...counts, terms: termsOf(variant) })} = ${tex(value)}` : "",
+    conclusion: filled(rule, variant.conclusion, places, texts),
+    formula: variant.formula && `${left} = ${filled(rule, variant.formula, places, texts)} = ${tex(value)}`,
     recipe: "",
     between: variant.lines[0].value ? ", " : " × ",
   };
-
-  function termsOf({ term }) {
-    const terms = Array.from({ length: rule.running }, (_, i) => fill(term, { ...places, [RUNNING]: i }));
-    return (terms.length > SHOWN_AT_MOST ? [...terms.slice(0, 2), "\\dots", terms.at(-1)] : terms).join(" + ");
-  }
 }
 
-// What a line is called: the place it stands for among those that run, or the stage that it reads.
-function placeOf(stages, { cells, runs }, places) {
-  for (const { source, pattern } of runs ? cells : []) {
+// A template with the numbers of a rule's slots, and with `texts`.
+function filled(rule, template, places, texts = {}) {
+  const fill = (name, format) => {
+    if (Object.hasOwn(texts, name)) return texts[name];
+    return rule.slots.has(name) ? formatted(numberAt(rule.slots.get(name), places), format) : undefined;
+  };
+  return pieces(template, fill).join("");
+}
+
+// The summands of a formula, the middle left out where they are many.
+function termsOf(rule, { term }, places) {
+  const isLong = rule.running > SHOWN_AT_MOST;
+  const shown = isLong ? [0, 1, rule.running - 1] : Array.from({ length: rule.running }, (_, i) => i);
+  const terms = shown.map((i) => filled(rule, term, { ...places, [RUNNING]: i }));
+  if (isLong) terms.splice(2, 0, "\\dots");
+  return terms.join(" + ");
+}
+
+// What the place that a line stands for is called, as a piece of a story; nothing of a line that does not run.
+function placeOf(stages, { line, places }) {
+  for (const { source, pattern } of line.cells) {
     const axis = stages.get(source).axes[pattern.axes.findIndex((letters) => letters.join() === RUNNING)];
     if (!axis) continue;
     const label = axis.labels[places[RUNNING]];
-    return hasWords(axis) ? { text: label, isWord: true } : { text: `place ${label}`, isWord: false };
+    return hasWords(axis) ? { text: label, style: "word" } : { text: `place ${label}` };
   }
-  const { title } = stages.get(cells[0].source);
-  return { text: `the ${title[0].toLowerCase()}${title.slice(1)}`, isWord: false };
+  return undefined;
 }

@@ -1,9 +1,10 @@
 // Looks: what the pictures show of a pass, which is its numbers, the slopes of one number, or what a change moved.
 import { focusOf } from "./state.js";
 
-const seen = new WeakMap(); // pass -> {kind: look}: a pass is dressed once
+const seen = new WeakMap(); // pass -> {kind: look}: each is made once
 
-// {kind, pass}: the pass holds other numbers, and its titles and names say what they are.
+// {kind, pass, nameOf(stage, index), titleOf(stage)}: the pass holds other numbers, the names say what they are; titleOf is
+// "" where a stage is called what it always is.
 export function lookAt(pass, where, byHowMuch) {
   const kind = kindOf(pass, where, byHowMuch);
   if (!seen.has(pass)) seen.set(pass, {});
@@ -24,28 +25,23 @@ function kindOf(pass, where, byHowMuch) {
 }
 
 const LOOKS = {
-  numbers: (pass) => ({ kind: "numbers", pass }),
+  numbers: (pass) => ({ kind: "numbers", pass, nameOf: pass.nameOf, titleOf: () => "" }),
   slopes: (pass) => {
     const { of, values } = pass.document.slopes;
     const { name, index } = pass.read(of);
-    return dressed("slopes", pass, values, `slope of ${pass.nameOf(name, index)} by`);
+    return named("slopes", pass, values, `slope of ${pass.nameOf(name, index)} by`);
   },
-  differences: (pass) => dressed("differences", pass, moved(pass), "change of"),
+  differences: (pass) => named("differences", pass, moved(pass), "change of"),
 };
 
-function dressed(kind, pass, values, prefix) {
-  const other = pass.with(values), stages = new Map(pass.stages);
-  for (const name of Object.keys(values)) {
-    const stage = stages.get(name);
-    const title = `${prefix[0].toUpperCase()}${prefix.slice(1)} ${stage.title}`;
-    stages.set(name, { ...stage, title, scale: "signed", limit: largest(other.numbers(name)) || 1 });
-  }
-  const nameOf = (name, index) => (Object.hasOwn(values, name) ? `${prefix} ` : "") + pass.nameOf(name, index);
-  return { kind, pass: { ...other, stages, nameOf } };
-}
-
-function largest(numbers) {
-  return numbers.reduce((size, each) => (Number.isFinite(each) ? Math.max(size, Math.abs(each)) : size), 0);
+function named(kind, pass, values, prefix) {
+  const is = (stage) => Object.hasOwn(values, stage);
+  return {
+    kind,
+    pass: pass.with(values),
+    nameOf: (stage, index) => (is(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
+    titleOf: (stage) => (is(stage) ? `${prefix[0].toUpperCase()}${prefix.slice(1)} ${pass.stages.get(stage).title}` : ""),
+  };
 }
 
 // After less before, 0 where a key is hidden in both: -inf less itself would be no number.

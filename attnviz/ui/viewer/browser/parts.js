@@ -3,20 +3,19 @@ import { flatAt, placesAt, RUNNING } from "./pattern.js";
 import { resultsOf, variantAt } from "./rule.js";
 
 // Backwards from the cell, which has strength 1: a cell's strength is divided among its lines by the size of their
-// results, and each of a line's cells has the line's. `stages` are [name, {rule, length, isOverridden}], in the order of
-// the pass; the answer has those that the cell was computed from, and its own.
-export function strengthsOf(stages, name, flat) {
-  const lengths = new Map(stages.map(([each, { length }]) => [each, length]));
-  const strengths = new Map([[name, new Float64Array(lengths.get(name))]]);
-  strengths.get(name)[flat] = 1;
+// results, and each of a line's cells has the line's. The answer has the stages that it was computed from, and its own.
+export function strengthsOf(stages, ruleOf, name, flat) {
+  const strengths = new Map();
   const into = (source) => {
-    if (!strengths.has(source)) strengths.set(source, new Float64Array(lengths.get(source)));
+    if (!strengths.has(source)) strengths.set(source, new Float64Array(stages.get(source).length));
     return strengths.get(source);
   };
-  for (const [each, { rule, isOverridden }] of [...stages].reverse()) {
+  into(name)[flat] = 1;
+  for (const [each, { rule, overridden }] of [...stages].reverse()) {
     if (!rule || !strengths.has(each)) continue;
-    strengths.get(each).forEach((strength, cell) => {
-      if (strength > 0 && !isOverridden(cell)) divideStrength(rule, cell, strength, into);
+    const read = ruleOf(each);
+    into(each).forEach((strength, cell) => {
+      if (strength > 0 && !overridden.has(cell)) divideStrength(read, cell, strength, into);
     });
   }
   return strengths;

@@ -15,7 +15,7 @@ export function ticksOf(pass, where) {
   const counted = (reveal, from, to, ms) => counts(from, to).map((part) => ({ reveal, part, ms }));
   const ticks = moments.flatMap((moment, reveal) => {
     if (moment === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
-    if (moment === "row") return counted(reveal, 3, longest(-1), 300);
+    if (moment === "row") return counted(reveal, moments.includes("next") ? 3 : 2, longest(-1), 300);
     return [{ reveal, part: null, ms: 900 }];
   });
   return [...ticks, ...counted(null, 2, longest(-2), 300), { reveal: null, part: null, ms: 0 }];

@@ -11,14 +11,14 @@ export function readRule(rule, numbersIn) {
   };
   const readSlot = ([source, text]) => {
     const pattern = readPattern(text, rule.sizes);
-    const isOwn = source.startsWith("#");
-    return { source, pattern, numbers: () => (isOwn ? numbersOfOwn(source, pattern) : numbersIn(source)) };
+    const numbers = () => (source.startsWith("#") ? numbersOfOwn(source, pattern) : numbersIn(source));
+    const runs = pattern.letters.includes(RUNNING);
+    return { source, pattern, numbers, runs, count: runs ? rule.sizes[RUNNING] : 1 };
   };
   const slots = new Map(Object.entries(rule.slots).map(([name, slot]) => [name, readSlot(slot)]));
   const readLine = ({ cells, text, value }) => {
     const read = cells.map((name) => slots.get(name));
-    const runs = read.some(({ pattern }) => pattern.letters.includes(RUNNING));
-    return { cells: read, text, value: slots.get(value), runs, count: runs ? rule.sizes[RUNNING] : 1 };
+    return { cells: read, text, value: slots.get(value), count: Math.max(...read.map(({ count }) => count)), runs: read.some(({ runs }) => runs) };
   };
   return {
     result: readPattern(rule.result, rule.sizes),
@@ -29,33 +29,38 @@ export function readRule(rule, numbersIn) {
   };
 }
 
-// How the cell is computed at some places of the letters; undefined if what decides it was not sent.
-export function variantAt(rule, places) {
-  return rule.variants[rule.chosen ? numberAt(rule.chosen, places) : 0];
+// How a cell is computed, at its places of the letters; undefined if what decides it was not sent.
+export function variantAt({ variants, chosen }, places) {
+  return variants[chosen ? numberAt(chosen, places) : 0];
 }
 
-export function numberAt(slot, places) {
-  return slot.numbers()[flatAt(slot.pattern, places)];
+export function numberAt({ numbers, pattern }, places) {
+  return numbers()[flatAt(pattern, places)];
 }
 
-// Each line of a variant at the places it stands for: where each of its cells is in its stage, and its result.
+// Each line of a variant, at each place it runs over: where its cells are in their stages, and its result.
 export function linesAt({ lines }, places) {
-  return lines.flatMap((line) => {
-    const results = resultsOf(line, places);
-    return Array.from(results, (value, i) => {
-      const at = { ...places, [RUNNING]: i };
-      return { line, places: at, flats: line.cells.map(({ pattern }) => flatAt(pattern, at)), value };
-    });
-  });
+  return lines.flatMap((line) => Array.from(resultsOf(line, places), (value, i) => {
+    const at = { ...places, [RUNNING]: i };
+    return { line, places: at, flats: line.cells.map(({ pattern }) => flatAt(pattern, at)), value };
+  }));
 }
 
-// The results of one line, at each place it runs over.
+// The results of a line, at each place it runs over: the numbers of one slot, or the products of its cells.
 export function resultsOf({ cells, value, count }, places) {
-  const results = new Float64Array(count);
-  (value ? [value] : cells).forEach(({ pattern, numbers }, factor) => {
-    const read = numbers(), start = flatAt(pattern, places), step = pattern.steps[RUNNING] ?? 0;
-    if (factor) for (let i = 0; i < count; i += 1) results[i] *= read[start + i * step];
-    else for (let i = 0; i < count; i += 1) results[i] = read[start + i * step];
-  });
+  const results = new Float64Array(count).fill(1);
+  for (const slot of value ? [value] : cells) multiply(results, slot, places);
   return results;
+}
+
+// The numbers of a slot, at each place it runs over.
+export function runOf(slot, places) {
+  const results = new Float64Array(slot.count).fill(1);
+  multiply(results, slot, places);
+  return results;
+}
+
+function multiply(results, { pattern, numbers }, places) {
+  const read = numbers(), start = flatAt(pattern, places), step = pattern.steps[RUNNING] ?? 0;
+  for (let i = 0; i < results.length; i += 1) results[i] *= read[start + i * step];
 }

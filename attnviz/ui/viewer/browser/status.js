@@ -6,7 +6,7 @@ export function makeStatus({ onPoint }) {
   line.setAttribute("role", "status");
   let shown = null, pointed = null;
   const show = () => {
-    line.textContent = pointed && shown ? described(shown.pass, pointed) : "";
+    line.textContent = pointed && shown ? described(shown, pointed) : "";
   };
   onPoint((name, index) => {
     pointed = index && { name, index };
@@ -19,9 +19,9 @@ export function makeStatus({ onPoint }) {
   return { element: line, update };
 }
 
-function described(pass, { name, index }) {
+function described({ pass, nameOf }, { name, index }) {
   const value = pass.number(name, index);
   const number = value === undefined ? "on its way" : pass.stages.get(name).scale === "flag" ? (value ? "visible" : "hidden")
     : String(value).replace("-Infinity", "−inf: a hidden key");
-  return `${pass.nameOf(name, index)} = ${number}`;
+  return `${nameOf(name, index)} = ${number}`;
 }

@@ -1,28 +1,32 @@
-// Stories: one or two sentences about one cell, filled with its words and numbers.
+// Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
 import { hasWords } from "./axes.js";
 import { counted, ordinal, percent, short } from "./numeral.js";
 import { pieces } from "./template.js";
 
 const ERROR = 1e-9; // of the largest number of a row: what is nearer than that differs by rounding alone
+
+// What a slot says of a cell, by its format; undefined where there is nothing to say.
 const FORMATS = {
-  "": (told) => numberPiece(told, short),
-  s: (told) => numberPiece(told, short),
-  percent: (told) => numberPiece(told, percent),
-  rank: ({ value, visible }) => rankOf(value, visible()),
-  count: ({ visible }) => counted(visible().length),
-  sum: ({ visible }) => short(visible().reduce((sum, value) => sum + value, 0)),
-  part: ({ part }) => part((line) => short(line.value)),
-  "part.place": ({ part }) => part(({ place }) => (place.isWord ? wordPiece(place.text) : place.text)),
-  "part.sum": ({ part, pass }) => part(({ cells }) => cells.flatMap((cell, i) => [...(i ? [" × "] : []), linkedNumber(pass, cell)])),
+  "": (pass, cell) => numeral(pass, cell, short),
+  percent: (pass, cell) => numeral(pass, cell, percent),
+  rank: (pass, cell) => rankOf(pass.number(cell.name, cell.index), visibleRow(pass, cell)),
+  count: (pass, cell) => counted(visibleRow(pass, cell).length),
+  sum: (pass, cell) => short(visibleRow(pass, cell).reduce((sum, value) => sum + value, 0)),
+  part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
+  "part.place": (pass, cell) => largestLine(pass, cell)?.place,
+  "part.sum": (pass, cell) => largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
 };
 
-// The first story that holds, as pieces {text, cell, style}: `cell` where a piece is the number of one, style "word" where
-// it is a person's.
-export function tell(pass, stories, cell, selection) {
-  const place = pass.selectionAt(cell.name, cell.index, selection);
-  const [, template] = stories.find(([when]) => holds(pass, when, cell, place)) ?? [];
-  const filled = pieces(template ?? "", (name, format) => fillSlot(pass, cell, place, name, format));
-  return filled.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
+// The first story that holds and whose slots can all be filled, as pieces {text, cell, style}: `cell` where a piece is the
+// number of one, style "word" where it is a person's.
+export function tell(pass, cell, selection) {
+  if (pass.number(cell.name, cell.index) === undefined) return [];
+  const here = pass.selectionAt(cell.name, cell.index, selection);
+  for (const [when, template] of pass.stages.get(cell.name).stories) {
+    const told = holds(pass, when, cell, here) && filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
+    if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
+  }
+  return [];
 }
 
 function holds(pass, when, { name, index }, selection) {
@@ -35,59 +39,58 @@ function holds(pass, when, { name, index }, selection) {
   }[when]();
 }
 
+// The pieces of a template; null if one of its slots can't be filled.
+function filledWhole(template, fill) {
+  let isWhole = true;
+  const found = pieces(template, (...slot) => {
+    const filled = fill(...slot);
+    isWhole &&= filled !== undefined;
+    return filled;
+  });
+  return isWhole ? found : null;
+}
+
 function fillSlot(pass, cell, selection, name, format) {
-  const label = labelOf(pass, cell, selection, name);
-  if (label) return label;
-  if (!Object.hasOwn(FORMATS, format)) return undefined;
-  if (name === "value") return FORMATS[format](toldOf(pass, cell));
-  if (!pass.stages.has(name)) return undefined;
-  return FORMATS[format](toldOf(pass, { name, index: pass.indexAt(name, selection) }));
+  if (name === "value") return FORMATS[format](pass, cell);
+  if (pass.stages.has(name)) return FORMATS[format](pass, { name, index: pass.indexAt(name, selection) });
+  return labelOf(pass, cell, selection, name);
 }
 
-// What a format may ask of a cell.
-function toldOf(pass, cell) {
-  const { name, index } = cell;
-  const value = pass.number(name, index);
-  const visible = () => Array.from(pass.row(name, index) ?? []).filter((_, i) => !pass.isHidden(name, [...index.slice(0, -1), i]));
-  const part = (say) => {
-    const line = largestLine(pass.terms(name, index)?.lines ?? [], value);
-    return line ? say(line) : "…";
-  };
-  return { pass, cell, value, visible, part };
-}
-
-function numberPiece({ value, cell }, writing) {
-  return value === undefined ? "…" : { text: writing(value), cell };
-}
-
-function linkedNumber(pass, cell) {
-  return numberPiece({ value: pass.number(cell.name, cell.index), cell }, short);
-}
-
-function wordPiece(text) {
-  return { text, style: "word" };
-}
-
-// The largest of the lines that have the number's own sign, which is what its size is from.
-function largestLine(lines, value) {
-  const size = (line) => (value < 0 ? -line.value : line.value);
-  return lines.reduce((most, line) => (most && size(most) >= size(line) ? most : line), null);
-}
-
-function rankOf(value, visible) {
-  const near = ERROR * visible.reduce((size, each) => Math.max(size, Math.abs(each)), 0);
-  const higher = visible.filter((each) => each - value > near).length;
-  const lower = visible.filter((each) => value - each > near).length;
-  const place = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
-  return higher + lower + 1 < visible.length ? `tied for ${place}` : place;
-}
-
-// What a place is called: on the last two axes of the cell's stage, or by a coordinate, on any axis that has it alone.
-function labelOf(pass, { name, index }, selection, slotName) {
-  const { axes } = pass.stages.get(name);
-  const fromEnd = { column: 1, row: 2 }[slotName];
-  const axis = fromEnd ? axes.at(-fromEnd) : pass.axisOf(slotName, name);
+// What a place is called: on the last two axes of the cell's stage, or by a coordinate.
+function labelOf(pass, { name, index }, selection, slot) {
+  const fromEnd = { row: 2, column: 1 }[slot];
+  const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
   if (!axis) return undefined;
   const text = axis.labels[fromEnd ? index.at(-fromEnd) : selection[axis.coordinates[0][0]]];
-  return hasWords(axis) ? wordPiece(text) : { text };
+  return hasWords(axis) ? { text, style: "word" } : { text };
+}
+
+function numeral(pass, cell, writing) {
+  const value = pass.number(cell.name, cell.index);
+  return value === undefined ? undefined : { text: writing(value), cell };
+}
+
+function ifThere(found, of) {
+  return found === undefined ? undefined : of(found);
+}
+
+function visibleRow(pass, { name, index }) {
+  return Array.from(pass.row(name, index)).filter((_, place) => !pass.isHidden(name, [...index.slice(0, -1), place]));
+}
+
+// The largest of a cell's lines that have the number's own sign.
+function largestLine(pass, { name, index }) {
+  const sign = pass.number(name, index) < 0 ? -1 : 1;
+  const lines = pass.terms(name, index)?.lines ?? [];
+  return lines.reduce((most, line) => (most && sign * most.value >= sign * line.value ? most : line), undefined);
+}
+
+// A number's place in its row; the only one has none.
+function rankOf(value, row) {
+  if (row.length < 2) return undefined;
+  const near = ERROR * Math.max(...row.map(Math.abs));
+  const higher = row.filter((each) => each - value > near).length;
+  const lower = row.filter((each) => value - each > near).length;
+  const place = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
+  return higher + lower + 1 < row.length ? `tied for ${place}` : place;
 }

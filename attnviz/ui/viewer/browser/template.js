@@ -18,7 +18,7 @@ export function pieces(template, fill) {
 }
 
 // A number in a format: four decimals, "s" two, "t" LaTeX, with "b" in brackets if it is negative.
-export function written(value, format) {
+export function formatted(value, format) {
   const writing = format.includes("t") ? tex : format.includes("s") ? short : digits;
   return format.includes("b") ? bracketed(value, writing) : writing(value);
 }
