@@ -14,7 +14,9 @@ _STYLE = """<style>
 [class*="st-key-usual"] { display: contents; }
 [class*="st-key-usual"] [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; gap: 0.2rem; }
 [class*="st-key-usual"] [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; white-space: nowrap; }
-[class*="st-key-usual"] [data-testid="InputInstructions"] { display: none; }
+[class*="st-key-seed"] [data-testid="InputInstructions"] { display: none; }
+:is([class*="st-key-sentence"], [class*="st-key-context"]) input { padding-right: 5rem; }
+[class*="st-key-another_seed"] [data-testid="stMarkdownContainer"] { position: absolute; clip-path: inset(50%); }
 [class*="st-key-sentence"] { min-width: 16rem; }
 @media (min-width: 641px) {
   [class*="st-key-usual"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) {
