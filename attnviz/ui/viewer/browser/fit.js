@@ -138,7 +138,7 @@ function laidOutGrid(grid, cell, text, { base }) {
     y: Math.round(ys[i] + rows[i].above),
     labels: [block.rowLabel && columns[j].labels, block.columnLabel && rows[i].labels],
     room: columns[j].cells + columns[j].after,
-    bands: rows[i].bands,
+    bands: block.bands ? rows[i].bands : 0,
     upright: rows[i].upright,
     all: [written || cell[1] >= 0.95 * label, rows[i].isEveryOneThere],
   }));

@@ -98,7 +98,7 @@ export function makePicture(tools) {
 // Where the page is narrow it grows downwards, and only its width is given.
 function roomIn(box, legend) {
   const isNarrow = box.clientWidth <= NARROW;
-  return { width: box.clientWidth - 4, height: isNarrow ? 1.1 * box.clientWidth : box.clientHeight - legend.offsetHeight - 6 };
+  return { width: box.clientWidth - 4, height: isNarrow ? 1.1 * box.clientWidth : box.clientHeight - legend.offsetHeight - 8 };
 }
 
 function optionsOf(box, { present }) {
