@@ -1,14 +1,11 @@
 """Entry: what the vocabulary says of one stage."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.core.selection import Selection
-from attnviz.core.trace import Trace
+from attnviz.text.story import Story
 
 Role = Literal["q", "k", "v", "output", ""]
-Caption = Callable[[Trace, Selection], str]
 
 
 @dataclass(frozen=True)
@@ -29,9 +26,8 @@ class Entry:
     kind : {"input", "parameter", "computed"}
         Whether it enters, is learnt in a real model, or is computed from earlier
         stages (a pass that begins later, with queries say, has it given).
-    caption : callable, optional
-        From a trace and a selection: what is worth seeing in the stage, in one to three sentences
-        (`captions.caption` adds one on the numbers set by hand, if any).
+    stories : tuple of Story
+        What is said of one of its numbers; of those that hold the first is told.
     step : str
         The id of the step that introduces it; `attnviz.text.steps` fills it in.
     """
@@ -42,5 +38,5 @@ class Entry:
     role: Role = ""
     scale: Literal["signed", "share", "flag"] = "signed"
     kind: Literal["input", "parameter", "computed"] = "computed"
-    caption: Caption | None = None
+    stories: tuple[Story, ...] = ()
     step: str = ""

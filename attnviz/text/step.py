@@ -5,30 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
+from attnviz.text.condition import Condition, always
 from attnviz.text.entry import Entry
+from attnviz.text.markup import Runs, runs
 
-Condition = Callable[[Trace], bool]
-
-
-def always(trace: Trace) -> bool:
-    """The condition that holds for every trace."""
-    return True
-
-
-def has(*names: str) -> Condition:
-    """The condition that a trace has all of these stages."""
-    return lambda trace: all(name in trace for name in names)
-
-
-def lacks(*names: str) -> Condition:
-    """The condition that a trace has none of these stages."""
-    return lambda trace: not any(name in trace for name in names)
-
-
-def both(*conditions: Condition) -> Condition:
-    """The condition that all of these hold."""
-    return lambda trace: all(condition(trace) for condition in conditions)
+Writer = Callable[[Trace, Selection, Mapping[str, Entry]], str | Runs]
 
 
 @dataclass(frozen=True)
@@ -39,9 +22,9 @@ class Section:
     ----------
     name : str
         What it is about, unique within the step.
-    text : str or callable
-        Markdown; or a function that writes it from a trace and the entries of all
-        stages, where it names a stage that differs from trace to trace.
+    text : str, runs or callable
+        In our markup; or a function that writes it, or its runs, from a trace, a selection and the
+        entries of all stages, where it names what differs from trace to trace.
     when : callable
         For which traces it holds.
     stages : tuple of str
@@ -49,31 +32,37 @@ class Section:
     """
 
     name: str
-    text: str | Callable[[Trace, Mapping[str, Entry]], str]
+    text: str | Runs | Writer
     when: Condition = always
     stages: tuple[str, ...] = ()
 
-    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Section:
-        """The section with its text for the trace."""
-        return replace(self, text=self.text(trace, entries)) if callable(self.text) else self
+    def of(self, trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Section:
+        """The section with its text for the trace, and those of its stages that the trace has."""
+        text = self.text(trace, selection, entries) if callable(self.text) else self.text
+        return replace(self, text=text, stages=tuple(name for name in self.stages if name in trace))
+
+    @property
+    def runs(self) -> Runs:
+        """Its text, once it is of a trace."""
+        return runs(self.text) if isinstance(self.text, str) else self.text
 
 
 @dataclass(frozen=True)
-class Chart:
-    """A chart below the picture of a step.
+class Bars:
+    """A row of bars over the keys, for the selected query.
 
     Attributes
     ----------
-    name : str
+    stage : str
+    array : str
+        The array of the stage's rule that it shows; the stage's own numbers if empty.
     when : callable
         For which traces it is drawn.
-    stages : tuple of str
-        Stages that it shows, and the step's picture doesn't.
     """
 
-    name: str
+    stage: str
+    array: str = ""
     when: Condition = always
-    stages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -89,14 +78,16 @@ class Step:
     headings : tuple of Section
         Exactly one holds for a trace.
     sections : tuple of Section
-        What and why; those that hold for a trace make two to four sentences.
+        What and why; those that hold for a trace make two or three short sentences.
     stages : tuple of str
-        The stages whose making it shows.
+        The stages whose making it shows, but for those that a section of the trace explains in words.
     entries : mapping of stage names to Entry
         The vocabulary that it introduces.
     notes : tuple of Section
-        Each a paragraph of its own, below the text.
-    charts : tuple of Chart
+        Each a paragraph of its own, below the text; at most one holds for a trace.
+    arcs : bool
+        Whether arcs over the words show the attention.
+    bars : tuple of Bars
     when : callable, optional
         Which traces have the step; by default those with one of its stages.
     """
@@ -108,34 +99,38 @@ class Step:
     stages: tuple[str, ...] = ()
     entries: Mapping[str, Entry] = field(default_factory=dict)
     notes: tuple[Section, ...] = ()
-    charts: tuple[Chart, ...] = ()
+    arcs: bool = False
+    bars: tuple[Bars, ...] = ()
     when: Condition | None = None
 
     @property
-    def heading(self) -> str:
-        """Its heading; of a step that is not of a trace yet, the usual one."""
-        return self.headings[0].text
+    def heading(self) -> Runs:
+        """Its heading, once it is of a trace."""
+        return self.headings[0].runs
 
     @property
-    def text(self) -> str:
+    def text(self) -> Runs:
         """Its sections as one paragraph."""
-        return " ".join(section.text for section in self.sections)
+        spaced = [run for section in self.sections for run in (["", " "], *section.runs)]
+        return spaced[1:]
 
     def is_in(self, trace: Trace) -> bool:
         """Whether the trace has this step."""
         return self.when(trace) if self.when else any(name in trace for name in self.stages)
 
-    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Step:
+    def of(self, trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Step:
         """The step with the stages that the trace has, and with what holds for it; `entries` are those of all steps."""
 
         def said(sections: tuple[Section, ...]) -> tuple[Section, ...]:
-            return tuple(section.of(trace, entries) for section in sections if section.when(trace))
+            return tuple(section.of(trace, selection, entries) for section in sections if section.when(trace))
 
+        sections, notes = said(self.sections), said(self.notes)
+        told = {name for section in (*sections, *notes) for name in section.stages}
         return replace(
             self,
             headings=said(self.headings),
-            sections=said(self.sections),
-            stages=tuple(name for name in self.stages if name in trace),
-            notes=said(self.notes),
-            charts=tuple(chart for chart in self.charts if chart.when(trace)),
+            sections=sections,
+            stages=tuple(name for name in self.stages if name in trace and name not in told),
+            notes=notes,
+            bars=tuple(each for each in self.bars if each.when(trace)),
         )

@@ -1,7 +1,9 @@
 """Vocabulary: one word, one symbol and one colour for each stage, wherever it is shown."""
 
+from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.steps import ENTRIES
+from attnviz.text.story import Story, said_of
 
 VOCABULARY = ENTRIES
 """What each stage is called and how it is explained, by its name; the steps' entries together."""
@@ -29,6 +31,11 @@ def axis_name(name: str) -> str:
 def entry(name: str) -> Entry:
     """What the vocabulary says of a stage."""
     return VOCABULARY[name]
+
+
+def stories(trace: Trace, name: str) -> tuple[Story, ...]:
+    """What may be said of a number of the stage `name`; of those that hold the first is told."""
+    return said_of(trace, entry(name).stories)
 
 
 def symbol(name: str, head: int | None = None) -> str:

@@ -1,10 +1,11 @@
-"""Steps of the walkthrough, one module each: the vocabulary of its stages, what is said of them, and their captions.
+"""Steps of the walkthrough, one module each: the vocabulary of its stages, and what is said of them.
 
 Which steps a trace has, and what they say, follows from its stages.
 """
 
 from dataclasses import replace
 
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
@@ -13,6 +14,7 @@ from attnviz.text.steps.mask import MASK
 from attnviz.text.steps.output import OUTPUT
 from attnviz.text.steps.positions import POSITIONS
 from attnviz.text.steps.projections import PROJECTIONS
+from attnviz.text.steps.question import QUESTION
 from attnviz.text.steps.scaling import SCALING
 from attnviz.text.steps.scores import SCORES
 from attnviz.text.steps.softmax import SOFTMAX
@@ -21,6 +23,7 @@ from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
 STEPS = (
+    QUESTION,
     TOKENS,
     POSITIONS,
     PROJECTIONS,
@@ -39,10 +42,16 @@ ENTRIES: dict[str, Entry] = {
 }
 """What the steps say of each stage, by its name."""
 
+START = Selection()
+"""Where a person looks who has picked nothing yet."""
 
-def steps_of(trace: Trace) -> tuple[Step, ...]:
-    """The steps that the stages of the trace call for; of two that could show a stage the later one does."""
-    steps = [step.of(trace, ENTRIES) for step in STEPS if step.is_in(trace)]
+
+def steps_of(trace: Trace, selection: Selection = START) -> tuple[Step, ...]:
+    """The steps that the stages of the trace call for; the first and the last speak of what is selected.
+
+    Of two steps that could show a stage the later one does.
+    """
+    steps = [step.of(trace, selection.within(trace), ENTRIES) for step in STEPS if step.is_in(trace)]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 

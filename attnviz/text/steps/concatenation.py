@@ -1,21 +1,8 @@
 """Concatenation: the heads' outputs side by side."""
 
-from attnviz.core.selection import Selection
-from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.wording import counted
-
-
-def _concat(trace: Trace, selection: Selection) -> str:
-    n_heads, _, width = trace["heads"].shape
-    unchanged = "" if trace["concat"].overridden else " No number changes."
-    return (
-        f"{counted(n_heads, 'head')} with {counted(width, 'number')}{' each' * (n_heads > 1)} "
-        f"{'makes' if n_heads == 1 else 'make'} one row of {counted(n_heads * width, 'number')} for each query."
-        f"{unchanged}"
-    )
-
+from attnviz.text.story import Story
 
 CONCATENATION = Step(
     id="concatenation",
@@ -30,5 +17,14 @@ CONCATENATION = Step(
         ),
     ),
     stages=("concat",),
-    entries={"concat": Entry("H", "Concatenation", "the heads' outputs side by side", "v", caption=_concat)},
+    entries={
+        "concat": Entry(
+            "H",
+            "Concatenation",
+            "the heads' outputs side by side",
+            "v",
+            stories=(Story("At place {column} of its row, “{query}” has {value}, copied from {head}."),),
+        )
+    },
+    arcs=True,
 )

@@ -1,40 +1,21 @@
 """Positions: places become vectors too, and are added."""
 
-from attnviz.core.selection import Selection
-from attnviz.core.trace import Trace
+from attnviz.text.condition import both, has, lacks
 from attnviz.text.entry import Entry
-from attnviz.text.step import Section, Step, has
-from attnviz.text.steps.tokens import OTHER_SENTENCE, entering
-from attnviz.text.wording import length, number, word
+from attnviz.text.step import Section, Step
+from attnviz.text.story import Story
+
+_WAVE = Story("{value} is added at place {column} of “{row}”, because of where the word stands.")
 
 
-def lengths(trace: Trace, prefix: str, place: int) -> tuple[float, float]:
-    """How far a place moves its word, and how long the word's embedding is."""
-    moved, size = (length(trace[f"{prefix}{name}"].value[place]) for name in ("positions", "embeddings"))
-    return moved, size
-
-
-def _x(trace: Trace, selection: Selection) -> str:
-    if "embeddings" not in trace:
-        return entering(trace, "x", selection.query)
-    return _placed(trace, "", word(trace, "token", selection.query), selection.query)
-
-
-def _context(trace: Trace, selection: Selection) -> str:
-    if "context_embeddings" not in trace:
-        return entering(trace, "context", selection.key) + OTHER_SENTENCE
-    return _placed(trace, "context_", word(trace, "context token", selection.key), selection.key)
-
-
-def _placed(trace: Trace, prefix: str, who: str, place: int) -> str:
-    if f"{prefix}positions" not in trace:
-        return (
-            f"Nothing is added to the embeddings, so {who} would enter as the same vector at any place in the sentence."
-        )
-    moved, size = lengths(trace, prefix, place)
+def _entering(prefix: str) -> tuple[Story, ...]:
+    """What is said of what enters: of the stages whose names begin with `prefix`."""
+    word, place = f"{prefix}embeddings", f"{prefix}positions"
+    enters = "“{row}” enters with {value} at place {column}"
     return (
-        f"Place {place + 1} moves {who} by {number(moved)}, where its embedding is {number(size)} long: "
-        "the same word elsewhere enters as another vector."
+        Story(f"{enters}: {{{word}}} from the word and {{{place}}} from where it stands.", of=has(word, place)),
+        Story(f"{enters}: its embedding, to which nothing is added.", of=both(has(word), lacks(place))),
+        Story(f"{enters}, as it is given.", of=lacks(word)),
     )
 
 
@@ -45,17 +26,24 @@ POSITIONS = Step(
     sections=(
         Section(
             "places",
-            "Nothing in attention knows the order of the words, so a vector for the **place** is added to each row. It "
-            "is made of sines and cosines, the later ones of longer waves, so that each place gets a vector of its "
-            "own. What is passed on is the sum, $X = E + P$.",
+            "Nothing in attention knows the order of the words, so a vector for the **place** is added to each row: "
+            "$X = E + P$. It is made of sines and cosines, the later ones of longer waves, so that each place gets a "
+            "vector of its own.",
         ),
     ),
     stages=("x", "context"),
     entries={
-        "positions": Entry("P", "Positions", "a vector for each place in the sentence", kind="input"),
-        "context_positions": Entry("P^C", "Context positions", "a vector for each place in the context", kind="input"),
-        "x": Entry("X", "Input", "what is projected: embeddings, with positions added if there are any", caption=_x),
-        "context": Entry("C", "Context", "what keys and values are projected from", caption=_context),
+        "positions": Entry("P", "Positions", "a vector for each place in the sentence", kind="input", stories=(_WAVE,)),
+        "context_positions": Entry(
+            "P^C", "Context positions", "a vector for each place in the context", kind="input", stories=(_WAVE,)
+        ),
+        "x": Entry(
+            "X",
+            "Input",
+            "what is projected: embeddings, with positions added if there are any",
+            stories=_entering(""),
+        ),
+        "context": Entry("C", "Context", "what keys and values are projected from", stories=_entering("context_")),
     },
     when=has("positions"),
 )

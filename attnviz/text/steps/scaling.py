@@ -1,67 +1,9 @@
 """Scaling: the scores over the square root of d_k."""
 
-from typing import NamedTuple
-
-import numpy as np
-
-from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.wording import number, ordered_alike, same
-
-
-class Effect(NamedTuple):
-    """What scaling does to a head's scores.
-
-    Attributes
-    ----------
-    before, after : float
-        Their spread (standard deviation); the score itself where all are the same.
-    spread : bool
-        Which of the two.
-    ordered : bool
-        Whether a larger score stays larger.
-    """
-
-    before: float
-    after: float
-    spread: bool
-    ordered: bool
-
-
-def effect(trace: Trace, head: int) -> Effect:
-    """What scaling does to the scores of one head."""
-    before, after = trace["scores"].value[head], trace["scaled"].value[head]
-    if same(before):
-        return Effect(float(before[0, 0]), float(after[0, 0]), spread=False, ordered=False)
-    return Effect(spread_of(before), spread_of(after), spread=True, ordered=ordered_alike(before, after))
-
-
-def spread_of(values: np.ndarray) -> float:
-    """The standard deviation; no square overflows."""
-    largest = float(np.abs(values).max()) or 1.0
-    return largest * float((values / largest).std())
-
-
-def _scaled(trace: Trace, selection: Selection) -> str:
-    operation, n_scores = trace["scaled"].operation, trace["scaled"].value[selection.head].size
-    before, after, spread, ordered = effect(trace, selection.head)
-    by = _by(operation.d_k, operation.factor)
-    scores = "only score" if n_scores == 1 else "scores, all the same,"
-    what = f"the spread (standard deviation) of head {selection.head + 1}'s scores"
-    what = what if spread else f"head {selection.head + 1}'s {scores}"
-    if operation.factor == 1 or (operation.factor is None and operation.d_k == 1):
-        return f"{by} leaves {what} at {number(before)}."
-    rounded = ", to two decimals" * (number(before) == number(after))
-    order = "; their order stays" * ordered
-    return f"{by} brings {what} from {number(before)} to {number(after)}{rounded}{order}."
-
-
-def _by(d_k: int, factor: float | None) -> str:
-    if factor is None:
-        return f"Dividing by √{d_k} = {number(d_k**0.5)}"
-    return "Scaling is off, which" if factor == 1 else f"Multiplying by {factor:g}".replace("-", "−")
+from attnviz.text.story import Story
 
 
 def _divided(trace: Trace) -> bool:
@@ -75,6 +17,8 @@ def _off(trace: Trace) -> bool:
 def _multiplied(trace: Trace) -> bool:
     return not _divided(trace) and not _off(trace)
 
+
+_GOES = "the score of “{query}” with “{key}” goes from {scores} to {value}"
 
 SCALING = Step(
     id="scaling",
@@ -90,8 +34,7 @@ SCALING = Step(
         Section(
             "spread",
             "The spread of dot products grows like $\\sqrt{d_k}$ with the `d_k` numbers that each adds up, and the "
-            "softmax of widely spread scores is nearly one-hot: almost all attention on one key, and almost no "
-            "gradient to learn from.",
+            "softmax of widely spread scores gives almost all attention to one key.",
         ),
         Section("divided", "Dividing by $\\sqrt{d_k}$ keeps the spread from growing with `d_k`.", _divided),
         Section(
@@ -101,5 +44,16 @@ SCALING = Step(
         ),
     ),
     stages=("scaled",),
-    entries={"scaled": Entry("Z_i", "Scaled scores", "the scores over the square root of d_k", caption=_scaled)},
+    entries={
+        "scaled": Entry(
+            "Z_i",
+            "Scaled scores",
+            "the scores over the square root of d_k",
+            stories=(
+                Story(f"Divided by √d_k, {_GOES}.", of=_divided),
+                Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=_off),
+                Story(f"Multiplied by the given number, {_GOES}.", of=_multiplied),
+            ),
+        )
+    },
 )

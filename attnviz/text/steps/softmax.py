@@ -1,108 +1,15 @@
 """Softmax: masked scores become attention."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-import numpy as np
-
-from attnviz.core.numerals import bracketed, digits
-from attnviz.core.operations.softmax import Share
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
+from attnviz.text.condition import both
 from attnviz.text.entry import Entry
-from attnviz.text.step import Chart, Section, Step, both
-from attnviz.text.steps.mask import before, moves, others_see_nothing
-from attnviz.text.wording import alike, number, same, tied, word, words
-
-
-class Looks(NamedTuple):
-    """How a query divides its attention.
-
-    Attributes
-    ----------
-    seen : ndarray of int
-        The keys that it sees.
-    most : float
-        Its largest share.
-    best : ndarray of int
-        All keys that have it.
-    times : float
-        How many times an even share the largest is; infinite beyond float64.
-    mean : float
-        The mean share of the keys that it sees.
-    evenly : bool
-        Whether the shares of the keys that it sees are the same.
-    nearly : bool
-        Whether they look it, as multiples of an even share.
-    """
-
-    seen: np.ndarray
-    most: float
-    best: np.ndarray
-    times: float
-    mean: float
-    evenly: bool
-    nearly: bool
-
-
-def looks(trace: Trace, head: int, query: int) -> Looks:
-    """How a query that sees a key divides its attention in one head."""
-    row = trace["attention"].value[head, query]
-    seen = np.flatnonzero(np.isfinite(trace["masked"].value[head, query]))
-    place = int(row.argmax())
-    times = np.array([float(share) * len(seen) for share in row[seen]])  # floats overflow without a warning
-    return Looks(
-        seen=seen,
-        most=float(row[place]),
-        best=tied(row, place),
-        times=float(row[place]) * len(seen),
-        mean=float((row[seen] / len(seen)).sum()),
-        evenly=same(row[seen]),
-        nearly=alike(times),
-    )
-
-
-def below_zero(trace: Trace, shares: np.ndarray) -> str:
-    """A sentence on the keys whose shares are below 0, as those of no softmax are."""
-    keys = np.flatnonzero(shares < 0)
-    if not len(keys):
-        return ""
-    return f" {words(trace, 'key', keys)} {'has a share' if len(keys) == 1 else 'have shares'} below 0."
-
-
-def row_steps(trace: Trace, selection: Selection) -> tuple[str, ...]:
-    """The softmax of the selected number, in four lines of Markdown; none where it is not made by a softmax."""
-    terms = trace.terms("attention", (selection.head, selection.query, selection.key))
-    if not isinstance(terms, Share) or not terms.divisor:
-        return ()
-    score, exponential = terms.row[terms.place].value, terms.exponentials[terms.place]
-    shifted = score - terms.shift
-    return (
-        f"**Shift** by the row's largest score: {digits(score)} − {bracketed(terms.shift)} = {digits(shifted)}",
-        f"**Exponentiate**: exp({digits(shifted)}) = {digits(exponential)}",
-        f"**Sum** the exponentials of the row: {digits(terms.divisor)}",
-        f"**Divide**: {digits(exponential)} ÷ {digits(terms.divisor)} = {digits(terms.total())}",
-    )
-
-
-def _attention(trace: Trace, selection: Selection) -> str:
-    row = trace["attention"].value[selection.head, selection.query]
-    who = f"In head {selection.head + 1} {word(trace, 'query', selection.query)}"
-    others = f"{below_zero(trace, row)}{others_see_nothing(trace, selection)}"
-    if not np.isfinite(trace["masked"].value[selection.head, selection.query]).any():
-        return f"{who} sees no key, so its row is zeros.{others}"
-    seen, most, best, times, mean, evenly, nearly = looks(trace, selection.head, selection.query)
-    if len(seen) == 1:
-        return f"{who} sees {words(trace, 'key', seen)} alone: its share is {number(row[seen[0]])}.{others}"
-    if evenly or nearly:
-        how, about = ("evenly", "") if evenly else ("almost evenly", "about ")
-        share = f"{about}{number(mean)} each"
-        return f"{who} divides its attention {how} among the {len(seen)} keys that it sees: {share}.{others}"
-    return (
-        f"{who} looks most at {words(trace, 'key', best)}: {number(most)}{' each' * (len(best) > 1)}, "
-        f"{number(times)} times an even share (1/{len(seen)}).{others}"
-    )
+from attnviz.text.step import Bars, Section, Step
+from attnviz.text.steps.mask import before, moves
+from attnviz.text.story import Story
 
 
 def _sums(trace: Trace) -> bool:
@@ -113,17 +20,24 @@ def _exponentiates(trace: Trace) -> bool:
     return not _sums(trace)
 
 
+def _by_hand(trace: Trace) -> bool:
+    return bool(trace["attention"].overridden)
+
+
 def _untouched(trace: Trace) -> bool:
-    return not trace["attention"].overridden
+    return not _by_hand(trace)
 
 
-def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _no_mask(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> str:
     masked, seen = entries["masked"], entries[before(trace).name]
     return (
         f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: "
         f"${masked.symbol} = {seen.symbol}$."
     )
 
+
+_GIVES = "“{query}” gives “{key}” {value:percent}"
+_RANKED = f"{_GIVES}: its score {{masked}} is {{masked:rank}} of {{masked:count}}"
 
 SOFTMAX = Step(
     id="softmax",
@@ -135,9 +49,9 @@ SOFTMAX = Step(
     sections=(
         Section(
             "softmax",
-            "Each row goes through the **softmax**: subtract the row's largest score (which changes no share, and "
-            "keeps $\\exp$ from overflowing), exponentiate, and divide by the row's sum. The result is the "
-            "**attention**: the share that each query gives each key.",
+            "Each row goes through the **softmax**: subtract its largest score (so that $\\exp$ cannot overflow), "
+            "exponentiate, and divide by the row's sum. The result is the **attention**: the share that each query "
+            "gives each key.",
             _exponentiates,
         ),
         Section(
@@ -151,11 +65,8 @@ SOFTMAX = Step(
             "all scores changes the shares.",
             _sums,
         ),
-        Section(
-            "sum to 1",
-            "The rows do add up to 1, as those of a softmax do.",
-            both(_sums, _untouched),
-        ),
+        Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, _untouched)),
+        Section("by hand", "A row in which a share is set by hand need not add up to 1.", _by_hand),
     ),
     stages=("attention",),
     entries={
@@ -164,16 +75,26 @@ SOFTMAX = Step(
             "Attention",
             "the share of its attention that a query gives each key",
             scale="share",
-            caption=_attention,
+            stories=(
+                Story(f"{_GIVES}, as you set it by hand; its row now adds up to {{value:sum}}.", "set"),
+                Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
+                Story("“{key}” is hidden from “{query}”: its score is −∞, so its share is exactly 0.", "hidden"),
+                Story(
+                    f"{_RANKED}; {{scores:part.place}} alone adds {{scores:part}} to its dot product "
+                    "({scores:part.sum}).",
+                    of=_exponentiates,
+                ),
+                Story(f"{_RANKED}.", of=_exponentiates),
+                Story(f"{_GIVES}, all of its attention: it sees no other key.", of=_exponentiates),
+                Story(f"{_GIVES}: its score {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
+            ),
         )
     },
-    notes=(
-        Section(
-            "no mask",
-            _no_mask,
-            lambda trace: not moves(trace),
-            stages=("masked",),
-        ),
+    notes=(Section("no mask", _no_mask, lambda trace: not moves(trace), stages=("masked",)),),
+    arcs=True,
+    bars=(
+        Bars("masked", when=_exponentiates),
+        Bars("attention", "#exp", when=_exponentiates),
+        Bars("attention", when=_exponentiates),
     ),
-    charts=(Chart("shares"), Chart("heads")),
 )

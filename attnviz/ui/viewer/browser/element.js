@@ -16,3 +16,13 @@ export function svgElement(tag, attributes = {}) {
 export function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
 }
+
+// Puts other elements into a box. Where one had the keyboard, the one of the same text gets it, or what is marked as the
+// place where one is.
+export function redraw(box, children) {
+  const held = hasKeyboard(box) ? box.getRootNode().activeElement.textContent : null;
+  box.replaceChildren(...children);
+  if (held === null) return;
+  const alike = [...box.querySelectorAll("button")].find((each) => each.textContent === held);
+  (alike ?? box.querySelector("[aria-current]"))?.focus({ preventScroll: true });
+}

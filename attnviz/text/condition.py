@@ -1,0 +1,27 @@
+"""Conditions: what is said of some traces and not of others."""
+
+from collections.abc import Callable
+
+from attnviz.core.trace import Trace
+
+Condition = Callable[[Trace], bool]
+
+
+def always(trace: Trace) -> bool:
+    """The condition that holds for every trace."""
+    return True
+
+
+def has(*names: str) -> Condition:
+    """The condition that a trace has all of these stages."""
+    return lambda trace: all(name in trace for name in names)
+
+
+def lacks(*names: str) -> Condition:
+    """The condition that a trace has none of these stages."""
+    return lambda trace: not any(name in trace for name in names)
+
+
+def both(*conditions: Condition) -> Condition:
+    """The condition that all of these hold."""
+    return lambda trace: all(condition(trace) for condition in conditions)

@@ -1,0 +1,50 @@
+"""Markup: a text as runs, each with one style, so that whoever shows it needs to read no markup.
+
+A small part of Markdown is enough for what we write ourselves. What a person
+typed is never read as markup: it enters through a slot, as a run of style "word".
+"""
+
+import re
+
+Runs = list[list[str]]
+"""Pairs of a style and a text. The style is one of STYLES."""
+
+STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
+"""How a run looks: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
+
+_ROLES = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
+_MARKED = re.compile(
+    rf":(?P<role>{'|'.join(_ROLES)})\[(?:\*\*)?(?P<coloured>[^\]*]+)(?:\*\*)?\]"
+    r"|\*\*(?P<strong>[^*]+)\*\*|\*(?P<em>[^*]+)\*|`(?P<code>[^`]+)`|\$(?P<math>[^$]+)\$|\{(?P<slot>\w+)\}"
+)
+
+
+def runs(text: str, **words: str) -> Runs:
+    """A text of our own as runs; each slot in it is filled with one of a person's words.
+
+    Examples
+    --------
+    >>> runs("each :blue[**query**] of $X$")
+    [['', 'each '], ['q', 'query'], ['', ' of '], ['math', 'X']]
+    >>> runs("what “{word}” asks", word="*cat*")
+    [['', 'what “'], ['word', '*cat*'], ['', '” asks']]
+    """
+    found, end = [], 0
+    for marked in _MARKED.finditer(text):
+        found.append(["", text[end : marked.start()]])
+        found.append(_run(marked, words))
+        end = marked.end()
+    return [run for run in [*found, ["", text[end:]]] if run[1]]
+
+
+def _run(marked: re.Match[str], words: dict[str, str]) -> list[str]:
+    if marked["slot"]:
+        return ["word", words[marked["slot"]]]
+    if marked["role"]:
+        return [_ROLES[marked["role"]], marked["coloured"]]
+    return [marked.lastgroup, marked[marked.lastgroup]]
+
+
+def plain(said: Runs) -> str:
+    """What runs say, without their styles."""
+    return "".join(text for _, text in said)

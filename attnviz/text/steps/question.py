@@ -1,0 +1,62 @@
+"""Question: what the pass is about to answer, asked of the person's own sentence."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from attnviz.core.selection import Selection
+from attnviz.core.trace import Trace
+from attnviz.text.condition import always, has, lacks
+from attnviz.text.entry import Entry
+from attnviz.text.markup import Runs, runs
+from attnviz.text.step import Section, Step
+
+LONGEST = 8
+"""How many words of a sentence a heading quotes."""
+
+_REPEATED = re.compile(r" \(\d+\)$")
+_CLOSING = ".,;:!?…)"
+
+
+def sentence(labels: Sequence[str]) -> str:
+    """The words along an axis as a sentence again; of a long one its beginning."""
+    quoted = ""
+    for word in (_REPEATED.sub("", label) for label in labels[:LONGEST]):
+        apart = quoted and word not in _CLOSING
+        quoted += f" {word}" if apart else word
+    return quoted + " …" * (len(labels) > LONGEST)
+
+
+def _asked(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
+    queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
+    if not queries or not keys:
+        return runs("What does each query take from the keys?")
+    word = queries[selection.query]
+    if queries != keys:
+        return runs("What does “{word}” take from “{context}”?", word=word, context=sentence(keys))
+    if len(queries) == 1:
+        return runs("What does “{word}” take from itself?", word=word)
+    return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=word)
+
+
+QUESTION = Step(
+    id="question",
+    title="Start",
+    headings=(Section("asked", _asked),),
+    sections=(
+        Section(
+            "attnviz",
+            "attnviz shows attention **number by number**: each one is real, and opens down to the multiplications "
+            "that make it.",
+        ),
+        Section("arcs", "The thicker an arc, the larger the share of its attention that a word gives another."),
+        Section(
+            "random",
+            "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
+            "same as in a trained model.",
+            has("embeddings"),
+        ),
+        Section("given", "The numbers of this example are given.", lacks("embeddings")),
+    ),
+    arcs=True,
+    when=always,
+)

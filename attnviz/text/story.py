@@ -1,0 +1,62 @@
+"""Story: one or two sentences about the very number that is selected, with slots for what they name.
+
+The browser fills the slots in, as a pass has many more numbers than could be
+sent sentences for: `{query}`, `{key}`, `{head}`, `{row}` and `{column}` are
+labels; `{value}` is the number itself, and the name of any stage is that stage's
+number at the same selection. A format may follow:
+
+    :percent    the number in hundredths, as in 36 %
+    :rank       its place among the visible numbers of its row: highest, second, ..., tied for lowest
+    :count      how many these are, in words
+    :part       the largest of the terms of its sum that have its own sign
+    :part.place where that term comes from: place 2, or a word
+    :part.sum   that term, as it is multiplied: 1.80 × 0.92
+    :sum        the sum of the visible numbers of its row
+
+A slot can't be filled where its number isn't there, where a number is set by
+hand and so has no terms, and where it is the only visible one of its row and so
+has no rank. A story holds where its case does and all its slots can be filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.core.trace import Trace
+from attnviz.text.condition import Condition, always
+
+When = Literal["set", "unseeing", "hidden", "given", ""]
+
+
+@dataclass(frozen=True)
+class Story:
+    """What is said of a number in one case.
+
+    Attributes
+    ----------
+    text : str
+        With slots.
+    when : {"set", "unseeing", "hidden", "given", ""}
+        The case: it is set by hand; its query sees no key in its head; its key is hidden from its query;
+        nothing in the pass computes it; or any.
+    of : callable
+        The traces it is said of.
+    """
+
+    text: str
+    when: When = ""
+    of: Condition = always
+
+
+SET = Story("You set this number to {value} by hand; what follows is recomputed from it.", "set")
+"""What is said of any number set by hand, where a stage has nothing of its own to say."""
+
+_CASES = ("set", "unseeing", "hidden", "given", "")
+
+
+def said_of(trace: Trace, stories: Sequence[Story]) -> tuple[Story, ...]:
+    """The stories that a stage of the trace may have; of those that hold for a number the first is told."""
+    there = [story for story in (*stories, SET) if story.of(trace)]
+    return tuple(sorted(there, key=lambda story: _CASES.index(story.when)))
