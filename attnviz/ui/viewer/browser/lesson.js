@@ -2,6 +2,7 @@
 import { element } from "./element.js";
 import { typeset } from "./formula.js";
 import { drawRuns } from "./runs.js";
+import { drawShapes } from "./shapes.js";
 import { stepAt } from "./state.js";
 
 export function makeLesson() {
@@ -9,10 +10,11 @@ export function makeLesson() {
   let shown = "";
   const update = (pass, where) => {
     const { heading, text, notes, formulas } = stepAt(pass, where);
-    const next = JSON.stringify([heading, text, notes, formulas]);
+    const next = JSON.stringify([where.step, heading, text, notes, formulas]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
-    box.replaceChildren(...drawLesson(stepAt(pass, where)));
+    const isLast = pass.document.order.at(-1) === where.step;
+    box.replaceChildren(...drawLesson(stepAt(pass, where)), ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
   };
   return { element: box, update };
 }
