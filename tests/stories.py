@@ -11,12 +11,15 @@ from attnviz.core.terms import Sum
 from attnviz.text.story import said_of
 from attnviz.text.vocabulary import VOCABULARY
 
-COUNTS = "no one two three four five six seven eight nine ten eleven twelve".split()
-PLACES = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split()
+COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+PLACES = [
+    *["first", "second", "third", "fourth", "fifth", "sixth"],
+    *["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"],
+]
 WORDS = ("query", "key", "token", "context token")
 
 
-class Unfilled(Exception):
+class UnfilledError(Exception):
     """A slot of a story says nothing of this number."""
 
 
@@ -29,7 +32,7 @@ def told(trace, name, index, selection):
                 return re.sub(
                     r"\{([a-z_]+):?([a-z.]*)\}", lambda slot: fill(trace, name, index, here, *slot.groups()), story.text
                 )
-            except Unfilled:
+            except UnfilledError:
                 continue
     raise AssertionError(f"nothing is said of {name}{index}")
 
@@ -56,10 +59,12 @@ def fill(trace, name, index, here, slot, way):
     for axis in (*trace.axes(name), *(axis for stage in trace.stages for axis in trace.axes(stage.name))):
         if [coordinate for coordinate, _ in axis.coordinates] == [slot]:
             return axis.label(axis.place(here))
-    raise Unfilled
+    raise UnfilledError
 
 
 def number(trace, name, index):
+    if trace[name].value.dtype == bool:
+        return str(int(trace[name].value[index]))
     return short(float(trace[name].value[index])) if np.isfinite(trace[name].value[index]) else "−∞"
 
 
@@ -78,7 +83,7 @@ def visible(trace, name, index):
 def rank(trace, name, index):
     row, value = visible(trace, name, index), trace[name].value[index]
     if len(row) == 1:
-        raise Unfilled
+        raise UnfilledError
     alike = np.abs(row - value) <= 1e-9 * np.abs(row).max()
     above = int((~alike & (row > value)).sum())
     if above == 0:
@@ -98,7 +103,7 @@ def largest(trace, name, index):
     """The terms' cells and their products, and the place of the largest of the number's sign."""
     terms = trace.terms(name, index)
     if not isinstance(terms, Sum):
-        raise Unfilled
+        raise UnfilledError
     products = [math.prod(cell.value for cell in cells) for cells in terms.products]
     sign = math.copysign(1, trace[name].value[index] or 0.0) if trace[name].value[index] else 1
     place = max(range(len(products)), key=lambda i: sign * products[i])
@@ -108,7 +113,7 @@ def largest(trace, name, index):
 def part_place(trace, name, index):
     cells, _, place = largest(trace, name, index)
     if len(cells) == 1:
-        raise Unfilled
+        raise UnfilledError
     first = cells[0].stage
     axis: Axis = trace.axes(first)[-1]
     return axis.label(place) if axis.name in WORDS else f"place {axis.label(place)}"

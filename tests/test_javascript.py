@@ -3,7 +3,6 @@
 Without node a person's run skips them and says so; where CI is set they fail.
 """
 
-import json
 import re
 import tomllib
 from collections import Counter
@@ -13,20 +12,19 @@ import pytest
 from page import ROOT
 from passes import TRACES
 from rules import said
-from test_viewer import BROWSER, payloads
 
-from attnviz.core.numerals import short
+from attnviz.core import numerals
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.viewer.bundle import bundle
+from attnviz.views import palette
 
+BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 
 
-def test_node_s_own_tests_pass(node, tmp_path):
-    file = tmp_path / "payloads.json"
-    file.write_text(json.dumps(payloads()), "utf-8")
+def test_node_s_own_tests_pass(node):
     tests = sorted(map(str, (ROOT / "tests" / "js").glob("*.test.mjs")))
-    said = node("--test", "--test-reporter=spec", *tests, PAYLOADS=str(file))  # which ends with those that failed
+    said = node("--test", "--test-reporter=spec", *tests)  # which ends with those that failed
     assert "fail 0\n" in said
     assert "skipped 0\n" in said
 
@@ -38,13 +36,23 @@ def test_the_joined_modules_are_one_component(node, tmp_path):
     assert node("--eval", source) == "defaultfunction\n"
 
 
-def test_a_number_is_written_alike_in_python_and_in_the_browser(called):
+@pytest.mark.parametrize("way", ["short", "digits", "tex"])
+def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
+    finer = [place / 32 for place in range(-41, 42)] + [
+        1_125_000.0,
+        1_135_000.0,
+        9_995_000.0,
+        999_999.99995,
+        999_999.99996,
+    ]
     edges = [0.0, -0.0, -0.004, -0.005, 0.005, 1.005, 99.995, 99.996, 999.95, 999.96, 9999.5, 9999.6, 1e4, 1e-7, 5e-324]
     rng = np.random.default_rng(1)
     spread = (rng.standard_normal(2_000) * 10.0 ** rng.integers(-9, 9, 2_000)).tolist()
-    numbers = [*ties, *edges, *spread, 1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
-    assert called("numeral.js", "short", [[number] for number in numbers]) == [short(number) for number in numbers]
+    large = [1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
+    small = [1e-3, 9.995e-4, 9.994e-4, -1e-3, -9.999e-4, 1e-300, 1.125e-4, 2.0**-13, 3 * 2.0**-14]
+    numbers = [*ties, *finer, *edges, *spread, *large, *small]
+    assert called("numeral.js", way, [[number] for number in numbers]) == list(map(getattr(numerals, way), numbers))
 
 
 def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
@@ -102,7 +110,7 @@ def _nodes(tree):
 
 def sent_colours():
     """The colours of numbers that the browser is sent."""
-    return next(payload["colours"] for payload in payloads().values() if payload["equations"])
+    return {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
 
 
 def channels(colour):

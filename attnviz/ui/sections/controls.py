@@ -134,7 +134,7 @@ def _seed(shown: Shown) -> tuple[str, ...]:
     key = shown.holds("seed", text if text and _nearest_seed(text) == seed else str(seed))
     st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=160)
     st.button(
-        "",
+        "Another seed",
         icon=":material/casino:",
         key=shown.key("another_seed"),
         help="Another seed: another untrained model",

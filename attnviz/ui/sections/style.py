@@ -6,6 +6,7 @@ _STYLE = """<style>
 [data-testid="stHeader"] { height: 2.75rem; min-height: 2.75rem; }
 [data-testid="stMainBlockContainer"] { padding: 3rem 1.5rem 1rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+[data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-history { display: none; }
 
 /* settings: one line of boxes, each behind its small label; two lines where they do not fit, then under its label */
@@ -14,7 +15,9 @@ _STYLE = """<style>
 [class*="st-key-usual"] { display: contents; }
 [class*="st-key-usual"] [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; gap: 0.2rem; }
 [class*="st-key-usual"] [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; white-space: nowrap; }
-[class*="st-key-usual"] [data-testid="InputInstructions"] { display: none; }
+[class*="st-key-seed"] [data-testid="InputInstructions"] { display: none; }
+:is([class*="st-key-sentence"], [class*="st-key-context"]) input { padding-right: 5rem; }
+[class*="st-key-another_seed"] [data-testid="stMarkdownContainer"] { position: absolute; clip-path: inset(50%); }
 [class*="st-key-sentence"] { min-width: 16rem; }
 @media (min-width: 641px) {
   [class*="st-key-usual"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) {

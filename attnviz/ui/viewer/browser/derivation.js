@@ -22,7 +22,7 @@ export function derivation(stages, rule, flat, left, value) {
   if (variant.term) texts.terms = termsOf(rule, variant, places);
   return {
     lines: lines.map((each) => ({
-      cells: each.line.cells.map(({ source }, i) => ({ name: source, index: unflattened(stages.get(source).shape, each.flats[i]) })),
+      cells: each.line.cells.map(({ source: name }, i) => ({ name, index: unflattened(stages.get(name).shape, each.flats[i]) })),
       text: filled(rule, each.line.text, each.places),
       value: each.value,
       place: placeNamed(stages, each),

@@ -38,7 +38,7 @@ export function makeMap(tools) {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
         thumb.draw(pass, { width: 58, height, largest: 7 }, colours);
       }
-      diagram.connect(map);
+      diagram.connect(map.arrows);
       drawn = { pass, now };
     }
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);

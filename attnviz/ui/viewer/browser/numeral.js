@@ -3,7 +3,8 @@
 
 const MORE = 40; // decimals: a double that is not half-way between two shorter numbers differs from one that is before that
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"];
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+  "twelfth"];
 const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 

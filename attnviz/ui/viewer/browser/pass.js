@@ -51,7 +51,8 @@ export function readPass(document) {
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.
     with: (values) => {
-      const others = lazily((name) => (Object.hasOwn(values, name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
+      const has = (name) => Object.hasOwn(values, name);
+      const others = lazily((name) => (has(name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
       return { ...pass, ...numbering(stages, others) };
     },
   };

@@ -11,6 +11,7 @@ import { drawReadout } from "./readout.js";
 import { makeSheet } from "./sheet.js";
 import { focusOf, stepAt } from "./state.js";
 
+const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
 const NARROW = 640; // pixels: a page that is not wider grows downwards
 
 export function makePicture(tools) {
@@ -54,7 +55,7 @@ export function makePicture(tools) {
     build(pictures);
     if (!sheets.length) return;
     const limit = look.kind === "numbers" ? 0 : sharedLimit(sheets, look.pass);
-    const paint = { pass, look, limit, head: where.cell.head, colours: coloursOf(box, pass.document.palette) };
+    const paint = { pass, look, limit, head: where.cell.head, colours: coloursOf(box, pass.document.palette), family: getComputedStyle(box).fontFamily };
     legend.replaceChildren(...drawLegend(sheets, paint));
     const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((sheet) => sheet && blockOf(sheet, paint))) }));
     const options = optionsOf(box, where);
@@ -62,11 +63,13 @@ export function makePicture(tools) {
     let fitted = fit(blocks, whole, options);
     const isRead = !fitted.written;
     board.classList.toggle("read", isRead);
+    plane.classList.toggle("unwritten", isRead);
     if (isRead) {
-      drawReadout(readout, sheets, paint, focusOf(pass, where), acts);
+      drawReadout(readout, sheets, paint, focusOf(pass, where), acts, Math.floor((SHARE_OF_READOUT * whole.width) / LINE));
       const beside = box.clientWidth > NARROW;
       fitted = fit(blocks, { ...whole, width: whole.width - (beside ? readout.offsetWidth + 16 : 0) }, options);
     } else readout.replaceChildren();
+    plane.classList.toggle("short", !fitted.titled);
     Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
     const places = fitted.pictures.flat(2).filter(Boolean);
     sheets.forEach((sheet, i) => {
@@ -74,6 +77,7 @@ export function makePicture(tools) {
       matrices[i].matrix.update(sheet, { ...places[i], ...fitted, ...{ labels: places[i].labels } }, paint);
     });
     mark();
+    if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
@@ -96,10 +100,11 @@ export function makePicture(tools) {
 // Where the page is narrow it grows downwards, and only its width is given.
 function roomIn(box, legend) {
   const isNarrow = box.clientWidth <= NARROW;
-  return { width: box.clientWidth - 4, height: isNarrow ? 1.1 * box.clientWidth : box.clientHeight - legend.offsetHeight - 6 };
+  return { width: box.clientWidth - 4, height: isNarrow ? 1.1 * box.clientWidth : box.clientHeight - legend.offsetHeight - 8 };
 }
 
 function optionsOf(box, { present }) {
   const base = Number.parseFloat(getComputedStyle(box).fontSize);
+  if (box.clientWidth <= NARROW) return { smallest: 8, largest: base, base };
   return present ? { smallest: 12, largest: 3 * base, base } : { smallest: 10, largest: 1.1 * base, base };
 }

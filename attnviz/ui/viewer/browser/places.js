@@ -13,8 +13,8 @@ export function placing(stages) {
     selectionAt: (name, index, selection) =>
       Object.assign({}, selection, ...index.map((place, i) => coordinatesAt(axesOf(name)[i], place))),
     // Each coordinate brought inside every axis that it lies on.
-    within: (selection) => Object.fromEntries(
-      Object.entries(selection).map(([coordinate, place]) => [coordinate, Math.min(place, (lengths[coordinate] ?? Infinity) - 1)])),
+    within: (selection) => Object.fromEntries(Object.entries(selection).map(([coordinate, place]) =>
+      [coordinate, Math.min(place, (lengths[coordinate] ?? Infinity) - 1)])),
     // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one.
     axisOf: (wanted, name) => [stages.get(name), ...stages.values()].flatMap(({ axes }) => axes).find((axis) =>
       axis.coordinates.length === 1 && (axis.name === wanted || axis.coordinates[0][0] === wanted)),
@@ -24,7 +24,8 @@ export function placing(stages) {
       const [, name, places] = address.match(CELL) ?? [];
       const shape = stages.get(name)?.shape ?? [];
       const index = places?.split(",").map(Number) ?? [];
-      return shape.length && index.length === shape.length && index.every((place, i) => place < shape[i]) ? { name, index } : null;
+      const isThere = shape.length > 0 && index.length === shape.length && index.every((place, i) => place < shape[i]);
+      return isThere ? { name, index } : null;
     },
     // scores[0,1,2] is scores[head 1, cat, sat].
     nameOf: (name, index) => `${name}[${index.map((place, i) => axesOf(name)[i].labels[place]).join(", ")}]`,

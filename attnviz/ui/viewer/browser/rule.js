@@ -18,7 +18,7 @@ export function readRule(rule, numbersIn) {
   const slots = new Map(Object.entries(rule.slots).map(([name, slot]) => [name, readSlot(slot)]));
   const readLine = ({ cells, text, value }) => {
     const read = cells.map((name) => slots.get(name));
-    return { cells: read, text, value: slots.get(value), count: Math.max(...read.map(({ count }) => count)), runs: read.some(({ runs }) => runs) };
+    return { cells: read, text, value: slots.get(value), count: Math.max(...read.map(({ count }) => count)) };
   };
   return {
     result: readPattern(rule.result, rule.sizes),

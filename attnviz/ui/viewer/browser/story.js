@@ -14,7 +14,8 @@ const FORMATS = {
   sum: (pass, cell) => short(visibleRow(pass, cell).reduce((sum, value) => sum + value, 0)),
   part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
-  "part.sum": (pass, cell) => largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
+  "part.sum": (pass, cell) =>
+    largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
 };
 
 // The first story that holds and whose slots can all be filled, as pieces {text, cell, style}: `cell` where a piece is the
@@ -23,7 +24,8 @@ export function tell(pass, cell, selection) {
   if (pass.number(cell.name, cell.index) === undefined) return [];
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of pass.stages.get(cell.name).stories) {
-    const told = holds(pass, when, cell, here) && filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
+    if (!holds(pass, when, cell, here)) continue;
+    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
     if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
   }
   return [];
@@ -67,7 +69,8 @@ function labelOf(pass, { name, index }, selection, slot) {
 
 function numeral(pass, cell, writing) {
   const value = pass.number(cell.name, cell.index);
-  return value === undefined ? undefined : { text: writing(value), cell };
+  if (value === undefined) return undefined;
+  return { text: pass.stages.get(cell.name).scale === "flag" ? String(value) : writing(value), cell };
 }
 
 function ifThere(found, of) {

@@ -21,7 +21,9 @@ export function makeWholePass(tools) {
       return figure;
     },
     step: ({ step, title }, layers) => {
-      const column = element("div", "step"), button = element("button", "title", title);
+      const column = element("div", "step");
+      column.style.flexGrow = layers.children.length;
+      const button = element("button", "title", title);
       button.type = "button";
       button.onclick = () => tools.go({ step, reveal: null });
       column.append(layers, button);
@@ -65,7 +67,7 @@ export function makeWholePass(tools) {
       symbol.replaceChildren(typeset(pass.stages.get(thumb.name).symbol));
       thumb.element.parentNode.className = `stage-of ${pass.stages.get(thumb.name).role}`;
     }
-    diagram.connect(map);
+    diagram.connect(map.arrows);
   };
   const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && where.step !== pass.document.order[0];
   new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);
