@@ -288,7 +288,13 @@ def test_what_is_said_of_numbers_made_by_hand(name, index, text):
 @pytest.mark.parametrize(
     ("trace", "name", "index", "begins"),
     [
-        ("causal", "x", (0, 1), "“the” enters with "),  # cos 0 = 1 is added
+        # cos 0 = 1 is added
+        (
+            "causal",
+            "x",
+            (0, 1),
+            "“the” enters with 0.02 at place 2: −0.98 from the word and 1.00 from where it stands.",
+        ),
         ("causal", "positions", (0, 1), "1.00 is added at place 2 of “the”, because of where the word stands."),
         ("unscaled", "scaled", (0, 0, 1), "The score of “the” with “cat” stays "),
         ("one word", "scores", (1, 0, 0), "“alone” scores −1.23 with “alone”, its only key; place "),
