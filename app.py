@@ -6,10 +6,11 @@ st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
 st.navigation(
     [
         st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
-        st.Page("pages/take_apart.py", title="Take it apart", icon=":material/account_tree:"),
-        st.Page("pages/what_if.py", title="What if", icon=":material/tune:"),
-        st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
         st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
+        st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
         st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
-    ]
+        st.Page("pages/take_apart.py", title="Take it apart", visibility="hidden"),
+        st.Page("pages/what_if.py", title="What if", visibility="hidden"),
+    ],
+    position="top",
 ).run()

@@ -11,10 +11,10 @@ frame.draw_with_banner(shown)
 trace = shown.trace
 st.subheader("The same in NumPy", anchor=False)
 st.markdown(
-    "These lines compute the numbers of the walkthrough: each stage of the pass is one line, and each number that was "
-    "set by hand another. Download the arrays and run the script beside them: it says of each stage whether it is "
-    "identical to the one here or agrees to rounding, as the last bits of products and exponentials depend on the "
-    "processor. Then put **your own** attention in place of a line."
+    "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set by "
+    "hand. Download the arrays and run the script beside them: it says of each stage whether it is identical to the "
+    "one here or agrees to rounding, as the last bits of products and exponentials depend on the processor. Then put "
+    "**your own** attention in place of a stage."
 )
 with st.container(horizontal=True):
     st.download_button(

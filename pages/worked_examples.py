@@ -1,4 +1,4 @@
-"""Worked examples: five notebooks, each number that they printed beside the computed one, and what they got wrong."""
+"""Worked examples: five notebooks as lessons, what they got wrong, and each number that they printed recomputed."""
 
 import streamlit as st
 
@@ -9,14 +9,15 @@ from attnviz.ui.state import store
 
 shown = store.read()
 frame.draw_without_controls(shown)
-st.header("Worked examples", anchor=False)
-agreement = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
-st.markdown(
-    f"Five notebooks on attention, rebuilt from their figures. Of the {agreement.n_numbers:,} numbers that "
-    f"they printed, **{agreement.n_to_the_digit:,} come out to the last digit printed**, and "
-    f"{agreement.n_within_slack} more as closely as the rounded numbers that they are recomputed from allow. The other "
-    f"{agreement.n_numbers - agreement.n_agree} cannot follow from the code that was shown; the page of their notebook "
-    "says why, and what would give them. Each notebook opens in the walkthrough, like any sentence of your own."
-)
-notebook.choose(shown)
-notebook.draw(shown)
+with st.container(width=900):
+    st.header("Worked examples", anchor=False)
+    agreement = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+    st.markdown(
+        "Five notebooks on attention, rebuilt number by number. Each shows one thing well, and each gets something "
+        f"wrong. Of the {agreement.n_numbers:,} numbers that they printed, **{agreement.n_to_the_digit:,} come out to "
+        f"the last digit printed**, and {agreement.n_within_slack} more as closely as the rounded numbers that they "
+        f"are recomputed from allow; the other {agreement.n_numbers - agreement.n_agree} cannot follow from the code "
+        "that was shown."
+    )
+    notebook.choose(shown)
+    notebook.draw(shown)

@@ -1,10 +1,13 @@
-"""Fixtures: a real browser to visit the app with, and how Hypothesis runs.
+"""Fixtures: a real browser to visit the app with, node to run the viewer's modules, and how Hypothesis runs.
 
-Without Chromium a person's run skips the browser tests and says so; where CI is set they fail.
+Without Chromium or node a person's run skips their tests and says so; where CI is set they fail.
 """
 
 import functools
+import json
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import hypothesis
@@ -18,6 +21,7 @@ hypothesis.settings.load_profile("tests")
 # AppTest looks for components among all installed packages anew in every test, which takes ten times as long as a page
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
+BROWSER = Path(__file__).parents[1] / "attnviz" / "ui" / "viewer" / "browser"
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",
@@ -95,3 +99,36 @@ def alone(browser, server):
     for tab in tabs:
         tab.page.context.close()
         assert (tab.errors, tab.elsewhere) == ([], set())
+
+
+@pytest.fixture(scope="session")
+def node():
+    """Run node with some arguments; returns what it printed."""
+    if not shutil.which("node"):
+        missing = "JavaScript's tests not run: no node (Debian: apt-get install nodejs)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+
+    def run(*arguments, text="", **environment):
+        done = subprocess.run(
+            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment, timeout=120
+        )
+        assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
+        return done.stdout
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def called(node):
+    """Call a function of a module with each of some arguments."""
+
+    def call(module, function, each_arguments):
+        source = f"""
+            import {{ readFileSync }} from "node:fs";
+            import {{ {function} }} from "{(BROWSER / module).as_uri()}";
+            const calls = JSON.parse(readFileSync(0, "utf-8"));
+            console.log(JSON.stringify(calls.map((each) => {function}(...each))));
+        """
+        return json.loads(node("--input-type=module", "--eval", source, text=json.dumps(each_arguments)))
+
+    return call

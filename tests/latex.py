@@ -112,7 +112,12 @@ class _Reader:
         """A sum or a maximum over all places of one index."""
         self.take("_")
         index, inner = self.take(), self.power()
-        return lambda at: fold(inner({**at, index: place}) for place in range(self.names["length"]))
+
+        def folded(at):
+            assert index not in at, f"{index} is a free index of what is summed over it"
+            return fold(inner({**at, index: place}) for place in range(self.names["length"]))
+
+        return folded
 
     def side_by_side(self):
         parts = [self.name(self.take())]

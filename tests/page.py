@@ -12,6 +12,9 @@ from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 
 ROOT = Path(__file__).parent.parent
+PAGES = sorted(ROOT.glob("pages/*.py"))
+REDIRECTS = [ROOT / "pages" / name for name in ("take_apart.py", "what_if.py")]
+"""Pages that no menu names: links to them open the walkthrough."""
 SENTENCE = "the cat sat on the mat"
 SHOWN = {"mask": "causal", "positions": "sinusoidal"}
 EXAMPLE = Settings(SENTENCE, **SHOWN)
@@ -25,7 +28,10 @@ ADDRESSES = {"own sentence": OWN, **{source: {"source": source} for source in SO
 
 
 def opened(path=ROOT / "app.py", **address):
-    at = AppTest.from_file(str(path), default_timeout=20)
+    by_router = path in REDIRECTS  # a page's own file knows no other page
+    at = AppTest.from_file(str(ROOT / "app.py" if by_router else path), default_timeout=20)
+    if by_router:
+        at.switch_page(str(path.relative_to(ROOT)))
     for key, value in address.items():
         at.query_params[key] = value
     return at.run()
@@ -48,7 +54,7 @@ def component(at, key):
     return next(each.proto for each in at.get("bidi_component") if each.proto.id.endswith(f"-{key}"))
 
 
-def sent(at, key="picture"):
+def sent(at, key="pass"):
     """What a matrix component was sent."""
     return json.loads(component(at, key).json)
 

@@ -41,6 +41,27 @@ def hue(colour):
     return colorsys.rgb_to_hls(*(part / 255 for part in rgb(colour)[:3]))[0]
 
 
+def luminance(colour):
+    """The relative luminance of WCAG 2."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (p / 255 for p in rgb(colour)[:3])]
+    return np.dot(linear, (0.2126, 0.7152, 0.0722))
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
+    colours = THEMES[theme]
+    pages = [colours["backgroundColor"], colours["secondaryBackgroundColor"]]
+    for name in ("textColor", "linkColor", *(f"{hue}TextColor" for hue in HUES.values())):
+        assert min(contrast(colours[name], page) for page in pages) >= 4.5, name
+    assert contrast("#ffffff", colours["primaryColor"]) >= 4.5  # the text of a button, which Streamlit writes in white
+    assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
+
+
 def heatmaps(figure):
     return [trace for trace in figure.data if trace.type == "heatmap" and trace.colorscale != GREY]
 

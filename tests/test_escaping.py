@@ -9,6 +9,7 @@ from page import ROOT, opened, warnings
 from sinks import SINKS, WORDS
 from tab import becomes, expect, served
 
+from attnviz.text.steps import STEPS
 from attnviz.ui.escaping import WORD_JOINER, markdown
 
 MARKUP = "a, img, em, strong, code, del, h1, h2, ol, ul, blockquote, .katex, p [data-testid=stIconMaterial]"
@@ -33,19 +34,14 @@ def test_a_number_can_be_copied(number):
 @pytest.mark.parametrize("word", ["www.evil.example", "`", "a\\b", "::", "<-"])
 def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
     at = opened(step=word)
-    assert any(f"got {word!r}, using Tokens".replace("\\", "") in text for text in warnings(at)), warnings(at)
+    assert any(f"got {word!r}, using {STEPS[0].title}".replace("\\", "") in text for text in warnings(at)), warnings(at)
     assert all("www." not in each.value.replace("\\", "") for each in at.warning)
 
 
 @pytest.mark.parametrize("word", ["`", "\\", "*", "$", "<"])
-def test_a_word_on_a_button_and_in_a_label_is_escaped(word):
-    page = ROOT / "pages" / "what_if.py"
-    at = opened(page, sentence=f"the {word}", mask="causal", stage="mask", cell="1.1.2.1.1")
-    assert at.button(key="toggle").label == f"Show \\{word}"
-    at = opened(page, sentence=f"the {word}", stage="embeddings", cell="1.2.1.1.1")
-    assert any(each.value.startswith(rf"embeddings\[\{word}") for each in at.markdown)
-    assert at.number_input[0].label == f"embeddings[{word}, 1] becomes"  # not shown, but read aloud
-    assert at.number_input[0].proto.label_visibility.value == at.number_input[0].proto.label_visibility.COLLAPSED
+def test_a_word_in_the_banner_is_escaped(word):
+    at = opened(ROOT / "pages" / "audit.py", sentence=f"the {word}", changes="embeddings[1,0]=1")
+    assert at.markdown[0].value.replace(WORD_JOINER, "") == rf"**Set by hand:** embeddings\[\{word}, 1\] \= 1".replace(",", r"\,")
 
 
 @pytest.mark.browser
@@ -68,6 +64,6 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
 @pytest.mark.browser
 def test_in_a_browser_a_step_that_is_not_there_is_no_link(visit):
     page = visit().open("?step=www.evil.example")
-    notice = page.get_by_role("alert").filter(has_text="using Tokens")
+    notice = page.get_by_role("alert").filter(has_text=f"using {STEPS[0].title}")
     becomes(page, lambda: notice.locator("a").count(), 0)
     expect(notice).to_contain_text("www\u2060.")

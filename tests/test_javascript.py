@@ -3,11 +3,7 @@
 Without node a person's run skips them and says so; where CI is set they fail.
 """
 
-import json
-import os
 import re
-import shutil
-import subprocess
 import tomllib
 from collections import Counter
 
@@ -15,53 +11,20 @@ import numpy as np
 import pytest
 from page import ROOT
 from passes import TRACES
-from test_viewer import BROWSER, payloads
+from rules import said
 
-from attnviz.core.numerals import short
+from attnviz.core import numerals
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.viewer.bundle import bundle
+from attnviz.views import palette
 
+BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 
 
-@pytest.fixture(scope="module")
-def node():
-    """Run node with some arguments; returns what it printed."""
-    if not shutil.which("node"):
-        missing = "JavaScript's tests not run: no node (Debian: apt-get install nodejs)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
-
-    def run(*arguments, text="", **environment):
-        done = subprocess.run(
-            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment, timeout=120
-        )
-        assert done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
-        return done.stdout
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def called(node):
-    """Call a function of a module with each of some arguments."""
-
-    def call(module, function, each_arguments):
-        source = f"""
-            import {{ readFileSync }} from "node:fs";
-            import {{ {function} }} from "{(BROWSER / module).as_uri()}";
-            const calls = JSON.parse(readFileSync(0, "utf-8"));
-            console.log(JSON.stringify(calls.map((each) => {function}(...each))));
-        """
-        return json.loads(node("--input-type=module", "--eval", source, text=json.dumps(each_arguments)))
-
-    return call
-
-
-def test_node_s_own_tests_pass(node, tmp_path):
-    file = tmp_path / "payloads.json"
-    file.write_text(json.dumps(payloads()), "utf-8")
+def test_node_s_own_tests_pass(node):
     tests = sorted(map(str, (ROOT / "tests" / "js").glob("*.test.mjs")))
-    said = node("--test", "--test-reporter=spec", *tests, PAYLOADS=str(file))  # which ends with those that failed
+    said = node("--test", "--test-reporter=spec", *tests)  # which ends with those that failed
     assert "fail 0\n" in said
     assert "skipped 0\n" in said
 
@@ -73,13 +36,23 @@ def test_the_joined_modules_are_one_component(node, tmp_path):
     assert node("--eval", source) == "defaultfunction\n"
 
 
-def test_a_number_is_written_alike_in_python_and_in_the_browser(called):
+@pytest.mark.parametrize("way", ["short", "digits", "tex"])
+def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
+    finer = [place / 32 for place in range(-41, 42)] + [
+        1_125_000.0,
+        1_135_000.0,
+        9_995_000.0,
+        999_999.99995,
+        999_999.99996,
+    ]
     edges = [0.0, -0.0, -0.004, -0.005, 0.005, 1.005, 99.995, 99.996, 999.95, 999.96, 9999.5, 9999.6, 1e4, 1e-7, 5e-324]
     rng = np.random.default_rng(1)
     spread = (rng.standard_normal(2_000) * 10.0 ** rng.integers(-9, 9, 2_000)).tolist()
-    numbers = [*ties, *edges, *spread, 1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
-    assert called("numeral.js", "short", [[number] for number in numbers]) == [short(number) for number in numbers]
+    large = [1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
+    small = [1e-3, 9.995e-4, 9.994e-4, -1e-3, -9.999e-4, 1e-300, 1.125e-4, 2.0**-13, 3 * 2.0**-14]
+    numbers = [*ties, *finer, *edges, *spread, *large, *small]
+    assert called("numeral.js", way, [[number] for number in numbers]) == list(map(getattr(numerals, way), numbers))
 
 
 def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
@@ -105,11 +78,11 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
 
 
 def formulas():
-    """The formulas of the first and the last cell of every stage, of passes of all kinds."""
+    """The formulas of the first and the last cell of every computed stage, of passes of all kinds."""
     for trace in TRACES.values():
         for stage in trace.stages:
-            for index in {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
-                yield trace.terms(stage.name, index).latex()
+            for index in () if stage.is_given else {(0,) * len(stage.shape), tuple(n - 1 for n in stage.shape)}:
+                yield said(trace, stage.name, index).formula
 
 
 def test_formulas_are_typeset_whole(called):
@@ -137,7 +110,7 @@ def _nodes(tree):
 
 def sent_colours():
     """The colours of numbers that the browser is sent."""
-    return next(payload["colours"] for payload in payloads().values() if payload["equations"])
+    return {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
 
 
 def channels(colour):

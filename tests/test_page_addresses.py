@@ -3,10 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page import ROOT, opened, warnings
+from page import PAGES, opened, warnings
 from test_scene import PARAMETERS, WRITTEN
-
-PAGES = sorted(ROOT.glob("pages/*.py"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)

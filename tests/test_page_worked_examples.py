@@ -1,10 +1,11 @@
 """Worked examples, without a browser: each printed number beside the computed one, and what is claimed of them."""
 
 import json
+import re
 from decimal import Decimal
 
 import pytest
-from page import ROOT, opened, texts
+from page import ROOT, opened, plain, texts
 
 from attnviz.examples import EXAMPLES
 from attnviz.text.steps import steps_of
@@ -37,13 +38,14 @@ def test_every_printed_number_stands_beside_the_computed_one_with_its_mark(noteb
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
-def test_the_count_over_the_table_is_the_table_s(notebook):
+def test_the_table_is_folded_away_and_its_label_counts_it(notebook):
     at = opened(PAGE, notebook=notebook)
     marks = at.dataframe[0].value["agrees"].tolist()
-    (count,) = (text for text in texts(at) if text.startswith("##### Published and computed: "))
+    (folded,) = at.expander
+    assert not folded.proto.expanded
     loosely = f", {marks.count('≈')} of them not to the last digit, but as closely as rounded inputs allow"
     agree = f"{len(marks) - marks.count('✗')} of {len(marks)} agree"
-    assert count.removeprefix("##### Published and computed: ") == agree + loosely * ("≈" in marks)
+    assert folded.label == f"The notebook and its printed numbers: {agree}{loosely * ('≈' in marks)}"
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
@@ -64,7 +66,20 @@ def test_the_page_says_how_many_agree_and_how_closely():
     (claim,) = (text for text in texts(opened(PAGE)) if text.startswith("Five notebooks"))
     assert f"Of the {len(marks):,} numbers" in claim
     assert f"**{marks.count('✓'):,} come out to the last digit printed**, and {marks.count('≈')} more" in claim
-    assert f"The other {marks.count('✗')} cannot follow" in claim
+    assert f"the other {marks.count('✗')} cannot follow" in claim
+
+
+@pytest.mark.parametrize("notebook", EXAMPLES)
+def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_where_it_is_folded_away(notebook):
+    at = opened(PAGE, notebook=notebook)
+    example = EXAMPLES[notebook]
+    assert at.radio(key="notebook").value == notebook
+    assert at.radio(key="notebook").options[list(EXAMPLES).index(notebook)] == f"**{example.title}.** {example.lesson}"
+    assert at.subheader[0].value == example.title
+    folded = {plain(each.value) for each in at.expander[0].markdown}
+    assert example.source in folded
+    in_sight = " ".join([*at.radio(key="notebook").options, *(set(texts(at)) - folded)])
+    assert not re.search(rf"In \[|[0-9a-f]{{16}}|\b{notebook}\b", in_sight)
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)

@@ -12,6 +12,7 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.differences import difference
 from attnviz.core.changes import Change, format_changes, muted, parse_change, replaced, split_changes, toggled
 from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.terms import Given
 from attnviz.text.movement import caption
 
 SENTENCE = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
@@ -103,8 +104,7 @@ def test_a_muted_head_leaves_the_output_to_the_others(trace):
 
 def test_a_changed_cell_says_that_it_is_set_by_you(trace):
     after = trace.with_change("scores", (0, 2, 1), 9.0)
-    (line,) = after.terms("scores", (0, 2, 1)).lines()
-    assert (line.sum, line.value, line.cells) == ("set by you", 9.0, ())
+    assert after.terms("scores", (0, 2, 1)) == Given(9.0, "set by you")
     assert after.terms("scores", (0, 2, 0)).cells == trace.terms("scores", (0, 2, 0)).cells
     assert after.terms("scaled", (0, 2, 1)).total() == 4.5
     assert after["scores"].overridden == {(0, 2, 1)}

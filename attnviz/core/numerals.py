@@ -1,9 +1,7 @@
 """Numerals: numbers as an inspector and a formula write them."""
 
 import math
-from collections.abc import Callable, Sequence
-
-SHOWN_AT_MOST = 4  # summands in a formula; the list of lines always has them all
+from collections.abc import Callable
 
 
 def digits(value: float) -> str:
@@ -13,7 +11,7 @@ def digits(value: float) -> str:
     if value != 0 and not 1e-3 <= abs(value) < 1e6:
         mantissa, exponent = f"{value:.2e}".split("e")
         return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:.4f}".replace("-", "−")
+    return f"{value:z.4f}".replace("-", "−")
 
 
 def short(value: float) -> str:
@@ -42,10 +40,3 @@ def bracketed(value: float, written: Callable[[float], str] = digits) -> str:
 def bracketed_tex(value: float) -> str:
     """`bracketed` as LaTeX."""
     return f"({tex(value)})" if value < 0 else tex(value)
-
-
-def elided(parts: Sequence[str]) -> str:
-    """A sum of parts, its middle left out where they are many."""
-    if len(parts) > SHOWN_AT_MOST:
-        parts = [*parts[:2], r"\dots", parts[-1]]
-    return " + ".join(parts)

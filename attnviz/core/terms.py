@@ -6,11 +6,9 @@ that only one operation makes are in its module.
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
-
-from attnviz.core.numerals import bracketed_tex, digits, elided, tex
 
 CELL = r"(?P<stage>[a-z_]{1,32})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
 """The pattern of a cell, or of all cells whose index begins so, as an address has it."""
@@ -29,25 +27,8 @@ class Cell:
         return f"{self.stage}[{','.join(map(str, self.index))}]"
 
 
-@dataclass(frozen=True)
-class Line:
-    """One line of a breakdown: the cells it reads, the sum it does in digits, and its result."""
-
-    cells: tuple[Cell, ...]
-    sum: str
-    value: float
-
-
 class Terms(Protocol):
-    """How one cell was made.
-
-    Attributes
-    ----------
-    between : str
-        What joins the names of a line's cells.
-    """
-
-    between: str = ", "
+    """How one cell was made."""
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -59,16 +40,6 @@ class Terms(Protocol):
     def rounding(self) -> float:
         """How far one rounding can move its numbers (see `rounding_of`); 0 in kinds that do not round."""
         return 0.0
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        """The breakdown, its numbers in the style of `written`."""
-
-    def conclusion(self) -> str:
-        """How the lines make the total, in words; empty where the line is the total."""
-        return ""
-
-    def latex(self) -> str:
-        """The right side of a formula in the cell's own numbers."""
 
 
 def exact_sum(products: Iterable[Sequence[float]]) -> float:
@@ -102,8 +73,6 @@ class Sum(Terms):
 
     products: tuple[tuple[Cell, ...], ...]
 
-    between = " × "
-
     @property
     def cells(self) -> tuple[Cell, ...]:
         return tuple(cell for product in self.products for cell in product)
@@ -114,22 +83,10 @@ class Sum(Terms):
     def rounding(self) -> float:
         return rounding_of(*map(_product, self.products))
 
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return tuple(
-            Line(product, " × ".join(written(cell.value) for cell in product), _product(product))
-            for product in self.products
-        )
-
-    def conclusion(self) -> str:
-        return f"the sum of {len(self.products)}, added up unrounded"
-
-    def latex(self) -> str:
-        return elided([r" \cdot ".join(bracketed_tex(cell.value) for cell in product) for product in self.products])
-
 
 @dataclass(frozen=True)
 class FromOne(Terms):
-    """A number made from one other, in one line; a kind says its `total`, its LaTeX and the `rule` in digits."""
+    """A number made from one other; a kind says its `total`."""
 
     cell: Cell
 
@@ -137,14 +94,8 @@ class FromOne(Terms):
     def cells(self) -> tuple[Cell, ...]:
         return (self.cell,)
 
-    def rule(self, written: Callable[[float], str]) -> str:
-        """What is done with the number."""
-
     def rounding(self) -> float:
         return rounding_of(self.total())
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return (Line(self.cells, self.rule(written), self.total()),)
 
 
 @dataclass(frozen=True)
@@ -154,14 +105,8 @@ class Copy(FromOne):
     def total(self) -> float:
         return self.cell.value
 
-    def rule(self, written: Callable[[float], str]) -> str:
-        return "the same number"
-
     def rounding(self) -> float:
         return 0.0
-
-    def latex(self) -> str:
-        return tex(self.cell.value)
 
 
 @dataclass(frozen=True)
@@ -171,20 +116,12 @@ class Given(Terms):
     value: float
     recipe: str
 
-    between = ""
-
     @property
     def cells(self) -> tuple[Cell, ...]:
         return ()
 
     def total(self) -> float:
         return self.value
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return (Line((), self.recipe, self.value),)
-
-    def latex(self) -> str:
-        return tex(self.value)
 
 
 def _product(cells: tuple[Cell, ...]) -> float:

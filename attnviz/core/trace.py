@@ -12,6 +12,7 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
+from attnviz.core.operations.rule import Rule
 from attnviz.core.operations.source import Source
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
@@ -111,7 +112,18 @@ class Trace:
             return Given(stage.cell(index).value, "set by you")
         if stage.is_given:
             return Given(stage.cell(index).value, stage.operation.recipe)
-        return stage.operation.terms(index, *self.inputs(name))
+        inputs = self.inputs(name)
+        reads = [tuple(inputs[of].cell(at) for of, at in line) for line in self._rules[name].cells(index)]
+        return stage.operation.terms(index, tuple(reads))
+
+    def rule(self, name: str) -> Rule | None:
+        """How any cell of the stage `name` is computed; None if it is given."""
+        return self._rules.get(self[name].name)
+
+    @cached_property
+    def _rules(self) -> dict[str, Rule]:
+        computed = (stage for stage in self.stages if not stage.is_given)
+        return {stage.name: stage.operation.rule(*self.inputs(stage.name)) for stage in computed}
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
         """The stages that the stage `name` was made from."""

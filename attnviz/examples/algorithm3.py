@@ -65,15 +65,15 @@ CODE = Variant(
 
 EXAMPLE = Example(
     id="004",
-    title="Formal Algorithms, Algorithm 3",
+    title="Dividing by the sum is not softmax",
+    lesson="Scores over their sum add up to 1 as well, and still are another thing than softmax.",
     description=(
-        "One current token asks three context tokens, with biases. Scores run up to 48,699, so that softmax gives "
-        "everything to the largest; the notebook divides by their sum instead and calls it softmax. Its printed values "
-        "do not follow from the code it shows."
+        "One current token asks three context tokens, with biases. The scores run up to 48,699: softmax gives all of "
+        "the attention to the largest; dividing by the sum, as the notebook does, gives each token its part."
     ),
     source=(
         "Figures of the notebook 004_88d9080a895c65c1, author not named, on Algorithm 3 of Phuong and Hutter 2022, "
-        "“Formal Algorithms for Transformers”."
+        "“Formal Algorithms for Transformers”. Its printed values do not follow from the code it shows."
     ),
     variants=(SUMMED, SOFTMAX, CODE),
     print_outs=print_outs(

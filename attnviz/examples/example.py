@@ -16,9 +16,13 @@ class Example:
     id : str
         The number of the notebook, "000" to "004".
     title : str
+        What it teaches, in a few words.
+    lesson : str
+        The same in one sentence.
     description : str
+        What it shows, and where to look.
     source : str
-        Whose facts and figures these are.
+        Whose facts and figures these are, and what had to be rebuilt of them.
     variants : tuple of Variant
     print_outs : tuple of PrintOut
     mistakes : tuple of Mistake
@@ -26,6 +30,7 @@ class Example:
 
     id: str
     title: str
+    lesson: str
     description: str
     source: str
     variants: tuple[Variant, ...]

@@ -79,13 +79,16 @@ WITH = Variant(
 
 EXAMPLE = Example(
     id="001",
-    title="Self-attention with a causal mask",
+    title="A causal mask hides the words to come",
+    lesson="Under a causal mask each word shares its attention among itself and the words before it.",
     description=(
-        "Queries, keys and values of four words, drawn at random and not made from the words: no embeddings, no "
-        "projections. Scaling divides the variance of the scores by d_k = 8; the mask hides the words to come. "
-        f"V is cut off in the notebook's export: 18 of its 32 numbers are rebuilt, to within {V_ERROR:.1e}."
+        "Four words whose queries, keys and values are drawn at random. Open both passes at the softmax: without the "
+        "mask “I” looks at all four words, and under it at itself alone, with all of its attention."
     ),
-    source="Figures of the notebook 001_ab56b4d8c2d5028b (self-attention on “I live in Montreal”), author not named.",
+    source=(
+        "Figures of the notebook 001_ab56b4d8c2d5028b (self-attention on “I live in Montreal”), author not named. V is "
+        f"cut off in its export: 18 of the 32 numbers are rebuilt, to within {V_ERROR:.1e}."
+    ),
     variants=(WITHOUT, WITH),
     print_outs=print_outs(
         "001",

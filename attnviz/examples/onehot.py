@@ -61,16 +61,17 @@ def _scaled(scale: float | None) -> np.ndarray:
 
 
 SENTENCE = Variant(
-    "sentence", "The whole sentence", "13 queries look at the 8 keys of another sentence.", lambda: _pass(QUERIES)
+    "sentence", "All 13 words", "13 queries look at the 8 keys of another sentence.", lambda: _pass(QUERIES)
 )
 ONE_WORD = Variant("word", "One word", "The first query alone: one row of every stage.", lambda: _pass(QUERIES[:1]))
 
 EXAMPLE = Example(
     id="000",
-    title="One-hot cross-attention",
+    title="A projection looks up a row",
+    lesson="Where words are one-hot vectors, to multiply by a matrix is to look up one of its rows.",
     description=(
-        "13 words ask, 8 words of another sentence answer. Each word is a one-hot vector of a vocabulary of 10, "
-        "so a projection is the look-up of one row of its matrix."
+        "13 words of one sentence ask, 8 words of another answer. Each word is a 1 among nine zeros, so its query, key "
+        "and value are rows of W_Q, W_K and W_V as they stand: find them in the step “Q, K, V”."
     ),
     source=(
         "Figures of the notebook “Writing attention from scratch using Numpy and Scipy” (Language Model, "

@@ -44,10 +44,11 @@ STEPS = Variant("steps", "Seven steps", "Two heads of 2 features, from the input
 
 EXAMPLE = Example(
     id="003",
-    title="Multi-head attention in seven steps",
+    title="Two heads, from the words to the output",
+    lesson="Each head projects the same words by matrices of its own, and W_O mixes what the heads found.",
     description=(
-        "Three words of 4 whole numbers, two heads with matrices of their own, concatenation and output projection. "
-        "The inputs are large, so softmax is saturated: in head 2 every word looks at “I” alone."
+        "Three words of 4 whole numbers, two heads, concatenation and output. The whole numbers are large, so the "
+        "scores lie far apart and softmax leaves no doubt: in head 2 every word looks at “I” alone."
     ),
     source="Figures of the notebook “A step to step guide to understand attention mechanisms”, author not named.",
     variants=(STEPS,),

@@ -1,5 +1,7 @@
 """Worked example 002: self-attention without parameters, with random ones, as nn.Linear; and two more of ours."""
 
+import math
+
 import numpy as np
 
 from attnviz.core import torchstream
@@ -59,7 +61,7 @@ def _pass(parameters: Parameters, recipe: str = "", mask: np.ndarray | None = No
 
 def _products(trace: Trace, stage: str, *index: int) -> list[float]:
     """What the terms of a cell add up."""
-    return [line.value for line in trace.terms(stage, index).lines()]
+    return [math.prod(cell.value for cell in product) for product in trace.terms(stage, index).products]
 
 
 def _word_products() -> list[tuple[float, ...]]:
@@ -91,42 +93,43 @@ SUMMED = Variant(
 )
 V1 = Variant(
     "v1",
-    "SelfAttention_v1",
-    "Three matrices of torch.rand, from torch.manual_seed(123).",
+    "Parameters of torch.rand",
+    "Three matrices of numbers from 0 to 1; the notebook's SelfAttention_v1.",
     lambda: _pass(uniform(123), RAND),
 )
 V2 = Variant(
     "v2",
-    "SelfAttention_v2",
-    "Three nn.Linear without bias, from torch.manual_seed(789).",
+    "Parameters of nn.Linear",
+    "Three layers without bias; the notebook's SelfAttention_v2.",
     lambda: _pass(linear(789), LINEAR % 789),
 )
 CAUSAL = Variant(
     "causal",
-    "Causal",
-    "SelfAttention_v2, no word seeing the words after it.",
+    "With a causal mask",
+    "Parameters of nn.Linear, no word seeing the words after it.",
     lambda: _pass(linear(789), LINEAR % 789, CAUSAL_MASK),
     ours=True,
 )
 MULTIHEAD = Variant(
     "multihead",
-    "Multi-head",
-    "Two causal heads side by side, each with its own nn.Linear, from torch.manual_seed(123).",
+    "With two heads",
+    "Two causal heads side by side, each with parameters of its own.",
     lambda: _pass(linear(123, n_heads=2), LINEAR % 123 + ", head after head", CAUSAL_MASK),
     ours=True,
 )
 
 EXAMPLE = Example(
     id="002",
-    title="Self-attention, three ways",
+    title="Attention needs no parameters, but gains from them",
+    lesson="Word vectors alone make attention; parameters let a word look for something else than what resembles it.",
     description=(
-        "Six words of 3 numbers each: first without any parameters, then with random ones, then with those of "
-        "nn.Linear. The notebook promises four variants that build on each other; the two it leaves out, causal and "
-        "multi-head, are added here on the same words."
+        "Six words of 3 numbers each. Without parameters a score is the dot product of two words' own vectors; with "
+        "W_Q, W_K and W_V it compares what they make of them. A causal mask and a second head follow on the same words."
     ),
     source=(
         "Figures of the notebook 002_a7dddf12ab08f2cd, author not named; its six words and their vectors are those of "
-        "Raschka 2024, “Build a Large Language Model (From Scratch)”, chapter 3."
+        "Raschka 2024, “Build a Large Language Model (From Scratch)”, chapter 3. It promises four variants that build "
+        "on each other; the two it leaves out, causal and multi-head, are added here."
     ),
     variants=(SUMMED, SOFTMAX, V1, V2, CAUSAL, MULTIHEAD),
     print_outs=print_outs(

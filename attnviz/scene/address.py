@@ -1,5 +1,6 @@
 """Addresses: a scene as the parameters of one, and back. No other module knows what a parameter is called."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,12 +13,13 @@ from attnviz.examples import EXAMPLES
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
 from attnviz.text.steps import STEPS, find
-from attnviz.text.vocabulary import VOCABULARY
 
 Query = Mapping[str, str | Sequence[str]]
 
 _OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
 """The parameters that are settings, and their names in `Settings`."""
+
+_MOMENT = re.compile("[0-9]{1,2}")
 
 
 def query(scene: Scene) -> dict[str, str]:
@@ -40,7 +42,8 @@ def query(scene: Scene) -> dict[str, str]:
         "trail": format_trail(scene.trail),
         "ask": scene.question if scene.question != defaults.question else "",
         "order": scene.order if scene.order != defaults.order else "",
-        "stage": scene.stage if scene.stage != defaults.stage else "",
+        "present": "1" if scene.present else "",
+        "reveal": "" if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
     }
     sentence = {"sentence": scene.sentence} if scene.sentence != defaults.sentence else {}  # an empty one counts too
@@ -64,6 +67,15 @@ def parse(written: Query) -> Fitted:
             scene = replace(scene, **read(texts[name], notices))
     fitted = fit(scene)
     return replace(fitted, notices=(*notices, *fitted.notices))
+
+
+def looking(scene: Scene, written: Query) -> Scene:
+    """The scene, looked at as the viewer's own parameters of an address say; all other parts stay."""
+    looked = replace(scene, **{part: getattr(Scene(), part) for part in LOOKED_AT})
+    for name in VIEWERS:
+        if name in written:
+            looked = replace(looked, **_READERS[name](_only(name, written[name], []), []))
+    return looked
 
 
 def _only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
@@ -136,6 +148,19 @@ def _trail(text: str, notices: list[str]) -> dict:
     return {"trail": tuple(text.split("<")) if text else ()}
 
 
+def _present(text: str, notices: list[str]) -> dict:
+    if text not in ("0", "1"):
+        notices.append(f"present is 1 or 0; got {text[:40]!r}, so nothing is presented.")
+    return {"present": text == "1"}
+
+
+def _reveal(text: str, notices: list[str]) -> dict:
+    if not _MOMENT.fullmatch(text):
+        notices.append(f"reveal is a whole number from 0 to 99; got {text[:40]!r}, so all of the step is shown.")
+        return {}
+    return {"reveal": int(text)}
+
+
 def _chosen(parameter: str, field: str, allowed: Sequence[str]) -> Callable[[str, list[str]], dict]:
     def read(text: str, notices: list[str]) -> dict:
         return {field: _choice(parameter, text, allowed, getattr(Scene(), field), notices)}
@@ -153,15 +178,23 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "context": _typed("context"),
     "step": _step,
     "cell": _selection,
+    "stage": lambda text, _: {"picked": text},  # of older links: the stage that numbers were set in
     "picked": lambda text, _: {"picked": text},
     "changes": _changes,
     "trail": _trail,
     "ask": _chosen("ask", "question", QUESTIONS),
     "order": _chosen("order", "order", ORDERS),
-    "stage": _chosen("stage", "stage", tuple(VOCABULARY)),
+    "present": _present,
+    "reveal": _reveal,
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
 
 PARAMETERS = (*_OPTIONS, *_READERS)
 """The names of all parameters."""
+
+VIEWERS = ("step", "cell", "picked", "trail", "ask", "order", "present", "reveal")
+"""The parameters that say where in a pass one looks. The viewer writes them, without a run of the script."""
+
+LOOKED_AT = ("step", "selection", "picked", "trail", "question", "order", "present", "reveal")
+"""The parts of a scene that they stand for."""

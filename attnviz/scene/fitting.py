@@ -48,15 +48,13 @@ def fit(scene: Scene) -> Fitted:
         return Fitted(scene, None, None, refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
     notices = []
-    selection = scene.selection.within(trace)
-    if selection != scene.selection != Selection():
+    selection = scene.selection
+    if selection != Selection():  # where nobody has picked anything, the viewer brings it inside
+        selection = selection.within(trace)
+    if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)
-    stage = scene.stage if scene.stage in trace else Scene().stage
-    if stage != scene.stage:
-        names = ", ".join(each.name for each in trace.stages)
-        notices.append(f"stage is one of {names}; got {scene.stage!r}, using {stage}.")
     picked = scene.picked if scene.picked in trace else ""
     if picked != scene.picked:
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
@@ -71,7 +69,6 @@ def fit(scene: Scene) -> Fitted:
         picked=picked,
         step=step,
         trail=tuple(map(str, trail)),
-        stage=stage,
     )
     return Fitted(fitted, original, trace, tuple(notices), refused)
 

@@ -17,7 +17,7 @@ SOURCES = {
 """The worked examples by what stands for them in an address."""
 
 SENTENCE = "the cat sat on the mat"
-QUESTIONS = ("what made it", "what would move it")
+QUESTIONS = ("what made it", "what would move it", "what if")
 ORDERS = ("large ones first", "in order")
 Options = make_dataclass(
     "Options",
@@ -52,11 +52,13 @@ class Scene:
     trail : tuple of str
         The addresses of cells that were taken apart one after the other; empty for the selected cell of the output.
     question : one of QUESTIONS
-        What is asked of a number that is taken apart.
+        What is asked of a number.
     order : one of ORDERS
         In which order its terms are listed.
-    stage : str
-        The stage that numbers are set in.
+    present : bool
+        Whether the picture fills the screen, for a projector.
+    reveal : int or None
+        How much of a step is shown while presenting, counted in moments from 0; None shows all of it.
     notebook : str
         The id of the worked example that is read about.
     """
@@ -72,7 +74,8 @@ class Scene:
     trail: tuple[str, ...] = ()
     question: str = QUESTIONS[0]
     order: str = ORDERS[0]
-    stage: str = "attention"
+    present: bool = False
+    reveal: int | None = None
     notebook: str = next(iter(EXAMPLES))
 
     @property

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isHidden, written } from "../../attnviz/ui/viewer/browser/description.js";
-import { short } from "../../attnviz/ui/viewer/browser/numeral.js";
+import { bracketed, counted, digits, ordinal, percent, short, tex } from "../../attnviz/ui/viewer/browser/numeral.js";
 
 test("two decimals, fewer of larger numbers, a power of ten from 10,000 on", () => {
   const expected = [[0.5, "0.50"], [-99.994, "−99.99"], [123.45, "123.5"], [1234.4, "1234"], [-1e4, "−1.0e4"], [1e308, "1.0e308"]];
@@ -17,9 +16,23 @@ test("half-way between two numbers is the even one", () => {
   for (const [value, text] of expected) assert.equal(short(value), text);
 });
 
-test("a cell without a number holds its gap, a flag is 1 or 0", () => {
-  assert.equal(written(null, { scale: "signed", gap: "-inf" }), "-inf");
-  assert.equal(written(true, { scale: "flag" }) + written(false, { scale: "flag" }), "10");
-  assert.deepEqual([null, false, true, 0].map((value) => isHidden(value, { scale: "flag" })), [true, true, false, true]);
-  assert.deepEqual([null, 0, -1].map((value) => isHidden(value, { scale: "signed" })), [true, false, false]);
+test("an infinity has its sign", () => {
+  for (const write of [short, digits]) assert.deepEqual([Infinity, -Infinity].map(write), ["∞", "−∞"]);
+  assert.deepEqual([Infinity, -Infinity].map(tex), ["\\infty", "-\\infty"]);
+});
+
+test("a number with a minus stands in brackets behind an operator", () => {
+  assert.deepEqual([-2, 2, 0].map((value) => bracketed(value, short)), ["(−2.00)", "2.00", "0.00"]);
+});
+
+test("a share is in hundredths, and what is nearly nothing or all is not said to be so", () => {
+  const expected = [[0, "0 %"], [1e-9, "under 1 %"], [0.01, "1 %"], [0.364, "36 %"], [0.99, "99 %"], [0.996, "over 99 %"], [1, "100 %"],
+    [-0.125, "−12 %"], [-0.001, "0 %"], [2.5, "250 %"]];
+  for (const [share, text] of expected) assert.equal(percent(share), text);
+});
+
+test("how many are words up to twelve, and so are their places", () => {
+  assert.deepEqual([0, 1, 6, 12, 13].map(counted), ["no", "one", "six", "twelve", "13"]);
+  assert.deepEqual([1, 2, 12, 13, 21, 22, 23, 24, 101, 111, 112].map(ordinal),
+    ["first", "second", "twelfth", "13th", "21st", "22nd", "23rd", "24th", "101st", "111th", "112th"]);
 });

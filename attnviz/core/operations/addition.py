@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
-from attnviz.core.terms import Sum, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, over_heads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,16 @@ class Addition(Operation):
     def axes(self, a: Input, b: Input) -> tuple[str, ...]:
         return a.axes
 
-    def terms(self, index: Index, a: Input, b: Input) -> Terms:
-        return Sum(((a.cell(index),), (b.cell(index[-len(b.shape) :]),)))
+    def rule(self, a: Input, b: Input) -> Rule:
+        letters = "q f" if len(a.shape) == 2 else "h q k"
+        slots = {"a": Slot(0, letters), "b": Slot(1, letters[-2 * len(b.shape) + 1 :])}
+        lines = (Line(("a",), "{a}"), Line(("b",), "{b}"))
+        return Rule.of(
+            (a, b),
+            letters,
+            slots,
+            Variant(lines, "the sum of {n}, added up unrounded", "{a:bt} + {b:bt}"),
+        )
 
     def latex(self, result: str, a: str, b: str) -> str:
         return f"{result} = {a} + {b}"

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
 
 
@@ -23,10 +25,11 @@ class Concatenation(Operation):
     def axes(self, heads: Input) -> tuple[str, ...]:
         return (heads.axes[1], "heads * d_v")
 
-    def terms(self, index: Index, heads: Input) -> Terms:
-        query, column = index
-        head, feature = divmod(column, heads.shape[-1])
-        return Copy(heads.cell((head, query, feature)))
+    def rule(self, heads: Input) -> Rule:
+        return copies(heads, "q (h f)", "h q f")
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Copy(*reads[0])
 
     def latex(self, result: str, heads: str) -> str:
         return rf"{result} = [{heads.replace('_i', '_1')} \;\cdots\; {heads.replace('_i', '_h')}]"

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Sum, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Operand, Operation
+from attnviz.core.operations.rule import Rule, products
 
 
 @dataclass(frozen=True)
@@ -28,10 +29,8 @@ class Contributions(Operation):
     def axes(self, heads: Input, w_o: Input) -> tuple[str, ...]:
         return (*heads.axes[:2], w_o.axes[-1])
 
-    def terms(self, index: Index, heads: Input, w_o: Input) -> Terms:
-        head, query, column = index
-        d_v = heads.shape[-1]
-        return Sum(tuple((heads.cell((head, query, i)), w_o.cell((head * d_v + i, column))) for i in range(d_v)))
+    def rule(self, heads: Input, w_o: Input) -> Rule:
+        return products("h q c", (heads, "h q i"), (w_o, "(h i) c"))
 
     def latex(self, result: str, heads: str, w_o: str) -> str:
         _, _, head = heads.rpartition("_")  # the band of W_O is the one of the same head

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Sum, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Operand, Operation
+from attnviz.core.operations.rule import Rule, products
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,8 @@ class DotProducts(Operation):
     def axes(self, q: Input, k: Input) -> tuple[str, ...]:
         return (*q.axes[:-1], k.axes[-2])
 
-    def terms(self, index: Index, q: Input, k: Input) -> Terms:
-        head, query, key = index
-        return Sum(tuple((q.cell((head, query, i)), k.cell((head, key, i))) for i in range(q.shape[-1])))
+    def rule(self, q: Input, k: Input) -> Rule:
+        return products("h q k", (q, "h q i"), (k, "h k i"))
 
     def latex(self, result: str, q: str, k: str) -> str:
         return rf"{result} = {q}\,{{{k}}}^{{\top}}"

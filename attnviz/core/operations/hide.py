@@ -1,14 +1,14 @@
 """Hide: a boolean mask keeps keys from being seen."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import digits, tex
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Cell, Line, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.terms import Cell, Terms
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,22 @@ class Hide(Operation):
     def axes(self, scaled: Input, mask: Input) -> tuple[str, ...]:
         return scaled.axes
 
-    def terms(self, index: Index, scaled: Input, mask: Input) -> Terms:
-        return Masked(scaled.cell(index), mask.cell(index[-len(mask.shape) :]))
+    def rule(self, scaled: Input, mask: Input) -> Rule:
+        shared = "h q k"[-2 * len(mask.shape) + 1 :]
+        slots = {"a": Slot(0, "h q k"), "mask": Slot(1, shared), "result": Slot("", "h q k")}
+        cells = ("a", "mask")
+        return Rule.of(
+            (scaled, mask),
+            "h q k",
+            slots,
+            Variant((Line(cells, "visible, so {a} stays", "result"),), formula=r"{a:t} \text{ (visible)}"),
+            Variant((Line(cells, "hidden, so −∞", "result"),), formula=r"\text{ hidden}"),
+            case=Slot("#hidden", shared),
+            arrays={"#hidden": (~mask.value).astype(int)},
+        )
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Masked(*reads[0])
 
     def latex(self, result: str, scaled: str, mask: str) -> str:
         return rf"{result} = {scaled} \text{{ where }} {mask} \text{{, else }} -\infty"
@@ -54,10 +68,3 @@ class Masked(Terms):
 
     def total(self) -> float:
         return self.cell.value if self.visible.value else -math.inf
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        rule = f"visible, so {written(self.cell.value)} stays" if self.visible.value else "hidden, so −∞"
-        return (Line(self.cells, rule, self.total()),)
-
-    def latex(self) -> str:
-        return rf"{tex(self.cell.value)} \text{{ (visible)}}" if self.visible.value else r"\text{hidden}"

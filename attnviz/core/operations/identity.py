@@ -1,10 +1,12 @@
 """Identity: an input that is passed on as it is."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, over_heads
+from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
 
 
@@ -25,8 +27,14 @@ class Identity(Operation):
     def axes(self, x: Input) -> tuple[str, ...]:
         return (*(() if self.heads is None else ("head",)), self.rows, x.axes[-1])
 
-    def terms(self, index: Index, x: Input) -> Terms:
-        return Copy(x.cell(index[-2:]))
+    def rule(self, x: Input) -> Rule:
+        if self.heads is None:
+            return copies(x, "q f", "q f")
+        rule = copies(x, "h q f", "q f")
+        return replace(rule, sizes={"h": self.heads, **rule.sizes})
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Copy(*reads[0])
 
     def latex(self, result: str, x: str) -> str:
         return f"{result} = {x}"

@@ -5,9 +5,11 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from attnviz.core.terms import Cell, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.rule import Index, Rule
+from attnviz.core.terms import Cell, Sum, Terms
 
-Index = tuple[int, ...]
+Reads = tuple[tuple[Cell, ...], ...]
 Derivatives = tuple[np.ndarray | None, ...]
 
 
@@ -19,19 +21,6 @@ class Operand:
     sign: str = ""
     after: str = ""
     transposed: bool = False
-
-
-class Input(Protocol):
-    """What an operation needs to know of a stage that it reads."""
-
-    axes: tuple[str, ...]
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-
-    def cell(self, index: Index) -> Cell:
-        """The number at `index`."""
 
 
 class Operation(Protocol):
@@ -70,8 +59,12 @@ class Operation(Protocol):
     def axes(self, *inputs: Input) -> tuple[str, ...]:
         """The names of the result's axes."""
 
-    def terms(self, index: Index, *inputs: Input) -> Terms:
-        """How the cell at `index` is made."""
+    def rule(self, *inputs: Input) -> Rule:
+        """How any cell is computed."""
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        """How the cell at `index` is made, of the cells that each of its lines reads: a sum of their products."""
+        return Sum(reads)
 
     def latex(self, result: str, *inputs: str) -> str:
         """The operation as a formula, of the symbols of its stages."""

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation, over_heads
-from attnviz.core.terms import Sum, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, over_heads
+from attnviz.core.operations.rule import Rule, products
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,10 @@ class Projection(Operation):
     def axes(self, x: Input, w: Input, b: Input | None = None) -> tuple[str, ...]:
         return (*w.axes[:-2], self.rows, w.axes[-1])
 
-    def terms(self, index: Index, x: Input, w: Input, b: Input | None = None) -> Terms:
-        *head, row, column = index
-        products = [(x.cell((row, i)), w.cell((*head, i, column))) for i in range(x.shape[-1])]
-        return Sum((*products, *([] if b is None else [(b.cell((*head, column)),)])))
+    def rule(self, x: Input, w: Input, b: Input | None = None) -> Rule:
+        head = "h " * (len(w.shape) == 3)
+        bias = () if b is None else ((b, f"{head}f"),)
+        return products(f"{head}q f", (x, "q i"), (w, f"{head}i f"), *bias)
 
     def latex(self, result: str, x: str, w: str, b: str | None = None) -> str:
         return rf"{result} = {x}\,{w}" + ("" if b is None else f" + {b}")

@@ -1,13 +1,14 @@
 """Scale: scores are divided by the square root of their number of terms."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import bracketed_tex, tex
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
+from attnviz.core.numerals import bracketed_tex, digits, tex
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import FromOne, Terms
 
 
@@ -32,10 +33,18 @@ class Scale(Operation):
     def axes(self, scores: Input) -> tuple[str, ...]:
         return scores.axes
 
-    def terms(self, index: Index, scores: Input) -> Terms:
+    def rule(self, scores: Input) -> Rule:
+        slots = {"a": Slot(0, "h q k"), "result": Slot("", "h q k")}
         if self.factor is None:
-            return Scaled(scores.cell(index), divisor=math.sqrt(self.d_k))
-        return Scaled(scores.cell(index), factor=self.factor)
+            divisor = math.sqrt(self.d_k)
+            text, formula = f"{{a}} ÷ {digits(divisor)}", rf"\frac{{{{a:t}}}}{{{tex(divisor)}}}"
+        else:
+            text, formula = f"{{a}} × {digits(self.factor)}", rf"{{a:bt}} \cdot {bracketed_tex(self.factor)}"
+        return Rule.of((scores,), "h q k", slots, Variant((Line(("a",), text, "result"),), formula=formula))
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        divisor = math.sqrt(self.d_k) if self.factor is None else 1.0
+        return Scaled(*reads[0], divisor, self.factor)
 
     def latex(self, result: str, scores: str) -> str:
         if self.factor is None:
@@ -56,12 +65,3 @@ class Scaled(FromOne):
 
     def total(self) -> float:
         return self.cell.value / self.divisor if self.factor is None else self.cell.value * self.factor
-
-    def rule(self, written: Callable[[float], str]) -> str:
-        by = f"÷ {written(self.divisor)}" if self.factor is None else f"× {written(self.factor)}"
-        return f"{written(self.cell.value)} {by}"
-
-    def latex(self) -> str:
-        if self.factor is None:
-            return rf"\frac{{{tex(self.cell.value)}}}{{{tex(self.divisor)}}}"
-        return rf"{bracketed_tex(self.cell.value)} \cdot {bracketed_tex(self.factor)}"

@@ -1,14 +1,14 @@
 """Softmax: a row of scores becomes shares that add up to 1."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided, tex
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Cell, Line, Terms, rounding_of
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.terms import Cell, Terms, rounding_of
 
 
 @dataclass(frozen=True)
@@ -24,30 +24,63 @@ class Softmax(Operation):
     operands = (Operand("row", "softmax"),)
 
     def compute(self, masked: np.ndarray) -> np.ndarray:
-        exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min))
-        return exponentials / np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
+        _, exponentials, sums = self._parts(masked)
+        return exponentials / np.maximum(sums, 1)
 
     def vjp(self, upstream: np.ndarray, masked: np.ndarray) -> Derivatives:
         # d a_m / d z_j = a_m (delta_mj - a_j): 0 for a hidden key, and for all keys of a query that sees none
         shares = self.compute(masked)
         return (shares * (upstream - (upstream * shares).sum(axis=-1, keepdims=True)),)
 
+    def _parts(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Each row's maximum, its exponentials and their sum."""
+        largest = masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min)
+        exponentials = np.exp(masked - largest)
+        return largest, exponentials, exponentials.sum(axis=-1, keepdims=True)
+
     def axes(self, masked: Input) -> tuple[str, ...]:
         return masked.axes
 
-    def terms(self, index: Index, masked: Input) -> Terms:
-        *row, place = index
-        return Share(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+    def rule(self, masked: Input) -> Rule:
+        largest, exponentials, sums = self._parts(masked.value)
+        unseeing = np.isneginf(masked.value).all(axis=-1)
+        lines = (Line(("z",), "exp({z} − {max:b})", "e"),)
+        share = r"\frac{e^{{own:t} - {max:bt}}}{{terms}}"
+        return Rule.of(
+            (masked,),
+            "h q k",
+            {
+                "z": Slot(0, "h q i"),
+                "e": Slot("#exp", "h q i"),
+                "own": Slot(0, "h q k"),
+                "own_e": Slot("#exp", "h q k"),
+                "max": Slot("#max", "h q"),
+                "sum": Slot("#sum", "h q"),
+            },
+            Variant(lines, "{own_e} ÷ {sum}, the sum of {n}", share, "{e:t}"),
+            Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
+            case=Slot("#unseeing", "h q"),
+            arrays={
+                "#max": np.where(unseeing, 0, largest[..., 0]),
+                "#exp": exponentials,
+                "#sum": sums[..., 0],
+                "#unseeing": unseeing.astype(int),
+            },
+        )
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Share(tuple(cell for (cell,) in reads), index[-1])
 
     def latex(self, result: str, masked: str) -> str:
-        shifted = r"\exp(z_{nm} - \max_j z_{nj})"
-        share = rf"a_{{nm}} = \frac{{{shifted}}}{{\sum_m {shifted}}}"
+        share = r"a_{nm} = \frac{\exp(z_{nm} - c_n)}{\sum_j \exp(z_{nj} - c_n)}, \quad c_n = \max_j z_{nj}"
         return rf"{result} = \mathrm{{softmax}}({masked}): \quad {share}"
 
     def numpy(self, result: str, masked: str) -> tuple[str, ...]:
         return (
-            f"{result} = (e := np.exp({masked} - {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)))"
-            " / np.maximum(e.sum(axis=-1, keepdims=True), 1)",
+            f"largest = {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)  # finite in every row",
+            f"exponentials = np.exp({masked} - largest)",
+            "sums = exponentials.sum(axis=-1, keepdims=True)",
+            f"{result} = exponentials / np.maximum(sums, 1)  # at least exp(0) = 1, or 0 where no key is visible",
         )
 
 
@@ -87,20 +120,3 @@ class Share(Terms):
 
     def rounding(self) -> float:
         return rounding_of(self.total())
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return tuple(
-            Line((cell,), f"exp({written(cell.value)} − {bracketed(self.shift, written)})", exponential)
-            for cell, exponential in zip(self.row, self.exponentials, strict=True)
-        )
-
-    def conclusion(self) -> str:
-        if not self.divisor:
-            return "no key is visible, so the share is 0"
-        return f"{digits(self.exponentials[self.place])} ÷ {digits(self.divisor)}, the sum of {len(self.row)}"
-
-    def latex(self) -> str:
-        if not self.divisor:
-            return r"0 \quad\text{(no key is visible)}"
-        numerator = rf"e^{{{tex(self.row[self.place].value)} - {bracketed_tex(self.shift)}}}"
-        return rf"\frac{{{numerator}}}{{{elided([tex(value) for value in self.exponentials])}}}"

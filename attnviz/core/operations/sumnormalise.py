@@ -1,15 +1,15 @@
 """Sum normalisation: a row of scores over its own sum."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.numerals import bracketed, bracketed_tex, digits, elided
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Cell, Line, Terms, exact_sum, rounding_of
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.terms import Cell, Terms, exact_sum, rounding_of
 
 
 @dataclass(frozen=True)
@@ -50,18 +50,38 @@ class SumNormalise(Operation):
     def axes(self, masked: Input) -> tuple[str, ...]:
         return masked.axes
 
-    def terms(self, index: Index, masked: Input) -> Terms:
-        *row, place = index
-        return Proportion(tuple(masked.cell((*row, key)) for key in range(masked.shape[-1])), place)
+    def rule(self, masked: Input) -> Rule:
+        counted, divisor = self._fraction(masked.value)
+        hidden = np.isneginf(masked.value)
+        lines = (Line(("z",), "{z}", "counted"),)
+        conclusion = "{own} ÷ {sum:b}, the sum of {n}" + ", where hidden keys count 0" * bool(hidden.any())
+        return Rule.of(
+            (masked,),
+            "h q k",
+            {
+                "z": Slot(0, "h q i"),
+                "counted": Slot("#counted", "h q i"),
+                "own": Slot("#counted", "h q k"),
+                "sum": Slot("#sum", "h q"),
+            },
+            Variant(lines, conclusion, r"\frac{{own:bt}}{{terms}}", "{counted:bt}"),
+            Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
+            case=Slot("#unseeing", "h q"),
+            arrays={"#counted": counted, "#sum": divisor[..., 0], "#unseeing": hidden.all(axis=-1).astype(int)},
+        )
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Proportion(tuple(cell for (cell,) in reads), index[-1])
 
     def latex(self, result: str, masked: str) -> str:
-        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_m z_{{nm}}}}, \quad z = {masked}"
+        return rf"{result}: \quad a_{{nm}} = \frac{{z_{{nm}}}}{{\sum_j z_{{nj}}}}, \quad z = {masked}"
 
     def numpy(self, result: str, masked: str) -> tuple[str, ...]:
-        hidden = f"np.isneginf({masked})"
         return (
-            f"{result} = (z := np.where({hidden}, 0, {masked}))"
-            f" / np.where({hidden}.all(axis=-1, keepdims=True), 1, z.sum(axis=-1, keepdims=True))",
+            f"hidden = np.isneginf({masked})",
+            f"counted = np.where(hidden, 0, {masked})",
+            "sums = counted.sum(axis=-1, keepdims=True)",
+            f"{result} = counted / np.where(hidden.all(axis=-1, keepdims=True), 1, sums)",
         )
 
 
@@ -93,20 +113,3 @@ class Proportion(Terms):
     def rounding(self) -> float:
         # numbers of both signs may nearly cancel in the divisor, and what is left is rounded as they were
         return abs(self.total()) * rounding_of(*self.counted) / abs(self.divisor) if self.divisor else 0.0
-
-    def lines(self, written: Callable[[float], str] = digits) -> tuple[Line, ...]:
-        return tuple(
-            Line((cell,), written(cell.value) if cell.value == value else "hidden, so 0", value)
-            for cell, value in zip(self.row, self.counted, strict=True)
-        )
-
-    def conclusion(self) -> str:
-        if not self.divisor:
-            return "no key is visible, so the share is 0"
-        return f"{digits(self.counted[self.place])} ÷ {bracketed(self.divisor)}, the sum of {len(self.row)}"
-
-    def latex(self) -> str:
-        if not self.divisor:
-            return r"0 \quad\text{(no key is visible)}"
-        parts = [bracketed_tex(value) for value in self.counted]
-        return rf"\frac{{{parts[self.place]}}}{{{elided(parts)}}}"

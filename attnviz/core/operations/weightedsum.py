@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.operation import Derivatives, Index, Input, Operand, Operation
-from attnviz.core.terms import Sum, Terms
+from attnviz.core.operations.input import Input
+from attnviz.core.operations.operation import Derivatives, Operand, Operation
+from attnviz.core.operations.rule import Rule, products
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,8 @@ class WeightedSum(Operation):
     def axes(self, attention: Input, v: Input) -> tuple[str, ...]:
         return (*attention.axes[:-1], v.axes[-1])
 
-    def terms(self, index: Index, attention: Input, v: Input) -> Terms:
-        head, query, feature = index
-        return Sum(
-            tuple((attention.cell((head, query, key)), v.cell((head, key, feature))) for key in range(v.shape[-2]))
-        )
+    def rule(self, attention: Input, v: Input) -> Rule:
+        return products("h q f", (attention, "h q i"), (v, "h i f"))
 
     def latex(self, result: str, attention: str, v: str) -> str:
         return rf"{result} = {attention}\,{v}"

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attnviz.core.changes import Change
-from attnviz.core.trace import Trace
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.scene.document import described
+from attnviz.scene.scene import QUESTIONS
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
@@ -16,22 +15,12 @@ def draw(shown: Shown) -> None:
     listed = "; ".join(described(shown.original, change) for change in shown.scene.changes)
     with st.container(horizontal=True, vertical_alignment="center", key=shown.key("changed")):
         st.markdown(f"**Set by hand:** {markdown(listed or 'nothing that fits this pass')}")
-        if st.button("Change it", icon=":material/tune:", key=shown.key("to_what_if")):
-            st.switch_page("pages/what_if.py")
-        reset(shown)
-
-
-def reset(shown: Shown) -> None:
-    """The button that undoes all changes."""
-    st.button(
-        "Reset", icon=":material/restart_alt:", key=shown.key("reset"), on_click=shown.update, kwargs={"changes": ()}
-    )
-
-
-def described(trace: Trace, change: Change) -> str:
-    """A change as a person would say it."""
-    stage = trace[change.stage]
-    if len(change.index) < len(stage.shape):
-        words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
-        return f"{VOCABULARY[change.stage].title} of {words}, all of them = {change.value:.6g}"
-    return f"{trace.name_of(stage.cell(change.index))} = {change.value:.6g}"
+        if st.button("Change it", icon=":material/tune:", key=shown.key("change_it")):
+            shown.open_page("pages/walkthrough.py", question=QUESTIONS[-1])
+        st.button(
+            "Reset",
+            icon=":material/restart_alt:",
+            key=shown.key("reset"),
+            on_click=shown.update,
+            kwargs={"changes": ()},
+        )

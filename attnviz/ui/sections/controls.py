@@ -8,10 +8,11 @@ import streamlit as st
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
 from attnviz.scene.scene import OWN, SOURCES, with_options
+from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
 HELP = {
-    "d_model": "How many numbers stand for a token. Up to 16 all are written out; beyond, colours stand for them.",
+    "d_model": "How many numbers stand for a token.",
     "n_heads": "Heads share d_model among them, so their number divides it.",
     "mask": "causal: no token sees a later one. padding: the last keys are hidden. window: only near keys are seen.",
     "seed": "Decides every embedding and parameter: the same seed gives the same ones, on every machine.",
@@ -21,42 +22,86 @@ HELP = {
 SIZES = {"padding": "Keys hidden at the end", "window": "Keys seen on either side"}
 
 
-def source(shown: Shown) -> None:
-    """The box that says whose numbers are shown."""
-    st.selectbox(
-        "Numbers of",
-        [OWN, *SOURCES],
-        key=shown.shows("source", shown.scene.source),
-        on_change=_source_picked,
-        args=(shown,),
-        help="A sentence of your own, or a worked example from a notebook.",
+def draw(shown: Shown) -> tuple[str, ...]:
+    """Draw the settings in one line; returns a notice for what was typed and is not used as it stands.
+
+    The button "More" has a place of its own beside the line: one that moves is
+    another to the browser, which would close what it opened.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", key=shown.key("settings")):
+        line = st.container(horizontal=True, vertical_alignment="center", key=shown.key("usual"))
+        more = st.popover("More", icon=":material/tune:", key=shown.key("more"))
+    with more:
+        _source(shown)
+    if shown.scene.source != OWN:
+        with line:
+            _example(shown)
+        return ()
+    with more:
+        _rare(shown)
+    with line:
+        return _usual(shown)
+
+
+def _usual(shown: Shown) -> tuple[str, ...]:
+    """The sentence and the settings that are changed most; returns a notice for a seed that is none."""
+    scene = shown.scene
+    _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own")
+    _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 150)
+    _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 140)
+    _option(shown, "mask", "Mask", CHOICES["mask"], 180)
+    if scene.options.mask in SIZED:
+        _option(shown, "mask_size", SIZES[scene.options.mask], WHOLE_NUMBERS["mask_size"], 240)
+    return _seed(shown)
+
+
+def _rare(shown: Shown) -> None:
+    """The other settings."""
+    _option(shown, "initialiser", "Parameters", CHOICES["initialiser"])
+    _option(shown, "positions", "Positions", CHOICES["positions"])
+    key = shown.shows("scaled", shown.scene.options.scaled)
+    st.toggle("Divide scores by √d_k", key=key, on_change=_option_picked, args=(shown, "scaled"))
+    _typed(
+        shown,
+        "Keys and values from another sentence",
+        "context",
+        placeholder="Cross-attention, as in translation",
+        help=f"At most {MAX_TOKENS} tokens. Leave it empty for self-attention.",
     )
 
 
-def sentence_and_settings(shown: Shown) -> tuple[str, ...]:
-    """The sentence box and the settings; returns a notice for what was typed and is not used as it stands."""
-    scene = shown.scene
-    _typed(shown, "Type a sentence", "sentence", placeholder="A sentence of your own")
-    with st.sidebar:
-        _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"])
-        _option(shown, "n_heads", "Heads", divisors(scene.options.d_model))
-        _option(shown, "mask", "Mask", CHOICES["mask"])
-        if scene.options.mask in SIZED:
-            _option(shown, "mask_size", SIZES[scene.options.mask], WHOLE_NUMBERS["mask_size"])
-        mended = _seed(shown)
-        with st.expander("More"):
-            _option(shown, "initialiser", "Parameters", CHOICES["initialiser"])
-            _option(shown, "positions", "Positions", CHOICES["positions"])
-            key = shown.shows("scaled", scene.options.scaled)
-            st.toggle("Divide scores by √d_k", key=key, on_change=_option_picked, args=(shown, "scaled"))
-            _typed(
-                shown,
-                "Keys and values from another sentence",
-                "context",
-                placeholder="Cross-attention, as in translation",
-                help=f"At most {MAX_TOKENS} tokens. Leave it empty for self-attention.",
-            )
-    return mended
+def _source(shown: Shown) -> None:
+    """The box that says what is shown: a sentence of one's own, or a worked example."""
+    st.selectbox(
+        "Show",
+        [OWN, *SOURCES],
+        format_func=_source_title,
+        key=shown.shows("source", shown.scene.source),
+        on_change=_source_picked,
+        args=(shown,),
+        help="A sentence of your own, or a worked example with its own numbers.",
+    )
+
+
+def _source_title(source: str) -> str:
+    """A source as people know it."""
+    if source == OWN:
+        return "Your own sentence"
+    example, variant = SOURCES[source]
+    return f"{example.title}: {variant.title}"
+
+
+def _example(shown: Shown) -> None:
+    """Which worked example is shown, and the way back to one's own sentence."""
+    example, variant = SOURCES[shown.scene.source]
+    st.markdown(f"**{example.title}.** {variant.title}: {variant.description}")
+    st.button(
+        "Your own sentence",
+        icon=":material/close:",
+        key=shown.key("own_sentence"),
+        on_click=shown.update,
+        kwargs={"source": OWN, "changes": ()},
+    )
 
 
 def _typed(shown: Shown, label: str, name: str, **box: str) -> None:
@@ -71,26 +116,31 @@ def _typed(shown: Shown, label: str, name: str, **box: str) -> None:
     )
 
 
-def _option(shown: Shown, name: str, label: str, offered: Sequence[int | str]) -> None:
-    key = shown.shows(name, getattr(shown.scene.options, name))
-    st.selectbox(label, offered, key=key, help=HELP.get(name), on_change=_option_picked, args=(shown, name))
+def _option(shown: Shown, name: str, label: str, offered: Sequence[int | str], width: int | str = "stretch") -> None:
+    st.selectbox(
+        label,
+        offered,
+        key=shown.shows(name, getattr(shown.scene.options, name)),
+        help=HELP.get(name),
+        on_change=_option_picked,
+        args=(shown, name),
+        width=width,
+    )
 
 
 def _seed(shown: Shown) -> tuple[str, ...]:
     """The box of the seed: what was typed stays in it, also where the nearest seed is used in its place."""
-    typed, another = st.columns([3, 1], vertical_alignment="bottom")
-    another.button(
-        "",
+    seed, text = shown.scene.options.seed, st.session_state.get(shown.key("seed"), "")
+    key = shown.holds("seed", text if text and _nearest_seed(text) == seed else str(seed))
+    st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=160)
+    st.button(
+        "Another seed",
         icon=":material/casino:",
         key=shown.key("another_seed"),
         help="Another seed: another untrained model",
         on_click=_another_seed,
         args=(shown,),
-        width="stretch",
     )
-    seed, text = shown.scene.options.seed, st.session_state.get(shown.key("seed"), "")
-    key = shown.holds("seed", text if text and _nearest_seed(text) == seed else str(seed))
-    typed.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,))
     return tuple(nearest({"seed": st.session_state[key]})[1])
 
 
@@ -116,7 +166,12 @@ def _another_seed(shown: Shown) -> None:
 
 
 def _set(shown: Shown, name: str, value: int | str | bool) -> None:
-    shown.update(options=with_options(shown.kept.options, **{name: value}))
+    before = shown.kept.options
+    after = with_options(before, **{name: value})
+    shown.update(options=after)
+    if name != "n_heads" and after.n_heads != before.n_heads:
+        said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
+        st.toast(markdown(said), icon=":material/info:")
 
 
 def _nearest_seed(text: str) -> int:

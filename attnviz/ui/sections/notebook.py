@@ -1,4 +1,4 @@
-"""A notebook on the page: its passes, its printed numbers beside the computed ones, and its mistakes."""
+"""A worked example on the page, told as a lesson: what it shows, what went wrong in it, where its numbers are from."""
 
 import numpy as np
 import pandas as pd
@@ -17,56 +17,62 @@ from attnviz.ui.state.store import Shown
 
 
 def choose(shown: Shown) -> None:
-    """The row of notebooks."""
-    st.segmented_control(
-        "Notebook",
+    """The worked examples, each by what it teaches."""
+    st.radio(
+        "Worked example",
         list(EXAMPLES),
-        required=True,
+        format_func=lambda notebook: f"**{EXAMPLES[notebook].title}.** {EXAMPLES[notebook].lesson}",
         key=shown.shows("notebook", shown.scene.notebook),
         on_change=_chosen,
         args=(shown,),
+        label_visibility="collapsed",
     )
 
 
 def draw(shown: Shown) -> None:
-    """Draw the worked example that was chosen."""
+    """Tell the worked example that was chosen: what it shows, what went wrong in it, and where its numbers are from."""
     example = EXAMPLES[shown.scene.notebook]
-    st.subheader(f"{example.id}. {example.title}", anchor=False)
-    st.markdown(example.description)
-    st.markdown(f":small[{example.source}]")
-    st.markdown("##### Walk through it")
-    for variant in example.variants:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
-            st.markdown(f"**{variant.title}.** {variant.description}{ours}")
-            _door(shown, example, variant, "Open in the walkthrough", f"open_{example.id}_{variant.id}")
+    st.subheader(example.title, anchor=False)
+    _passes(shown, example)
     _mistakes(shown, example)
     _published(example)
+
+
+def _passes(shown: Shown, example: Example) -> None:
+    """What the example shows, and its passes to open."""
+    st.markdown(f"##### What it shows\n\n{example.description}")
+    for variant in example.variants:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _door(shown, example, variant, "Open", f"open_{example.id}_{variant.id}")
+            ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
+            st.markdown(f"**{variant.title}.** {variant.description}{ours}")
 
 
 def _door(shown: Shown, example: Example, variant: Variant, label: str, key: str, step: str = "") -> None:
     """A button to the walkthrough of a variant, at its first step or at one of that id."""
     if st.button(label, key=key, icon=":material/arrow_forward:"):
-        shown.update(source=f"{example.id} {variant.id}", changes=(), step=step or Scene().step)
-        st.switch_page("pages/walkthrough.py")
+        source = f"{example.id} {variant.id}"
+        shown.open_page("pages/walkthrough.py", source=source, changes=(), step=step or Scene().step)
 
 
 def _published(example: Example) -> None:
-    st.markdown(f"##### Published and computed: {_counted(example.agreement)}")
-    st.markdown("\n".join(_line(print_out) for print_out in example.print_outs))
-    st.markdown(
-        "Every number, as it was published and as it is computed here: ✓ agrees to the last digit printed, ≈ as "
-        "closely as the rounded inputs allow, ✗ does not."
-    )
-    table = pd.DataFrame(
-        [
-            (print_out.name, number.published, number.shown, _mark(number))
-            for print_out in example.print_outs
-            for number in print_out.numbers
-        ],
-        columns=["print-out", "published", "computed", "agrees"],
-    )
-    st.dataframe(table, hide_index=True, height=320, key="numbers")
+    """Where the example is from, and every number that its notebook printed beside the computed one."""
+    with st.expander(f"The notebook and its printed numbers: {_counted(example.agreement)}", key=f"of_{example.id}"):
+        st.markdown(example.source)
+        st.markdown("\n".join(_line(print_out) for print_out in example.print_outs))
+        st.markdown(
+            "Every number, as it was published and as it is computed here: ✓ agrees to the last digit printed, ≈ as "
+            "closely as the rounded inputs allow, ✗ does not."
+        )
+        table = pd.DataFrame(
+            [
+                (print_out.name, number.published, number.shown, _mark(number))
+                for print_out in example.print_outs
+                for number in print_out.numbers
+            ],
+            columns=["print-out", "published", "computed", "agrees"],
+        )
+        st.dataframe(table, hide_index=True, height=320, key="numbers")
 
 
 def _counted(agreement: Agreement) -> str:
@@ -94,7 +100,7 @@ def _line(print_out: PrintOut) -> str:
 
 
 def _mistakes(shown: Shown, example: Example) -> None:
-    st.markdown("##### What the notebook got wrong")
+    st.markdown("##### What went wrong in it")
     for number, mistake in enumerate(example.mistakes):
         with st.container(border=True):
             st.markdown(f"**{mistake.title}**")

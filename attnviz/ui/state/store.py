@@ -1,22 +1,28 @@
-"""The store: the scenes of a session. The address is read when someone arrives, and written here alone.
+"""The store: the scenes of a session. The address is read when someone arrives, and each parameter has one writer.
 
 Callbacks change a scene (`Shown.update`); the run that follows reads it (`read`)
-and writes it into the address. So there is one scene and one writer, and no
-widget has a value of its own that could contradict them (`Shown.shows`).
+and writes it into the address. Where one looks in a pass (`address.VIEWERS`) is
+written by the viewer, without a run; every run reads that from the address it
+comes with. So no widget has a value of its own that could contradict the scene
+(`Shown.shows`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import streamlit as st
 
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import LOOKED_AT, looking, parse, query
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 from attnviz.ui.state import arrival
 
 _SCENE = "scene"
+_PAGE = "page"
+_ARRIVALS = "arrivals"
+_NOTICES = "notices"
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,19 @@ class Shown(Fitted):
     def update(self, **parts: object) -> None:
         """Change parts of the scene, in a callback; the run that follows shows it."""
         st.session_state[self.key(_SCENE)] = replace(self.kept, **parts)
+        if not parts.keys().isdisjoint(LOOKED_AT):
+            _arrive()
+
+    def open_page(self, page: str, **parts: object) -> NoReturn:
+        """Go to another page with parts of the scene changed; what was mended is said there."""
+        self.update(**parts)
+        st.session_state[_NOTICES] = self.notices
+        st.switch_page(page)
+
+    @property
+    def arrival(self) -> int:
+        """Another number whenever the viewer is to look where the scene says."""
+        return st.session_state[_ARRIVALS]
 
     def key(self, key: str) -> str:
         """The key of a widget of this scene."""
@@ -78,18 +97,28 @@ def read() -> Shown:
 
     Streamlit forgets the address on a switch of pages, and a quick second click
     still carries the one from before the first. So within a session the kept
-    scene wins; the address is read on arrival alone: by a link, by the browser's
-    Back, or at a process that has taken over from another.
+    scene wins; all of the address is read on arrival alone: by a link, by the
+    browser's Back, or at a process that has taken over from another.
     """
     arrival.by_the_router()
+    written = {name: st.query_params.get_all(name) for name in st.query_params}
     if arrival.brings_an_address(_SCENE):
-        fitted = parse({name: st.query_params.get_all(name) for name in st.query_params})
+        fitted = parse(written)
         kept = fitted.scene
+        _arrive()
     else:
         kept = st.session_state[_SCENE]
-        fitted = replace(fit(kept), notices=())  # what people do in the app needs no comment on what follows from it
+        if st.session_state[_PAGE] == (arrival.page(), st.session_state[_ARRIVALS]):
+            kept = looking(kept, written)
+        # what people do in the app needs no comment on what follows from it
+        fitted = replace(fit(kept), notices=st.session_state.pop(_NOTICES, ()))
     st.session_state[_SCENE] = kept
+    st.session_state[_PAGE] = (arrival.page(), st.session_state[_ARRIVALS])
     address = query(fitted.scene)
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     return Shown(**vars(fitted))
+
+
+def _arrive() -> None:
+    st.session_state[_ARRIVALS] = st.session_state.get(_ARRIVALS, 0) + 1

@@ -1,10 +1,47 @@
 """Messages: what a browser sends, which may be anything, read as what the viewer means by it."""
 
+import math
+
 from attnviz.analysis.provenance import parse_trail
-from attnviz.core.terms import Cell
+from attnviz.core.changes import Change
+from attnviz.core.errors import ChangeError
 from attnviz.core.trace import Trace
 
 
-def cells_in(trace: Trace, message: object) -> tuple[Cell, ...]:
-    """The cells of a trail, as far as it is one of the trace; none if it is nothing of the kind."""
-    return parse_trail(trace, message)[0] if isinstance(message, str) else ()
+def change_in(trace: Trace, message: object) -> Change | None:
+    """The change of one cell that {"cell": address, "value": number} asks for; None if it is nothing of the kind.
+
+    The value null stands for -inf, which JSON has no number for.
+
+    Raises
+    ------
+    ChangeError
+        If the number cannot stand in that cell.
+    """
+    if not isinstance(message, dict):
+        return None
+    cell, value = cell_in(trace, message.get("cell")), message.get("value", "")
+    if cell is None or isinstance(value, bool) or not isinstance(value, int | float | None):
+        return None
+    try:
+        number = -math.inf if value is None else float(value)
+    except OverflowError:
+        raise ChangeError(
+            f"A number set by hand is within float64 (1.8e308); got one of {len(str(value))} digits."
+        ) from None
+    stage, index = cell
+    change = Change(stage, index, number)
+    trace.check(change)
+    return change
+
+
+def cell_in(trace: Trace, message: object) -> tuple[str, tuple[int, ...]] | None:
+    """The stage and the index of the cell whose address the message is, if it is one of the trace."""
+    cells = parse_trail(trace, message)[0] if isinstance(message, str) else ()
+    return (cells[0].stage, cells[0].index) if cells else None
+
+
+def place_in(message: object, length: int) -> int | None:
+    """A place among so many, counted from 0, if the message is one."""
+    is_number = isinstance(message, int | float) and not isinstance(message, bool)
+    return next((place for place in range(length) if is_number and place == message), None)

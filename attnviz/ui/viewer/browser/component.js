@@ -1,17 +1,24 @@
-// What Streamlit calls, on every run of the page. The modules of this folder reach it as one text (../bundle.py).
-import { shownIn, show } from "./viewer.js";
+// What Streamlit calls, on every run of the page, with the document. The modules of this folder reach it as one text
+// (../bundle.py).
+import { addressOf } from "./history.js";
+import { mount } from "./viewer.js";
+
+const viewers = new WeakMap(); // root -> its viewer
+let left = null; // where one was when a viewer last ended: pages come and go
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".picture");
-  const before = shownIn(root);
-  if (data.scene && before && before.scene !== data.scene) turnPage();
-  show(root, data, setTriggerValue, getComputedStyle(root).getPropertyValue("--st-background-color"));
-}
-
-// A new step is read from its top. And a step that was clicked in the row of steps must not keep the keyboard, or the
-// arrow keys would move inside the row; one that was reached by keyboard keeps it.
-function turnPage() {
-  document.querySelector('[data-testid="stMain"]')?.scrollTo({ top: 0 });
-  const held = document.activeElement;
-  if (held?.closest(".st-key-step") && !held.matches(":focus-visible")) held.blur();
+  const root = parentElement.querySelector(".viewer");
+  if (!viewers.has(root)) {
+    viewers.set(root, mount(root, {
+      send: setTriggerValue,
+      address: addressOf(window),
+      colourOf: () => getComputedStyle(root).getPropertyValue("--st-background-color"),
+    }, left));
+  }
+  const viewer = viewers.get(root);
+  viewer.show(data);
+  return () => {
+    left = viewer.end();
+    viewers.delete(root);
+  };
 }

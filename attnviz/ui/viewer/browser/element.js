@@ -7,6 +7,22 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
+export function svgElement(tag, attributes = {}) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
 export function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
+}
+
+// Puts other elements into a box. Where one had the keyboard, the one of the same text gets it, or what is marked as the
+// place where one is.
+export function redraw(box, children) {
+  const held = hasKeyboard(box) ? box.getRootNode().activeElement.textContent : null;
+  box.replaceChildren(...children);
+  if (held === null) return;
+  const alike = [...box.querySelectorAll("button")].find((each) => each.textContent === held);
+  (alike ?? box.querySelector("[aria-current]"))?.focus({ preventScroll: true });
 }

@@ -1,80 +1,115 @@
-// The viewer: draws equations of matrices as real tables, and explains their cells under them. payload.schema.json says
-// what it is given. Everything a person typed arrives as text and is only ever set as textContent.
-import { channels } from "./colour.js";
-import { describe } from "./description.js";
-import { element, hasKeyboard } from "./element.js";
-import { drawEquation } from "./equation.js";
-import { explain, pick } from "./explanation.js";
-import { fit } from "./fit.js";
+// The viewer: shows one pass, given as a document, and remembers where one is in it. document.schema.json says what a
+// document holds. Everything a person typed arrives as text and is only ever set as textContent.
+import { readPlace, searchAt } from "./address.js";
+import { element } from "./element.js";
+import { makeBars } from "./bars.js";
+import { makeErrands } from "./errand.js";
+import { makeHeads } from "./heads.js";
+import { makeLesson } from "./lesson.js";
+import { lookAt } from "./looks.js";
+import { makeMap } from "./map.js";
+import { makePanel } from "./panel.js";
+import { readPass } from "./pass.js";
+import { makePicture } from "./picture.js";
+import { makePlay, ticksOf } from "./play.js";
+import { listenToPrinter } from "./print.js";
+import { destinationOf, makePresenting } from "./present.js";
+import { momentAt, momentsOf } from "./reveal.js";
+import { atStep, fitted } from "./state.js";
+import { makeStatus } from "./status.js";
+import { makeThread } from "./thread.js";
+import { makeToolbar } from "./toolbar.js";
+import { makeTools } from "./tools.js";
+import { makeWay } from "./way.js";
+import { makeWholePass } from "./wholepass.js";
 
-// Root element -> what is there: {data, send, signature, equations, drawn, focused, selection, answer, shown, asked,
-// complete, breakdowns, captions}. `focused` is the place of the cell that has the keyboard, [equation, matrix, row,
-// column]; `shown` is the explanation on the screen, `asked` is when a prefetch was last asked for.
-const states = new WeakMap();
+// `host` is where the viewer stands: send(event, message) reaches the server; address has read(), write(search,
+// isNewPlace) and onArrival(listener). `left` is what an earlier viewer's end() gave: one begins where it was left.
+// Returns {show(document), end()}.
+export function mount(root, host, left = null) {
+  let pass = null, where = null, part = null, byHowMuch = false;
 
-// Shows `data` in `root`, on a page of that colour; `send(name, message)` reaches the server.
-export function show(root, data, send, page) {
-  const state = stateOf(root);
-  Object.assign(state, { data, send, selection: data.selection });
-  // Where only the selection is new, the tables stay: laying out new ones is what takes time.
-  const signature = JSON.stringify([data.equations.map((equation) => equation.map((m) => ({ ...m, selected: 0 }))), page]);
-  const isNew = state.signature !== signature;
-  state.signature = signature;
-  if (isNew) draw(root, state, page);
-  else state.drawn.forEach((each, e) => { each.select(data.equations[e].map((matrix) => matrix.selected)); });
-  const known = isNew || !data.equations.length ? {} : state;
-  state.complete = known.complete || data.complete;
-  state.breakdowns = { ...known.breakdowns, ...data.breakdowns };
-  state.captions = { ...known.captions, ...data.captions };
-  root.dataset.complete = Boolean(state.complete); // seen by nobody but the tests, which wait for it
-  if (data.answer) explain(state, data.answer);
-  root.onpointerover = root.onfocusin = () => prefetch(state);
-}
+  const render = () => {
+    const { name, lines, isShown } = momentAt(pass, where, part);
+    const look = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown };
+    root.dataset.moment = name;
+    root.classList.toggle("presenting", where.present);
+    presenting.show(where.present);
+    for (const view of views) view.update(pass, where, look);
+  };
+  const arrive = (place) => {
+    const there = fitted(pass, place);
+    where = { ...there, reveal: there.reveal < momentsOf(pass, there).length ? there.reveal : null };
+  };
+  const go = (parts, isPlaying = false) => {
+    if (!isPlaying) {
+      play.end();
+      part = null;
+    }
+    const { step } = where;
+    arrive({ ...where, ...(parts.step && parts.step !== step ? atStep(where, parts.step) : {}), ...parts });
+    if (!isPlaying) write(where.step !== step);
+    render();
+  };
+  const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
+  const follow = (command) => {
+    const parts = pass && destinationOf(pass, where, command);
+    if (parts) go(parts);
+    return Boolean(parts);
+  };
+  const play = makePlay((tick) => {
+    part = tick.part;
+    go({ reveal: tick.reveal }, true);
+  }, () => {
+    if (!play.isRunning) write(false);
+    render();
+  });
+  const errands = makeErrands(host.send);
+  const tools = makeTools({
+    go,
+    errands,
+    send: host.send,
+    now: () => ({ pass, where }),
+    show: (is) => {
+      byHowMuch = is;
+      render();
+    },
+  });
+  const presenting = makePresenting(document, follow);
+  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present") });
+  const map = makeMap(tools), way = makeWay(map.element, (by) => follow(by > 0 ? "on" : "back"));
+  const thread = makeThread(tools), lesson = makeLesson(), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const bars = makeBars(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
+  foot.append(toolbar.element, status.element);
+  main.append(...[thread, lesson, picture, wholePass, bars].map((view) => view.element), foot);
+  panel.element.prepend(heads.element);
+  columns.append(main, panel.element);
+  root.replaceChildren(way.element, columns);
+  const views = [way, map, thread, lesson, heads, panel, toolbar, bars, picture, wholePass, status]; // large boxes get what is left
+  const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
+  const forget = host.address.onArrival(() => {
+    play.end();
+    part = null;
+    arrive(readPlace(pass, host.address.read()));
+    render();
+  });
 
-// The data that is shown in `root`, if there is any.
-export function shownIn(root) {
-  return states.get(root)?.data;
-}
-
-// The boxes are put into the root once, as what moves in the page loses the keyboard.
-function stateOf(root) {
-  if (!states.has(root)) {
-    const state = { drawn: [], equations: element("div", "equations"), answer: element("div", "answer") };
-    root.append(state.equations, state.answer);
-    states.set(root, state);
-  }
-  return states.get(root);
-}
-
-// Asks for how all cells of the picture were made, as someone comes near who may pick one; and again after a while, as
-// Streamlit drops what is asked while it is about to run for another reason.
-function prefetch(state) {
-  const isNeeded = state.data.explained && state.drawn.length && !state.complete;
-  if (!isNeeded || performance.now() - (state.asked ?? -Infinity) < 1000) return;
-  state.asked = performance.now();
-  state.send("prefetch", true);
-}
-
-function draw(root, state, page) {
-  const { data } = state;
-  const colours = data.colours && { ...data.colours, page: channels(page) };
-  root.classList.toggle("small", Boolean(data.small));
-  root.classList.toggle("flowing", Boolean(data.flowing));
-  const status = element("p", "status");
-  status.setAttribute("role", "status");
-  const focused = hasKeyboard(state.equations) ? state.focused : null;
-  state.drawn.forEach((each) => { each.player?.stop(); });
-  state.drawn = data.equations.map((equation, e) =>
-    drawEquation(equation, colours, data.small, {
-      say: (text) => { status.textContent = text; },
-      describe: (matrix, row, column) => describe(state.data.axes, matrix, row, column),
-      pick: (cell) => pick(state, cell),
-      remember: (m, row, column) => { state.focused = [e, m, row, column]; },
-    }));
-  state.equations.replaceChildren(...state.drawn.map((each) => each.element), ...(state.drawn.length ? [status] : []));
-  state.drawn.forEach(fit);
-  if (focused) {
-    const [e, m, row, column] = focused;
-    state.drawn[e]?.tables[m]?.cells[row]?.[column]?.focus({ preventScroll: true });
-  }
+  return {
+    show: (document) => {
+      const known = pass ? { arrival: pass.document.arrival, where } : left;
+      pass = readPass(document);
+      errands.answered(pass);
+      arrive(known?.arrival === document.arrival ? known.where : document.where);
+      render();
+    },
+    end: () => {
+      play.end();
+      errands.end();
+      presenting.end();
+      endPrinting();
+      forget();
+      return pass && { arrival: pass.document.arrival, where };
+    },
+  };
 }

@@ -1,0 +1,81 @@
+// The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
+import { ORDERS, QUESTIONS } from "./state.js";
+
+const OWN = ["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"];
+const COORDINATES = ["head", "query", "key", "feature", "dimension"];
+
+// Where a first visit begins, as core/selection has it.
+export const START = { head: 0, query: 1, key: 2, feature: 0, dimension: 0 };
+
+// The address with another place in it: its search, from "?" on or empty.
+export function searchAt(pass, where, search) {
+  const query = new URLSearchParams(search);
+  for (const name of OWN) query.delete(name);
+  for (const [name, text] of Object.entries(parametersOf(pass, where))) if (text) query.set(name, text);
+  return textOf(query);
+}
+
+function parametersOf(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
+  const place = COORDINATES.map((name) => cell[name] + 1).join(".");
+  const start = COORDINATES.map((name) => pass.within(START)[name] + 1).join(".");
+  return {
+    step: step === pass.document.order[0] ? "" : step,
+    cell: place === start ? "" : place,
+    picked,
+    trail: trail.join("<"),
+    ask: ask === QUESTIONS[0] ? "" : ask,
+    order: order === ORDERS[0] ? "" : order,
+    present: present ? "1" : "",
+    reveal: reveal === null ? "" : String(reveal),
+  };
+}
+
+// The place that an address says; what it doesn't say, or not in a way that can be read, is as on a first visit.
+export function readPlace(pass, search) {
+  const query = new URLSearchParams(search);
+  const said = (name) => (query.getAll(name).at(-1) ?? "").trim();
+  const oneOf = (name, all) => all.find((each) => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
+  return {
+    step: stepNamed(pass, said("step")),
+    cell: pass.within(cellIn(said("cell")) ?? START),
+    picked: said("picked"),
+    trail: said("trail") ? said("trail").split("<") : [],
+    ask: oneOf("ask", QUESTIONS),
+    order: oneOf("order", ORDERS),
+    present: said("present") === "1",
+    reveal: /^\d{1,2}$/.test(said("reveal")) ? Number(said("reveal")) : null,
+  };
+}
+
+// A step is found by its id or its title.
+function stepNamed(pass, text) {
+  const { steps, order } = pass.document;
+  const named = steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
+  return named?.id ?? pass.nearestStep(text || order[0]);
+}
+
+function cellIn(text) {
+  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4}$/.test(text)) return null;
+  const places = text.split(".").map((place) => Number(place) - 1);
+  return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i]]));
+}
+
+// An address that the server writes, with the viewer's parameters of the one before, if it has none itself.
+export function kept(search, before) {
+  const query = new URLSearchParams(search), old = new URLSearchParams(before);
+  if (OWN.some((name) => query.has(name))) return search;
+  for (const name of OWN) if (old.has(name)) query.set(name, old.get(name));
+  return textOf(query);
+}
+
+// Whether two addresses are the same to the server.
+export function sameForServer(one, other) {
+  const rest = (search) => JSON.stringify([...new URLSearchParams(search)].filter(([name]) => !OWN.includes(name)).sort());
+  return rest(one) === rest(other);
+}
+
+// Signs that need no escape stay readable: cells and trails are full of them.
+function textOf(query) {
+  const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");
+  return text && `?${text}`;
+}

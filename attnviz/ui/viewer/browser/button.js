@@ -1,0 +1,20 @@
+// Buttons: how they are made, also several of which one is on.
+import { element } from "./element.js";
+
+export function button(text, act, className = "") {
+  const made = element("button", className, text);
+  made.type = "button";
+  made.onclick = act;
+  return made;
+}
+
+// Buttons for some texts, the present one pressed; act(text) is called as one is clicked.
+export function choice(texts, present, act) {
+  const line = element("span", "choice");
+  line.append(...texts.map((text) => {
+    const made = button(text, () => act(text));
+    made.setAttribute("aria-pressed", text === present);
+    return made;
+  }));
+  return line;
+}

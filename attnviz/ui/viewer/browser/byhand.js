@@ -1,0 +1,106 @@
+// By hand: a box that holds a number, to type another or to drag it to one.
+import { element } from "./element.js";
+
+const PAUSE = 100; // ms between two numbers that are sent while one drags
+const SLACK = 3; // px that a pointer moves before it drags
+
+// set(cell, number) is called with each new number; -Infinity hides a key.
+export function makeByHand(set) {
+  const box = element("label", "by-hand", "Set by hand ");
+  const input = element("input");
+  input.type = "text";
+  input.inputMode = "decimal";
+  input.autocomplete = "off";
+  input.title = "Type a number and press Enter, or drag sideways";
+  const hide = element("button", "", "");
+  const line = element("div", "setting");
+  box.append(input);
+  line.append(box, hide);
+  let cell = null, value = 0, unit = 1, isEdited = false, isDragged = false;
+
+  const show = () => {
+    input.value = Number.isFinite(value) ? String(value) : "";
+    input.placeholder = Number.isFinite(value) ? "" : "hidden: −inf";
+    input.removeAttribute("aria-invalid");
+    isEdited = false;
+  };
+  const send = paced((number) => set(cell, number));
+  input.oninput = () => { isEdited = true; };
+  input.onchange = () => {
+    const number = Number(input.value.trim().replace("−", "-") || Number.NaN);
+    input.setAttribute("aria-invalid", !Number.isFinite(number));
+    if (Number.isFinite(number)) {
+      isEdited = false;
+      set(cell, number);
+    }
+  };
+  input.onkeydown = (event) => {
+    const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (event.key === "Escape" && isEdited) {
+      event.stopPropagation();
+      show();
+    } else if (up) {
+      event.preventDefault();
+      change(rounded(Number(input.value) + up * 10 * unit, unit));
+    }
+  };
+  const change = (number) => {
+    input.value = String(number);
+    send(number);
+  };
+  input.onpointerdown = (down) => {
+    const from = Number.isFinite(value) ? value : 0;
+    input.onpointermove = (event) => {
+      const way = event.clientX - down.clientX;
+      if (!isDragged && Math.abs(way) < SLACK) return;
+      if (!isDragged) input.setPointerCapture(down.pointerId);
+      isDragged = true;
+      change(rounded(from + way * unit, unit));
+    };
+    input.onpointerup = input.onpointercancel = () => {
+      input.onpointermove = input.onpointerup = input.onpointercancel = null;
+      isDragged = false;
+    };
+  };
+  const shownNow = () => value !== -Infinity;
+
+  const update = (pass, focus) => {
+    const stage = pass.stages.get(focus.name), isFlag = stage.scale === "flag";
+    const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
+    cell = focus;
+    value = pass.number(focus.name, focus.index);
+    line.hidden = value === undefined;
+    unit = unitOf(stage.limit);
+    box.hidden = isFlag;
+    hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== "masked";
+    hide.textContent = (isFlag ? value : shownNow()) ? "Hide this key" : "Show this key";
+    hide.onclick = () => set(cell, isFlag ? Number(!value) : shownNow() ? -Infinity : 0);
+    if (isOther || !(isEdited || isDragged)) show();
+  };
+  return { element: line, update };
+}
+
+// What one px of dragging changes: a power of ten, some 200 of which make the end of the colour scale.
+function unitOf(limit) {
+  return 10 ** Math.floor(Math.log10((limit || 1) / 100));
+}
+
+function rounded(number, unit) {
+  return Number((Math.round(number / unit) * unit).toPrecision(12));
+}
+
+// Calls at most every so often, and in the end with the last.
+function paced(call) {
+  let timer = null, last = null;
+  const next = () => {
+    timer = null;
+    if (last === null) return;
+    call(last);
+    last = null;
+    timer = setTimeout(next, PAUSE);
+  };
+  return (value) => {
+    last = value;
+    if (timer === null) next();
+  };
+}

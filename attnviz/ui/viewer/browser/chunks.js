@@ -1,0 +1,17 @@
+// Chunks: the numbers of an array as a document has them, one text for each head, or one for all. A number that was not
+// sent is NaN, which no number of a pass is.
+
+export function numbersOf(chunks, length) {
+  const numbers = new Float64Array(length).fill(Number.NaN);
+  chunks.forEach((chunk, place) => {
+    if (chunk !== null) numbers.set(decoded(chunk), (place * length) / chunks.length);
+  });
+  return numbers;
+}
+
+function decoded(chunk) {
+  const text = atob(chunk);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  return new Float64Array(bytes.buffer);
+}

@@ -1,0 +1,50 @@
+// History: the browser's, which the viewer and the server both write. Each keeps the other's parameters.
+import { kept, sameForServer } from "./address.js";
+
+const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
+
+// The one address of a page. Streamlit's own writing passes through here from now on: it knows nothing of the viewer's
+// parameters, and makes a switch of pages two steps of the history, its path and then its parameters.
+export function addressOf(window) {
+  const { history, location } = window;
+  if (history.attnviz) return history.attnviz;
+  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  let last = -SOON, seen = location.href;
+  const go = (write, state, url) => {
+    write(state, "", url);
+    seen = location.href;
+  };
+  const withPlace = (url) => {
+    const to = new URL(url ?? "", location.href);
+    to.search = kept(to.search, location.search);
+    return to;
+  };
+  history.pushState = (state, _, url) => {
+    const to = withPlace(url), isHere = to.pathname === location.pathname, now = window.performance.now();
+    const isSame = to.href === location.href || (isHere && now - last < SOON);
+    last = now;
+    go(isSame ? replace : push, state, to.href);
+  };
+  history.replaceState = (state, _, url) => go(replace, state, withPlace(url).href);
+  const listeners = new Set();
+  const arrive = (event) => {
+    const before = new URL(seen), here = new URL(location.href);
+    seen = location.href;
+    const isMine = before.pathname === here.pathname && sameForServer(before.search, here.search);
+    if (isMine) event.stopImmediatePropagation(); // the server has nothing to answer
+    for (const listener of listeners) listener();
+  };
+  window.addEventListener("popstate", arrive, true); // before Streamlit's
+  history.attnviz = {
+    read: () => location.search,
+    write: (search, isNewPlace) => {
+      const url = `${location.pathname}${search}${location.hash}`;
+      if (search !== location.search) go(isNewPlace ? push : replace, history.state, url);
+    },
+    onArrival: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  return history.attnviz;
+}

@@ -1,0 +1,26 @@
+// The link: the address of what is shown, and who can open it.
+
+const THIS_MACHINE = /^(localhost|127\.[\d.]+|\[::1\])$/;
+const THIS_NETWORK = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f[cd]|\[fe80:|[^.:]+$)|\.local$/;
+
+export function reachOf(hostname, protocol) {
+  if (protocol === "file:" || THIS_MACHINE.test(hostname)) return "Copied. Only this machine can open it.";
+  return THIS_NETWORK.test(hostname) ? "Copied. Only your own network can open it." : "Copied.";
+}
+
+// Copies the address of the page; returns what is to be said of it.
+export async function copyLink({ location, navigator, document }) {
+  const said = reachOf(location.hostname, location.protocol);
+  try {
+    await navigator.clipboard.writeText(location.href);
+  } catch { // a page that came without https may not use the clipboard so
+    const text = document.createElement("textarea");
+    text.value = location.href;
+    document.body.append(text);
+    text.select();
+    const isCopied = document.execCommand("copy");
+    text.remove();
+    if (!isCopied) return `Copy it from here: ${location.href}`;
+  }
+  return said;
+}

@@ -1,0 +1,54 @@
+// Looks: what the pictures show of a pass, which is its numbers, the slopes of one number, or what a change moved.
+import { focusOf } from "./state.js";
+
+const seen = new WeakMap(); // pass -> {kind: look}: each is made once
+
+// {kind, pass, nameOf(stage, index), titleOf(stage)}: the pass holds other numbers, the names say what they are; titleOf is
+// "" where a stage is called what it always is.
+export function lookAt(pass, where, byHowMuch) {
+  const kind = kindOf(pass, where, byHowMuch);
+  if (!seen.has(pass)) seen.set(pass, {});
+  const looks = seen.get(pass);
+  looks[kind] ??= LOOKS[kind](pass);
+  return looks[kind];
+}
+
+export function askedOf(pass, where) {
+  const { name, index } = focusOf(pass, where);
+  return pass.address(name, index);
+}
+
+function kindOf(pass, where, byHowMuch) {
+  const { slopes, changes } = pass.document;
+  if (where.ask === "what would move it") return slopes?.of === askedOf(pass, where) ? "slopes" : "numbers";
+  return where.ask === "what if" && byHowMuch && changes.length ? "differences" : "numbers";
+}
+
+const LOOKS = {
+  numbers: (pass) => ({ kind: "numbers", pass, nameOf: pass.nameOf, titleOf: () => "" }),
+  slopes: (pass) => {
+    const { of, values } = pass.document.slopes;
+    const { name, index } = pass.read(of);
+    return saying("slopes", pass, values, `slope of ${pass.nameOf(name, index)} by`);
+  },
+  differences: (pass) => saying("differences", pass, moved(pass), "change of"),
+};
+
+function saying(kind, pass, values, prefix) {
+  const is = (stage) => Object.hasOwn(values, stage);
+  return {
+    kind,
+    pass: pass.with(values),
+    nameOf: (stage, index) => (is(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
+    titleOf: (stage) => (is(stage) ? `${prefix[0].toUpperCase()}${prefix.slice(1)} ${pass.stages.get(stage).title}` : ""),
+  };
+}
+
+// After less before, 0 where a key is hidden in both: -inf less itself would be no number.
+function moved(pass) {
+  const { before } = pass.document, old = pass.with(before);
+  return Object.fromEntries(Object.keys(before).map((name) => {
+    const then = old.numbers(name);
+    return [name, pass.numbers(name).map((now, place) => (now === then[place] ? 0 : now - then[place]))];
+  }));
+}

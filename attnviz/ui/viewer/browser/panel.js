@@ -1,0 +1,80 @@
+// The panel: what the number in focus is, what made it, what would move it, and what if it were another.
+import { choice } from "./button.js";
+import { makeByHand } from "./byhand.js";
+import { element, redraw } from "./element.js";
+import { typeset } from "./formula.js";
+import { digits } from "./numeral.js";
+import { focusOf, ORDERS, QUESTIONS } from "./state.js";
+import { drawTerms } from "./terms.js";
+import { drawStory } from "./told.js";
+import { drawTrail } from "./trail.js";
+import { drawChanged, drawWhatIf } from "./whatif.js";
+
+export function makePanel(tools) {
+  const box = element("aside", "panel");
+  box.setAttribute("aria-label", "The number");
+  const name = element("h3"), said = element("div", "said"), answer = element("div", "answer");
+  const questions = element("div", "questions"), changed = element("div");
+  const byHand = makeByHand(tools.set);
+  box.append(name, said, byHand.element, questions, answer, changed);
+
+  const update = (pass, where, look) => {
+    const focus = focusOf(pass, where);
+    const value = pass.number(focus.name, focus.index);
+    const isThere = value !== undefined && look.shown(focus.name, focus.index);
+    if (value === undefined) tools.want(focus.name, focus.index);
+    name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}` : "");
+    redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    byHand.update(pass, focus);
+    byHand.element.hidden = !isThere;
+    redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
+    redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
+  };
+  return { element: box, update };
+}
+
+function valueText(pass, name, value) {
+  if (pass.stages.get(name).scale === "flag") return value ? "visible" : "hidden";
+  return digits(value);
+}
+
+function waiting(pass, { name, index }) {
+  return element("p", "waiting", `${pass.nameOf(name, index)} is on its way.`);
+}
+
+function answered(pass, where, look, focus, tools) {
+  if (where.ask === "what if") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
+  if (where.ask === "what would move it") return drawSlopes(pass, look, focus, tools);
+  return drawMade(pass, where, look, focus, tools);
+}
+
+function drawSlopes(pass, look, { name, index }, { wantSlopes }) {
+  if (look.kind !== "slopes") {
+    wantSlopes();
+    return [element("p", "waiting", `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
+  }
+  return [
+    element("p", "", pass.document.slopes.text),
+    element("p", "", "Each number of the pictures is now a slope: how fast this number moves when that one does. "
+      + "Orange moves it up, blue down; where it is pale, it hardly matters."),
+  ];
+}
+
+function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
+  const terms = pass.terms(name, index);
+  if (!terms) return [waiting(pass, { name, index })];
+  const trail = where.trail.length > 1 ? [drawTrail(pass, where.trail, tools.back)] : [];
+  if (!terms.lines.length) return [...trail, element("p", "", terms.recipe)];
+  const formula = element("p", "formula");
+  if (isThere && terms.formula) formula.append(typeset(terms.formula));
+  const sorted = terms.lines.length > 4 && isThere ? [drawOrder(where, tools)] : [];
+  const shown = { order: where.order, count: isThere ? null : look.lines ?? terms.lines.length, value };
+  return [...trail, formula, ...sorted, drawTerms(pass, terms, shown, tools)];
+}
+
+function drawOrder({ order }, { go }) {
+  const line = element("p", "switch", "Terms: ");
+  line.append(choice(ORDERS, order, (each) => go({ order: each })));
+  return line;
+}

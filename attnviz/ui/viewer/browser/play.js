@@ -1,0 +1,79 @@
+// Play: a step's moments one after the other, the number in focus product by product.
+import { momentsOf, resultStages } from "./reveal.js";
+import { focusOf } from "./state.js";
+
+export const SPEEDS = new Map([["slow", 2], ["normal", 1], ["fast", 0.4]]);
+const MOST = 24; // products, cells or rows that come one by one; of more, several come at once
+
+// Its ticks: {reveal, part, ms}, as momentAt takes the first two; ms is how long one looks at it at normal speed.
+export function ticksOf(pass, where) {
+  const moments = momentsOf(pass, where);
+  const { name, index } = focusOf(pass, where);
+  const products = pass.terms(name, index).lines.length;
+  const shapes = resultStages(pass, where).map((each) => pass.stages.get(each).shape);
+  const longest = (axis) => Math.max(0, ...shapes.map((shape) => shape.at(axis) ?? 1));
+  const counted = (reveal, from, to, ms) => counts(from, to).map((part) => ({ reveal, part, ms }));
+  const ticks = moments.flatMap((moment, reveal) => {
+    if (moment === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
+    if (moment === "row") return counted(reveal, moments.includes("next") ? 3 : 2, longest(-1), 300);
+    return [{ reveal, part: null, ms: 900 }];
+  });
+  return [...ticks, ...counted(null, 2, longest(-2), 300), { reveal: null, part: null, ms: 0 }];
+}
+
+// The numbers from one to another, at most so many of them, the last always among them.
+function counts(from, to) {
+  const step = Math.max(1, Math.ceil((to - from + 1) / MOST));
+  const all = [];
+  for (let count = to; count >= from; count -= step) all.unshift(count);
+  return all;
+}
+
+// Runs through ticks: show(tick) at each, at one of SPEEDS; change() when it starts or stops.
+export function makePlay(show, change) {
+  let ticks = [], at = 0, timer = null, speed = "normal";
+  const isOver = () => at >= ticks.length - 1;
+  const goTo = (place) => {
+    at = Math.min(Math.max(place, 0), ticks.length - 1);
+    show(ticks[at]);
+  };
+  const later = () => {
+    timer = setTimeout(() => {
+      goTo(at + 1);
+      if (isOver()) pause();
+      else later();
+    }, ticks[at].ms * SPEEDS.get(speed));
+  };
+  const pause = () => {
+    clearTimeout(timer);
+    timer = null;
+    change();
+  };
+  return {
+    get isRunning() { return timer !== null; },
+    get isUnderWay() { return ticks.length > 0 && !isOver(); },
+    get speed() { return speed; },
+    set speed(name) { speed = name; },
+    start: (all) => {
+      clearTimeout(timer);
+      ticks = all;
+      goTo(0);
+      later();
+      change();
+    },
+    resume: () => {
+      later();
+      change();
+    },
+    pause,
+    step: (by) => {
+      if (timer !== null) pause();
+      goTo(at + by);
+    },
+    end: () => { // whatever was there is forgotten, without a word to anyone
+      clearTimeout(timer);
+      timer = null;
+      ticks = [];
+    },
+  };
+}

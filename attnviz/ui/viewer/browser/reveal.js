@@ -1,0 +1,75 @@
+// Reveals: the moments in which a step's results come to light. A presenter's remote, Play and the address all count them.
+import { focusOf, slotsOf, stepAt } from "./state.js";
+
+// How far each moment has come: how many cells of the selected row, and how many rows, are there by then.
+const MOMENTS = {
+  nothing: { cells: 0, rows: 0 },
+  lit: { cells: 0, rows: 0 },
+  products: { cells: 0, rows: 0 },
+  sum: { cells: 1, rows: 1 },
+  next: { cells: 2, rows: 1 },
+  row: { cells: Number.POSITIVE_INFINITY, rows: 1 },
+};
+
+// The names of a step's moments before all of it is there; where.reveal counts them, and is null when all is there.
+export function momentsOf(pass, where) {
+  const results = resultStages(pass, where);
+  if (!results.length) return [];
+  const widths = results.map((name) => pass.stages.get(name).shape.at(-1));
+  const width = Math.max(...widths);
+  const sizes = results.map((name) => pass.stages.get(name).shape.reduce((all, length) => all * length, 1));
+  const isComputed = results.some((name) => pass.stages.get(name).rule);
+  return Object.keys(MOMENTS).filter((moment) => {
+    if (moment === "lit" || moment === "products") return isComputed;
+    if (moment === "next") return width > 2;
+    if (moment === "row") return width > 1 && Math.max(...sizes) > width;
+    return true;
+  });
+}
+
+export function resultStages(pass, where) {
+  return [...new Set(slotsOf(stepAt(pass, where)).filter((slot) => slot.result).map((slot) => slot.stage))];
+}
+
+// What is there at a moment: the same everywhere else, and `part` further while Play is between this moment and the next.
+// {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
+export function momentAt(pass, where, part = null) {
+  const name = where.reveal === null ? "all" : momentsOf(pass, where)[where.reveal] ?? "all";
+  const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
+  if (name === "all" && part === null) return { name, lines, isShown: () => true };
+  const { cells, rows } = MOMENTS[name] ?? { cells: Number.POSITIVE_INFINITY, rows: part };
+  const done = { cells: name === "row" && part !== null ? part : cells, rows };
+  const results = new Set(resultStages(pass, where));
+  return { name, lines, isShown: (stage, index) => !results.has(stage) || isDone(pass, where, stage, index, done) };
+}
+
+// Cells come in the order of their row, beginning with the selected one; rows likewise.
+function isDone(pass, where, stage, index, { cells, rows }) {
+  const { shape } = pass.stages.get(stage);
+  const focus = focusOf(pass, where);
+  const selected = focus.name === stage ? focus.index : pass.indexAt(stage, where.cell);
+  const after = (axis) => (index[axis] - selected[axis] + shape[axis]) % shape[axis];
+  const row = shape.length - 2, column = shape.length - 1;
+  const isSameHead = index.slice(0, row).every((place, axis) => place === selected[axis]);
+  const nth = row < 0 ? 0 : after(row);
+  return isSameHead && (nth < rows - 1 || (nth < rows && after(column) < cells));
+}
+
+// Where a presenter's remote leads from here: the next moment, or the next step's first.
+export function onward(pass, where, step) {
+  const moments = momentsOf(pass, where);
+  if (where.reveal !== null) return { reveal: where.reveal + 1 < moments.length ? where.reveal + 1 : null };
+  return step && { step, reveal: firstOf(pass, { ...where, step }) };
+}
+
+// And back the same way; the step before is all there.
+export function backward(pass, where, step) {
+  const moments = momentsOf(pass, where);
+  if (where.reveal === null && moments.length) return { reveal: moments.length - 1 };
+  if (where.reveal) return { reveal: where.reveal - 1 };
+  return step && { step, reveal: null };
+}
+
+export function firstOf(pass, where) {
+  return momentsOf(pass, where).length ? 0 : null;
+}

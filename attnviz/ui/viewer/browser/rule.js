@@ -1,0 +1,66 @@
+// Rules: how any cell of a stage is computed, read from a document.
+import { numbersOf } from "./chunks.js";
+import { flatAt, readPattern, RUNNING } from "./pattern.js";
+
+// `numbersIn(name)` gives the numbers of a stage in one row. They, and a rule's own, are looked up when first asked for.
+export function readRule(rule, numbersIn) {
+  const own = new Map();
+  const numbersOfOwn = (name, { length }) => {
+    if (!own.has(name)) own.set(name, numbersOf(rule.arrays[name].values, length));
+    return own.get(name);
+  };
+  const readSlot = ([source, text]) => {
+    const pattern = readPattern(text, rule.sizes);
+    const numbers = () => (source.startsWith("#") ? numbersOfOwn(source, pattern) : numbersIn(source));
+    const runs = pattern.letters.includes(RUNNING);
+    return { source, pattern, numbers, runs, count: runs ? rule.sizes[RUNNING] : 1 };
+  };
+  const slots = new Map(Object.entries(rule.slots).map(([name, slot]) => [name, readSlot(slot)]));
+  const readLine = ({ cells, text, value }) => {
+    const read = cells.map((name) => slots.get(name));
+    return { cells: read, text, value: slots.get(value), count: Math.max(...read.map(({ count }) => count)) };
+  };
+  return {
+    result: readPattern(rule.result, rule.sizes),
+    slots,
+    chosen: rule.case && readSlot(rule.case),
+    running: rule.sizes[RUNNING] ?? 0,
+    variants: rule.variants.map((variant) => ({ ...variant, lines: variant.lines.map(readLine) })),
+  };
+}
+
+// How a cell is computed, at its places of the letters; undefined if what decides it was not sent.
+export function variantAt({ variants, chosen }, places) {
+  return variants[chosen ? numberAt(chosen, places) : 0];
+}
+
+export function numberAt({ numbers, pattern }, places) {
+  return numbers()[flatAt(pattern, places)];
+}
+
+// Each line of a variant, at each place it runs over: where its cells are in their stages, and its result.
+export function linesAt({ lines }, places) {
+  return lines.flatMap((line) => Array.from(resultsOf(line, places), (value, i) => {
+    const at = { ...places, [RUNNING]: i };
+    return { line, places: at, flats: line.cells.map(({ pattern }) => flatAt(pattern, at)), value };
+  }));
+}
+
+// The results of a line, at each place it runs over: the numbers of one slot, or the products of its cells.
+export function resultsOf({ cells, value, count }, places) {
+  const results = new Float64Array(count).fill(1);
+  for (const slot of value ? [value] : cells) multiply(results, slot, places);
+  return results;
+}
+
+// The numbers of a slot, at each place it runs over.
+export function runOf(slot, places) {
+  const results = new Float64Array(slot.count).fill(1);
+  multiply(results, slot, places);
+  return results;
+}
+
+function multiply(results, { pattern, numbers }, places) {
+  const read = numbers(), start = flatAt(pattern, places), step = pattern.steps[RUNNING] ?? 0;
+  for (let i = 0; i < results.length; i += 1) results[i] *= read[start + i * step];
+}

@@ -1,0 +1,106 @@
+// State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
+
+export const QUESTIONS = ["what made it", "what would move it", "what if"];
+export const ORDERS = ["large ones first", "in order"];
+
+export function stepAt(pass, where) {
+  return pass.document.steps.find((step) => step.id === where.step);
+}
+
+// Every slot of the pictures of a step.
+export function slotsOf(step) {
+  return step.pictures.flatMap((picture) => picture.grid.flat()).filter(Boolean);
+}
+
+// The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
+export function focusOf(pass, where) {
+  const unfolded = pass.read(where.trail.at(-1) ?? "");
+  if (unfolded) return unfolded;
+  const name = subjectOf(pass, where);
+  return { name, index: pass.indexAt(name, where.cell) };
+}
+
+function subjectOf(pass, where) {
+  const step = stepAt(pass, where);
+  if (where.picked && isShownIn(step, where.picked)) return where.picked;
+  const isQuestion = where.step === pass.document.order[0] && pass.stages.has("attention"); // of whom a word looks at
+  return step.stages.at(-1) ?? (isQuestion ? "attention" : [...pass.stages.keys()].at(-1));
+}
+
+// A step without pictures shows the whole pass.
+function isShownIn(step, name) {
+  return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some((slot) => slot.stage === name);
+}
+
+// The same place in a pass, which may be another than the one it was in.
+export function fitted(pass, where) {
+  return {
+    ...where,
+    step: pass.nearestStep(where.step),
+    cell: pass.within(where.cell),
+    picked: pass.stages.has(where.picked) ? where.picked : "",
+    trail: leading(pass, where.trail),
+    ask: QUESTIONS.includes(where.ask) ? where.ask : QUESTIONS[0],
+    order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
+  };
+}
+
+// A trail as far as each of its cells was computed from the next.
+function leading(pass, trail) {
+  const kept = [];
+  for (const address of trail) {
+    const cell = pass.read(address);
+    const before = kept.length && pass.read(kept.at(-1));
+    if (!cell || (before && !isAmong(pass, pass.cellsOf(before.name, before.index), address))) break;
+    kept.push(address);
+  }
+  return kept;
+}
+
+function isAmong(pass, cells, address) {
+  return cells.some(({ name, index }) => pass.address(name, index) === address);
+}
+
+// Another step, all of it there. The number whose slopes are shown stays the one that was asked about.
+export function atStep(where, step) {
+  return { step, reveal: null, ...(where.ask === "what would move it" ? {} : { trail: [] }) };
+}
+
+// The id of the step so many further on, or null where there is none.
+export function besideStep(pass, where, by) {
+  const { order } = pass.document;
+  return order[order.indexOf(where.step) + by] ?? null;
+}
+
+// Another cell, in the step that shows its stage if this one doesn't.
+export function atCell(pass, where, name, index) {
+  const found = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
+  const { step } = pass.stages.get(name);
+  return isShownIn(stepAt(pass, where), name) || !step ? found : { ...found, step: pass.nearestStep(step), reveal: null };
+}
+
+// One of the cells that the focus was computed from, unfolded in place.
+export function unfolded(pass, where, name, index) {
+  const from = focusOf(pass, where);
+  return {
+    cell: pass.selectionAt(name, index, where.cell),
+    trail: [...(where.trail.length ? where.trail : [pass.address(from.name, from.index)]), pass.address(name, index)],
+  };
+}
+
+// Another question, about the number in focus: it stays while one looks at other steps.
+export function asked(pass, where, ask) {
+  const { name, index } = focusOf(pass, where);
+  return { ask, trail: ask === "what would move it" && !where.trail.length ? [pass.address(name, index)] : where.trail };
+}
+
+// The head so many further on, round and round.
+export function atHead(pass, where, by) {
+  const heads = headsOf(pass);
+  return { cell: { ...where.cell, head: (where.cell.head + by + heads) % heads }, trail: [] };
+}
+
+export function headsOf(pass) {
+  const lengths = [...pass.stages.values()].flatMap(({ axes }) => axes.flatMap(({ coordinates }) => coordinates));
+  return Math.max(1, ...lengths.filter(([name]) => name === "head").map(([, length]) => length));
+}

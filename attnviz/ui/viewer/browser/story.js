@@ -1,0 +1,99 @@
+// Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
+import { hasWords } from "./axes.js";
+import { counted, ordinal, percent, short } from "./numeral.js";
+import { pieces } from "./template.js";
+
+const ERROR = 1e-9; // of the largest number of a row: what is nearer than that differs by rounding alone
+
+// What a slot says of a cell, by its format; undefined where there is nothing to say.
+const FORMATS = {
+  "": (pass, cell) => numeral(pass, cell, short),
+  percent: (pass, cell) => numeral(pass, cell, percent),
+  rank: (pass, cell) => rankOf(pass.number(cell.name, cell.index), visibleRow(pass, cell)),
+  count: (pass, cell) => counted(visibleRow(pass, cell).length),
+  sum: (pass, cell) => short(visibleRow(pass, cell).reduce((sum, value) => sum + value, 0)),
+  part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
+  "part.place": (pass, cell) => largestLine(pass, cell)?.place,
+  "part.sum": (pass, cell) =>
+    largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
+};
+
+// The first story that holds and whose slots can all be filled, as pieces {text, cell, style}: `cell` where a piece is the
+// number of one, style "word" where it is a person's.
+export function tell(pass, cell, selection) {
+  if (pass.number(cell.name, cell.index) === undefined) return [];
+  const here = pass.selectionAt(cell.name, cell.index, selection);
+  for (const [when, template] of pass.stages.get(cell.name).stories) {
+    if (!holds(pass, when, cell, here)) continue;
+    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
+    if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
+  }
+  return [];
+}
+
+function holds(pass, when, { name, index }, selection) {
+  return {
+    hidden: () => pass.isHidden(name, index),
+    unseeing: () => pass.isUnseeing(selection),
+    set: () => pass.isOverridden(name, index),
+    given: () => !pass.stages.get(name).rule,
+    "": () => true,
+  }[when]();
+}
+
+// The pieces of a template; null if one of its slots can't be filled.
+function filledWhole(template, fill) {
+  let isWhole = true;
+  const found = pieces(template, (...slot) => {
+    const filled = fill(...slot);
+    isWhole &&= filled !== undefined;
+    return filled;
+  });
+  return isWhole ? found : null;
+}
+
+function fillSlot(pass, cell, selection, name, format) {
+  if (name === "value") return FORMATS[format](pass, cell);
+  if (pass.stages.has(name)) return FORMATS[format](pass, { name, index: pass.indexAt(name, selection) });
+  return labelOf(pass, cell, selection, name);
+}
+
+// What a place is called: on the last two axes of the cell's stage, or by a coordinate.
+function labelOf(pass, { name, index }, selection, slot) {
+  const fromEnd = { row: 2, column: 1 }[slot];
+  const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
+  if (!axis) return undefined;
+  const text = axis.labels[fromEnd ? index.at(-fromEnd) : selection[axis.coordinates[0][0]]];
+  return hasWords(axis) ? { text, style: "word" } : { text };
+}
+
+function numeral(pass, cell, writing) {
+  const value = pass.number(cell.name, cell.index);
+  if (value === undefined) return undefined;
+  return { text: pass.stages.get(cell.name).scale === "flag" ? String(value) : writing(value), cell };
+}
+
+function ifThere(found, of) {
+  return found === undefined ? undefined : of(found);
+}
+
+function visibleRow(pass, { name, index }) {
+  return Array.from(pass.row(name, index)).filter((_, place) => !pass.isHidden(name, [...index.slice(0, -1), place]));
+}
+
+// The largest of a cell's lines that have the number's own sign.
+function largestLine(pass, { name, index }) {
+  const sign = pass.number(name, index) < 0 ? -1 : 1;
+  const lines = pass.terms(name, index)?.lines ?? [];
+  return lines.reduce((most, line) => (most && sign * most.value >= sign * line.value ? most : line), undefined);
+}
+
+// A number's place in its row; the only one has none.
+function rankOf(value, row) {
+  if (row.length < 2) return undefined;
+  const near = ERROR * Math.max(...row.map(Math.abs));
+  const higher = row.filter((each) => each - value > near).length;
+  const lower = row.filter((each) => value - each > near).length;
+  const place = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
+  return higher + lower + 1 < row.length ? `tied for ${place}` : place;
+}

@@ -1,0 +1,51 @@
+// The toolbar: Play, Present, Copy link, and the step in NumPy.
+import { button } from "./button.js";
+import { element } from "./element.js";
+import { copyLink } from "./link.js";
+import { SPEEDS } from "./play.js";
+import { momentsOf } from "./reveal.js";
+import { stepAt } from "./state.js";
+
+export function makeToolbar(play, { startPlay, present }) {
+  const box = element("div", "toolbar");
+  const start = button("", () => {
+    if (play.isRunning) play.pause();
+    else if (play.isUnderWay) play.resume();
+    else startPlay();
+  });
+  const back = button("‹", () => play.step(-1)), on = button("›", () => play.step(1));
+  back.setAttribute("aria-label", "One moment back");
+  on.setAttribute("aria-label", "One moment on");
+  const speed = drawSpeeds(play);
+  const presenting = button("Present", present);
+  presenting.title = "Key P";
+  const said = element("span", "copied");
+  said.setAttribute("role", "status");
+  const copy = button("Copy link", async () => {
+    said.textContent = await copyLink(window);
+    setTimeout(() => { said.textContent = ""; }, 5000);
+  });
+  const numpy = element("details", "numpy"), code = element("pre");
+  numpy.append(element("summary", "", "In NumPy"), code);
+  box.append(start, back, on, speed, presenting, copy, numpy, said);
+
+  const update = (pass, where) => {
+    const { numpy: lines } = stepAt(pass, where);
+    start.hidden = !momentsOf(pass, where).length;
+    start.textContent = play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play";
+    for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
+    presenting.textContent = where.present ? "Leave" : "Present";
+    numpy.hidden = !lines.length;
+    code.textContent = lines.join("\n");
+  };
+  return { element: box, update };
+}
+
+function drawSpeeds(play) {
+  const speed = element("select");
+  speed.setAttribute("aria-label", "Speed");
+  for (const name of SPEEDS.keys()) speed.append(element("option", "", name));
+  speed.value = play.speed;
+  speed.onchange = () => { play.speed = speed.value; };
+  return speed;
+}

@@ -1,0 +1,51 @@
+// What if: the numbers that were set by hand, what they moved, and how to undo them.
+import { button, choice } from "./button.js";
+import { element } from "./element.js";
+
+const NUMBERS = "the numbers";
+const MOVED = "by how much they moved";
+
+// The changes as a list; tools.show(byHowMuch) switches the pictures to what moved.
+export function drawWhatIf(pass, where, byHowMuch, tools) {
+  const { changes, moved } = pass.document, { head } = where.cell;
+  const box = element("div", "what-if"), line = element("p", "changed");
+  line.append(button(`Mute head ${head + 1}`, () => tools.send("mute", head)), ...(changes.length ? [undoAll(tools)] : []));
+  if (!changes.length) {
+    box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."), line);
+    return box;
+  }
+  const list = listOf("changes", changes.map(({ text }, place) => [
+    `${text} `, button("Undo", () => tools.send("drop", place)),
+  ]));
+  const consequences = listOf("moved", moved.map(({ stage, text }) => [button(text, () => tools.visit(stage), "link")]));
+  box.append(list, line, drawSwitch(byHowMuch, tools), consequences);
+  return box;
+}
+
+// One line where something else is asked, so that nobody takes a changed pass for the settings' own.
+export function drawChanged({ document: { changes } }, tools) {
+  const count = changes.length === 1 ? "1 number is" : `${changes.length} numbers are`;
+  const line = element("p", "changed", `${count} set by hand. `);
+  line.append(button("See what moved", () => tools.ask("what if")), undoAll(tools));
+  return line;
+}
+
+function undoAll({ send }) {
+  return button("Undo all", () => send("reset", true));
+}
+
+function listOf(className, items) {
+  const list = element("ul", className);
+  list.append(...items.map((parts) => {
+    const item = element("li");
+    item.append(...parts);
+    return item;
+  }));
+  return list;
+}
+
+function drawSwitch(byHowMuch, { show }) {
+  const line = element("p", "switch", "The pictures show ");
+  line.append(choice([NUMBERS, MOVED], byHowMuch ? MOVED : NUMBERS, (text) => show(text === MOVED)));
+  return line;
+}

@@ -1,0 +1,143 @@
+"""Pictures: a stage and what it was computed from, as matrices in a grid.
+
+In a product A B = C the matrix B stands above C and A to its left, so that the
+row and the column that make a number cross where it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from attnviz.core.operations.operation import Operand
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+
+MANY_HEADS = 8
+"""How many heads are drawn beside each other; of more, the selected one alone."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One matrix of a picture: a stage, cut along two of its axes.
+
+    Attributes
+    ----------
+    stage : str
+    rows, columns : int or None
+        The axes of the stage that are drawn; None draws a single row.
+    fixed : mapping of int to int
+        The place on an axis that is not drawn; without one it is the selected place.
+    sign, after : str
+        What is written before it and behind it.
+    result : bool
+        Whether the picture is about it: how it is computed, or how it is given.
+    sums : bool
+        Whether each row's sum stands at its end.
+    """
+
+    stage: str
+    rows: int | None
+    columns: int
+    fixed: Mapping[int, int] = field(default_factory=dict)
+    sign: str = ""
+    after: str = ""
+    result: bool = False
+    sums: bool = False
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Matrices in rows and columns of a grid; those in one row of it have the same rows, in one column the same columns.
+
+    Attributes
+    ----------
+    grid : tuple of tuple of Slot or None
+    turns : bool
+        Whether a single row of it may stand as a column where that is larger.
+    """
+
+    grid: tuple[tuple[Slot | None, ...], ...]
+    turns: bool = False
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        """The matrices, row by row."""
+        return tuple(slot for row in self.grid for slot in row if slot)
+
+
+def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
+    """How some stages are computed; products that share their left matrix are one picture.
+
+    The contributions of the heads are drawn for one query, as what its output is the sum of.
+    """
+    operands = {each for name in names for each in trace[name].inputs}  # drawn beside what is computed from them
+    results = [name for name in names if name not in operands and name != "contributions"]
+    products: dict[str, list[str]] = {}
+    for name in results:
+        if _is_product(trace[name]):
+            products.setdefault(trace[name].inputs[0], []).append(name)
+    drawn = [_products(trace, together) for together in products.values()]
+    drawn += [_in_a_row(trace, name) for name in results if not _is_product(trace[name])]
+    if "contributions" in names:
+        drawn.append(_added_up(trace))
+    return tuple(drawn)
+
+
+def _is_product(stage: Stage) -> bool:
+    return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}
+
+
+def _products(trace: Trace, names: Sequence[str]) -> Picture:
+    """Some stages with the matrices that make their columns above them, and the one that makes their rows at the left."""
+    left, *_ = trace.inputs(names[0])
+    above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
+    height = max(map(len, above))
+    rows = [(None, *(_operand(*tops[row]) if row < len(tops) else None for tops in above)) for row in range(height)]
+    last = (_slot(left), *(_slot(trace[name], result=True, sums=_has_shares(trace, name)) for name in names))
+    return Picture((*rows, last))
+
+
+def _in_a_row(trace: Trace, name: str) -> Picture:
+    """A stage behind the stages whose cells it is computed from, place by place."""
+    stage = trace[name]
+    slots: list[Slot] = []
+    for operand, read in zip(stage.operation.operands, trace.inputs(name), strict=False):
+        slots += _heads_of(read) if _joins_heads(stage, read) else [_operand(operand, read)]
+    sign = "=" if slots else ""
+    return Picture(((*slots, _slot(stage, sign=sign, result=True, sums=_has_shares(trace, name))),), turns=True)
+
+
+def _added_up(trace: Trace) -> Picture:
+    """For the selected query: a row of numbers from each head, and the row of the output that they add up to."""
+    heads = Slot("contributions", rows=0, columns=2, result=True)
+    return Picture(((heads,), (Slot("output", rows=None, columns=1, sign="added up:"),)))
+
+
+def _joins_heads(stage: Stage, read: Stage) -> bool:
+    return read.axes[0] == "head" and stage.axes[0] != "head"
+
+
+def _heads_of(stage: Stage) -> list[Slot]:
+    n_heads = stage.shape[0]
+    if n_heads > MANY_HEADS:
+        return [_slot(stage)]
+    return [_slot(stage, fixed={0: head}) for head in range(n_heads)]
+
+
+def _operand(operand: Operand, stage: Stage) -> Slot:
+    slot = _slot(stage, sign=operand.sign, after=operand.after)
+    if operand.transposed:
+        return Slot(stage.name, slot.columns, slot.rows, slot.fixed, slot.sign, slot.after)
+    return slot
+
+
+def _slot(stage: Stage, **drawn: object) -> Slot:
+    """The last two axes of a stage; a bias, of one axis besides the heads', is a single row."""
+    has_rows = len(stage.axes) - (stage.axes[0] == "head") > 1
+    last = len(stage.axes) - 1
+    return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
+
+
+def _has_shares(trace: Trace, name: str) -> bool:
+    return name == "attention"

@@ -1,0 +1,46 @@
+"""Scales: how far colours reach. Stages that hold the same kind of number share one scale."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.text.step import Step
+from attnviz.text.vocabulary import VOCABULARY
+
+
+def limits(trace: Trace, steps: Sequence[Step]) -> dict[str, float]:
+    """The end of each stage's colour scale: the largest finite size among all numbers of its kind, 1 if they are zeros.
+
+    Of one kind are numbers that become each other place by place (the scores
+    and the scaled scores, so that dividing is seen), and those that one step
+    computes or uses side by side (queries, keys and values; their matrices).
+    """
+    kinds: list[set[str]] = []
+    for together in (*_place_by_place(trace), *_side_by_side(trace, steps)):
+        touched = [kind for kind in kinds if kind & together]
+        kinds = [kind for kind in kinds if kind not in touched] + [together.union(*touched)]
+    largest = {stage.name: _largest(stage) for stage in trace.stages}
+    shared = {name: max(largest[each] for each in kind) for kind in kinds for name in kind}
+    return {name: shared.get(name, size) or 1.0 for name, size in largest.items()}
+
+
+def _place_by_place(trace: Trace) -> Iterable[set[str]]:
+    for stage in trace.stages:
+        operands = () if stage.is_given else stage.operation.operands
+        if operands and all(operand.reads == "cell" for operand in operands):
+            yield {name for name in (stage.name, *stage.inputs) if VOCABULARY[name].scale == "signed"}
+
+
+def _side_by_side(trace: Trace, steps: Sequence[Step]) -> Iterable[set[str]]:
+    for step in steps:
+        signed = {name for name in step.stages if VOCABULARY[name].scale == "signed"}
+        used = {name for stage in signed for name in trace[stage].inputs}
+        yield signed
+        yield {name for name in used if VOCABULARY[name].kind == "parameter"}
+
+
+def _largest(stage: Stage) -> float:
+    finite = stage.value[np.isfinite(stage.value)]
+    return float(np.abs(finite).max(initial=0.0))

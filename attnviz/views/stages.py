@@ -1,0 +1,76 @@
+"""Stages: the graph of a pass as data, from which a viewer takes every number and how it is computed."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+
+import numpy as np
+
+from attnviz.core.operations.rule import Rule, Slot
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.text.story import said_of
+from attnviz.text.vocabulary import AXES, VOCABULARY
+from attnviz.views.numbers import Chunks, chunks
+
+HIDES = ("masked", "attention")
+"""Stages in which the cells of hidden keys are drawn as hidden."""
+
+
+def stages(trace: Trace, limits: Mapping[str, float], heads: Collection[int]) -> dict[str, dict]:
+    """Every stage by its name, in the order of the pass; of those with heads the numbers of `heads` alone."""
+    return {stage.name: _stage(trace, stage, limits[stage.name], heads) for stage in trace.stages}
+
+
+def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
+    """The numbers of a stage, those of one head in one piece."""
+    return chunks(stage.value, by_head=stage.axes[0] == "head", heads=heads)
+
+
+def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> dict:
+    entry = VOCABULARY[stage.name]
+    rule = trace.rule(stage.name)
+    return {
+        "symbol": entry.symbol,
+        "title": entry.title,
+        "meaning": entry.meaning,
+        "role": entry.role,
+        "scale": _scale(stage),
+        "kind": entry.kind,
+        "step": entry.step,
+        "axes": [
+            {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}
+            for axis in trace.axes(stage.name)
+        ],
+        "limit": limit,
+        "values": values(stage, heads),
+        "overridden": sorted(int(np.ravel_multi_index(index, stage.shape)) for index in stage.overridden),
+        "hiddenBy": "masked" if stage.name in HIDES else "",
+        "recipe": stage.operation.recipe if stage.is_given else "",
+        "rule": None if rule is None else _rule(stage, rule, heads),
+        "stories": [[story.when, story.text] for story in said_of(trace, entry.stories)],
+    }
+
+
+def _scale(stage: Stage) -> str:
+    """How a stage's numbers are coloured: as the vocabulary says, but for a mask that is not of booleans."""
+    named = VOCABULARY[stage.name].scale
+    return "signed" if named == "flag" and stage.value.dtype != bool else named
+
+
+def _rule(stage: Stage, rule: Rule, heads: Collection[int]) -> dict:
+    def slot(of: Slot) -> list[str]:
+        source = stage.inputs[of.source] if isinstance(of.source, int) else of.source or stage.name
+        return [source, of.pattern]
+
+    patterns = {of.source: of.pattern for of in (*rule.slots.values(), *([rule.case] if rule.case else []))}
+    return {
+        "result": rule.result,
+        "sizes": rule.sizes,
+        "slots": {name: slot(of) for name, of in rule.slots.items()},
+        "case": slot(rule.case) if rule.case else None,
+        "arrays": {
+            name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
+            for name, array in rule.arrays.items()
+        },
+        "variants": [asdict(variant) for variant in rule.variants],
+    }

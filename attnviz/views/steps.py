@@ -1,0 +1,35 @@
+"""Steps: what each step of the walkthrough says and draws, as data."""
+
+from dataclasses import asdict
+
+from attnviz.core.trace import Trace
+from attnviz.text.step import Step
+from attnviz.text.vocabulary import symbol
+from attnviz.views.pictures import Picture, pictures
+
+
+def step_data(trace: Trace, step: Step) -> dict:
+    """A step of a trace for the viewer; symbols keep the `_i` that stands for the head."""
+    return {
+        "id": step.id,
+        "title": step.title,
+        "heading": step.heading,
+        "text": step.text,
+        "notes": [note.runs for note in step.notes],
+        "stages": list(step.stages),
+        "pictures": [_picture(picture) for picture in pictures(trace, step.stages)],
+        "formulas": formulas(trace, step),
+        "numpy": [line for name in step.stages for line in trace.lines(name)],
+        "arcs": step.arcs,
+        "bars": [[bars.stage, bars.array] for bars in step.bars],
+    }
+
+
+def formulas(trace: Trace, step: Step) -> list[str]:
+    """How each stage of a step is computed, in symbols."""
+    computed = [trace[name] for name in step.stages if trace[name].inputs]
+    return [stage.operation.latex(*map(symbol, (stage.name, *stage.inputs))) for stage in computed]
+
+
+def _picture(picture: Picture) -> dict:
+    return {"grid": [[slot and asdict(slot) for slot in row] for row in picture.grid], "turns": picture.turns}

@@ -1,0 +1,59 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { kept, readPlace, sameForServer, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
+import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
+import { documentOf } from "./passes.mjs";
+
+const PASS = readPass(documentOf());
+const FIRST = readPlace(PASS, "");
+const PLACES = [
+  FIRST,
+  { ...FIRST, step: "softmax", picked: "attention", present: true, reveal: 3 },
+  { ...FIRST, step: "output", cell: { head: 1, query: 5, key: 0, feature: 3, dimension: 7 }, reveal: 0 },
+  { ...FIRST, step: "whole-pass", trail: ["output[1,0]", "concat[1,5]"], ask: "what would move it", order: "in order" },
+  { ...FIRST, ask: "what if" },
+];
+
+test("an address gives back the place that was written into it, and keeps what belongs to the server", () => {
+  for (const place of PLACES) {
+    for (const search of ["", "?sentence=the+cat%26sat&heads=4", "?step=mask&trail=q[0,1,2]&reveal=9&seed=3"]) {
+      const written = searchAt(PASS, place, search);
+      assert.deepEqual(readPlace(PASS, written), place);
+      assert.ok(sameForServer(written, search), written);
+      assert.equal(searchAt(PASS, place, written), written);
+    }
+  }
+  assert.equal(searchAt(PASS, FIRST, "?step=mask"), "");
+  assert.equal(searchAt(PASS, PLACES[3], ""), "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=what+would+move+it&order=in+order");
+});
+
+test("whatever an address holds, it is read as a place of the pass", () => {
+  for (const text of ["", "softmax", "99999", "1.2.3", "0.1.1.1.1", "9.9.9.9.9", "-1", "1e3", "%00", "null", "what IF", "[]", "a<b<c"]) {
+    const search = `?${["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"].map((name) => `${name}=${text}`).join("&")}`;
+    const { step, cell, reveal } = readPlace(PASS, search);
+    assert.ok(PASS.document.order.includes(step), text);
+    assert.deepEqual(PASS.within(cell), cell, text);
+    assert.ok(Object.values(cell).every((place) => place >= 0), text);
+    assert.ok(reveal === null || Number.isInteger(reveal), text);
+  }
+});
+
+test("a step is found by its id and by its title, in upper or lower case, a question likewise", () => {
+  for (const text of ["softmax", "Softmax", "SOFTMAX"]) assert.equal(readPlace(PASS, `?step=${text}`).step, "softmax");
+  assert.equal(readPlace(PASS, "?step=q, k, v").step, "qkv");
+  assert.equal(readPlace(PASS, "?ask=What+If").ask, "what if");
+});
+
+test("what the server writes keeps the viewer's place, unless it says another", () => {
+  const before = "?sentence=a+cat&step=softmax&cell=1.1.1.1.1&present=1";
+  assert.equal(kept("?sentence=a+dog", before), "?sentence=a+dog&step=softmax&cell=1.1.1.1.1&present=1");
+  assert.equal(kept("", before), "?step=softmax&cell=1.1.1.1.1&present=1");
+  assert.equal(kept("?source=001&step=mask", before), "?source=001&step=mask");
+  assert.equal(kept("?sentence=a+dog", "?sentence=a+cat"), "?sentence=a+dog");
+});
+
+test("two addresses are the same to the server if only the viewer's place differs", () => {
+  assert.ok(sameForServer("?step=mask&seed=2&heads=4", "?heads=4&seed=2&cell=1.1.1.1.1"));
+  assert.ok(!sameForServer("?step=mask&seed=2", "?step=mask&seed=3"));
+  assert.ok(!sameForServer("?step=mask", "?step=mask&seed=3"));
+});

@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { addressOf } from "../../attnviz/ui/viewer/browser/history.js";
+
+// A browser's window, as far as it is about addresses; `entries` are its history.
+function browser(href) {
+  const listeners = [];
+  const window = {
+    entries: [new URL(href).href], at: 0, now: 10_000,
+    location: {
+      get href() { return window.entries[window.at]; },
+      get pathname() { return new URL(this.href).pathname; },
+      get search() { return new URL(this.href).search; },
+      hash: "",
+    },
+    performance: { now: () => window.now },
+    addEventListener: (_, listener, capture) => { listeners[capture ? "unshift" : "push"](listener); },
+    back: () => {
+      window.at -= 1;
+      let isStopped = false;
+      const event = { stopImmediatePropagation: () => { isStopped = true; } };
+      for (const listener of listeners) if (!isStopped) listener(event);
+    },
+  };
+  window.history = {
+    state: {},
+    pushState(_, __, url) {
+      window.entries = [...window.entries.slice(0, window.at + 1), new URL(url, window.location.href).href];
+      window.at += 1;
+    },
+    replaceState(_, __, url) { window.entries[window.at] = new URL(url, window.location.href).href; },
+  };
+  return window;
+}
+
+const searches = ({ entries }) => entries.map((each) => new URL(each).pathname + new URL(each).search);
+
+test("a step is an entry of its own, another cell is not, and Back leads to the step before without the server", () => {
+  const window = browser("http://a.test/?seed=3");
+  let asked = 0, arrived = 0;
+  window.addEventListener("popstate", () => { asked += 1; }, false);
+  const address = addressOf(window);
+  address.onArrival(() => { arrived += 1; });
+  address.write("?seed=3&step=mask", true);
+  address.write("?seed=3&step=mask&cell=1.1.1.1.1", false);
+  address.write("?seed=3&step=softmax", true);
+  assert.deepEqual(searches(window), ["/?seed=3", "/?seed=3&step=mask&cell=1.1.1.1.1", "/?seed=3&step=softmax"]);
+  window.back();
+  assert.deepEqual([address.read(), arrived, asked], ["?seed=3&step=mask&cell=1.1.1.1.1", 1, 0]);
+});
+
+test("Back to other settings is the server's too", () => {
+  const window = browser("http://a.test/?seed=3");
+  let asked = 0;
+  window.addEventListener("popstate", () => { asked += 1; }, false);
+  addressOf(window);
+  window.history.pushState({}, "", "/?seed=4");
+  window.back();
+  assert.equal(asked, 1);
+});
+
+test("the server's writing keeps the viewer's place, and is no entry if it says what is there", () => {
+  const window = browser("http://a.test/?step=mask");
+  addressOf(window);
+  window.history.pushState({}, "", "/?seed=4");
+  window.now += 5000;
+  window.history.pushState({}, "", "/?seed=4");
+  assert.deepEqual(searches(window), ["/?step=mask", "/?seed=4&step=mask"]);
+});
+
+test("a page and then its parameters are one entry, settings changed later another", () => {
+  const window = browser("http://a.test/?step=mask");
+  addressOf(window);
+  window.history.pushState({}, "", "/audit");
+  window.now += 300;
+  window.history.pushState({}, "", "/audit?seed=4");
+  window.now += 5000;
+  window.history.pushState({}, "", "/audit?seed=5");
+  assert.deepEqual(searches(window), ["/?step=mask", "/audit?seed=4&step=mask", "/audit?seed=5&step=mask"]);
+});
+
+test("a page has one address, however often a viewer comes and goes", () => {
+  const window = browser("http://a.test/");
+  const address = addressOf(window), { pushState } = window.history;
+  assert.equal(addressOf(window), address);
+  assert.equal(window.history.pushState, pushState);
+});

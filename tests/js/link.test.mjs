@@ -1,0 +1,12 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { reachOf } from "../../attnviz/ui/viewer/browser/link.js";
+
+test("a link says who can open it", () => {
+  for (const host of ["localhost", "127.0.0.1", "127.9.0.1", "[::1]"]) assert.match(reachOf(host, "http:"), /this machine/, host);
+  for (const host of ["10.1.2.3", "192.168.0.7", "172.16.0.1", "172.31.9.9", "169.254.1.1", "[fd00::1]", "[fe80::1]", "lab-pc", "printer.local"]) {
+    assert.match(reachOf(host, "http:"), /own network/, host);
+  }
+  for (const host of ["attnviz.org", "8.8.8.8", "172.32.0.1", "193.168.0.1", "100.10.0.1", "[2001:db8::1]"]) assert.equal(reachOf(host, "https:"), "Copied.", host);
+  assert.match(reachOf("", "file:"), /this machine/);
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
+import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
+import { ticksOf } from "../../attnviz/ui/viewer/browser/play.js";
+import { destinationOf } from "../../attnviz/ui/viewer/browser/present.js";
+import { momentAt, momentsOf, resultStages } from "../../attnviz/ui/viewer/browser/reveal.js";
+import { filled, documentOf } from "./passes.mjs";
+
+const PASSES = [{}, { nWords: 1, dModel: 2, nHeads: 1 }, { nWords: 2, dModel: 4, nHeads: 4 }].map((options) => readPass(documentOf(options)));
+const PASS = PASSES[0];
+const at = (step, parts = {}, pass = PASS) => ({ ...readPlace(pass, `?step=${step}`), present: true, ...parts });
+
+function shownAt(pass, where, part = null) {
+  const { isShown } = momentAt(pass, where, part);
+  return resultStages(pass, where).flatMap((name) =>
+    filled(pass.stages.get(name).shape, (...index) => isShown(name, index)).flat(Infinity)).filter(Boolean).length;
+}
+
+test("the moments of a step", () => {
+  assert.deepEqual(momentsOf(PASS, at("scores")), ["nothing", "lit", "products", "sum", "next", "row"]);
+  assert.deepEqual(momentsOf(PASS, at("tokens")), ["nothing", "sum", "next", "row"]);
+  assert.deepEqual(momentsOf(PASS, at("question")), []);
+});
+
+test("how many cells each moment shows: none, the one, the next, its row, all", () => {
+  assert.deepEqual([0, 1, 2, 3, 4, 5, null].map((reveal) => shownAt(PASS, at("scores", { reveal }))), [0, 0, 0, 1, 2, 6, 72]);
+  const { isShown } = momentAt(PASS, at("scores", { reveal: 4, cell: { head: 1, query: 2, key: 5, feature: 0, dimension: 0 } }));
+  assert.ok(isShown("scores", [1, 2, 5]) && isShown("scores", [1, 2, 0]) && !isShown("scores", [1, 2, 1]));
+  assert.ok(isShown("q", [0, 0, 0]), "what the step is computed from is always there");
+});
+
+test("a remote goes through every moment of every step and back the same way", () => {
+  for (const pass of PASSES) {
+    const seen = [];
+    for (let where = at(pass.document.order[0], {}, pass), parts = {}; parts; parts = destinationOf(pass, where, "on"), where = { ...where, ...parts }) {
+      const last = seen.at(-1);
+      if (last?.step === where.step) assert.ok(shownAt(pass, where) >= shownAt(pass, last), "what is there stays");
+      seen.push(where);
+    }
+    assert.deepEqual([...new Set(seen.map(({ step }) => step))], pass.document.order);
+    assert.equal(seen.at(-1).reveal, null);
+    for (let where = seen.at(-1), parts = {}; parts; parts = destinationOf(pass, where, "back"), where = { ...where, ...parts }) {
+      assert.deepEqual(where, seen.pop());
+    }
+    assert.deepEqual(seen, []);
+  }
+});
+
+test("without presenting a key is a step", () => {
+  assert.equal(destinationOf(PASS, at("scores", { present: false }), "on").step, "scaling");
+  assert.equal(destinationOf(PASS, at("scores", { present: false }), "back").step, "qkv");
+  assert.equal(destinationOf(PASS, at("question", { present: false }), "back"), null);
+  assert.equal(destinationOf(PASS, at("scores", { present: false }), "leave"), null);
+});
+
+test("presenting begins with nothing and leaves all of it", () => {
+  assert.deepEqual(destinationOf(PASS, at("scores", { present: false }), "present"), { present: true, reveal: 0 });
+  for (const command of ["present", "leave"]) assert.deepEqual(destinationOf(PASS, at("scores", { reveal: 2 }), command), { present: false, reveal: null });
+});
+
+test("Play goes through the same moments, product by product, cell by cell, row by row, and takes nothing back", () => {
+  for (const pass of PASSES) {
+    for (const step of pass.document.order) {
+      const where = at(step, {}, pass), ticks = ticksOf(pass, where);
+      const counts = ticks.map(({ reveal, part }) => shownAt(pass, { ...where, reveal }, part));
+      assert.deepEqual(counts, [...counts].sort((one, other) => one - other), step);
+      assert.deepEqual([...new Set(ticks.map(({ reveal }) => reveal))], [...momentsOf(pass, where).keys(), null]);
+      assert.deepEqual({ ...ticks.at(-1), ms: 0 }, { reveal: null, part: null, ms: 0 });
+      assert.ok(ticks.length < 90);
+    }
+  }
+  const products = ticksOf(PASS, at("scores")).filter(({ reveal }) => reveal === 2);
+  assert.deepEqual(products.map(({ part }) => part), [1, 2, 3, 4]);
+});

@@ -1,0 +1,75 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
+import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
+import { asked, atCell, atHead, atStep, besideStep, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
+import { documentOf } from "./passes.mjs";
+
+const PASS = readPass(documentOf());
+const FIRST = readPlace(PASS, "");
+const at = (parts) => ({ ...FIRST, ...parts });
+const addressIn = (where) => PASS.address(...Object.values(focusOf(PASS, where)));
+
+test("a step is about the last of its stages, or the one that was picked among what it shows", () => {
+  assert.equal(addressIn(at({ step: "scores" })), "scores[0,1,2]");
+  assert.equal(addressIn(at({ step: "scores", picked: "q" })), "q[0,1,0]");
+  assert.equal(addressIn(at({ step: "scores", picked: "output" })), "scores[0,1,2]");
+  assert.equal(addressIn(at({ step: "whole-pass" })), "output[1,0]");
+});
+
+test("every cell that is picked is in focus, in a step that shows it, with the coordinates it lacks kept", () => {
+  for (const { step } of PASS.document.map.columns) {
+    for (const [name, { shape }] of PASS.stages) {
+      const where = at({ step, cell: { head: 1, query: 3, key: 4, feature: 2, dimension: 6 }, trail: ["output[1,0]"] });
+      const index = shape.map((length) => length - 1);
+      const there = { ...where, ...atCell(PASS, where, name, index) };
+      assert.deepEqual(focusOf(PASS, there), { name, index }, `${name} from ${step}`);
+      assert.deepEqual(PASS.indexAt(name, there.cell), index);
+      const changed = PASS.selectionAt(name, index, {});
+      for (const [each, place] of Object.entries(there.cell)) assert.equal(place, changed[each] ?? where.cell[each]);
+    }
+  }
+});
+
+test("unfolding goes back cell by cell to a given number, and the trail stays one", () => {
+  let where = at({ step: "output" });
+  for (let cells = PASS.cellsOf("output", [1, 0]); cells.length; cells = PASS.cellsOf(cells[0].name, cells[0].index)) {
+    where = { ...where, ...unfolded(PASS, where, cells[0].name, cells[0].index) };
+    assert.deepEqual(focusOf(PASS, where), cells[0]);
+    assert.deepEqual(fitted(PASS, where), where);
+  }
+  assert.equal(where.trail[0], "output[1,0]");
+  assert.equal(PASS.stages.get(focusOf(PASS, where).name).rule, null);
+});
+
+test("a trail is kept as far as each cell was computed from the next", () => {
+  const trailOf = (...trail) => fitted(PASS, at({ trail })).trail;
+  assert.deepEqual(trailOf("output[1,0]", "concat[1,5]", "heads[1,1,1]"), ["output[1,0]", "concat[1,5]", "heads[1,1,1]"]);
+  assert.deepEqual(trailOf("output[1,0]", "concat[2,5]", "heads[1,2,1]"), ["output[1,0]"]);
+  assert.deepEqual(trailOf("output[1,99]", "concat[1,5]"), []);
+  assert.deepEqual(trailOf("nonsense"), []);
+});
+
+test("a place in one pass is a place in any other", () => {
+  const small = readPass(documentOf({ nWords: 1, dModel: 2, nHeads: 1 }));
+  const where = fitted(small, at({ step: "output", cell: { head: 1, query: 5, key: 5, feature: 3, dimension: 7 }, trail: ["output[5,7]"], picked: "gone" }));
+  assert.deepEqual(where.cell, { head: 0, query: 0, key: 0, feature: 1, dimension: 1 });
+  assert.deepEqual([where.trail, where.picked], [[], ""]);
+});
+
+test("whose slopes are asked for stays in focus on other steps; a trail ends there else", () => {
+  const where = at({ step: "output", ...asked(PASS, at({ step: "output" }), "what would move it") });
+  const there = { ...where, ...atStep(where, "softmax") };
+  assert.equal(addressIn(there), "output[1,0]");
+  const other = { ...at({ trail: ["output[1,0]"] }), ...atStep(at({ trail: ["output[1,0]"] }), "softmax") };
+  assert.equal(addressIn(other), "attention[0,1,2]");
+});
+
+test("steps and heads follow each other", () => {
+  const { order } = PASS.document;
+  assert.deepEqual(order.map((step) => besideStep(PASS, at({ step }), 1)), [...order.slice(1), null]);
+  assert.deepEqual(order.map((step) => besideStep(PASS, at({ step }), -1)), [null, ...order.slice(0, -1)]);
+  assert.equal(atHead(PASS, FIRST, 1).cell.head, 1);
+  assert.equal(atHead(PASS, FIRST, -1).cell.head, 1);
+  assert.equal(atHead(PASS, at({ cell: atHead(PASS, FIRST, 1).cell }), 1).cell.head, 0);
+});

@@ -1,0 +1,18 @@
+// What a pass says of some of its cells: reads {document, selection, cells} of each pass, writes an answer for each cell.
+import { readFileSync } from "node:fs";
+import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
+
+const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selection, cells }) => {
+  const pass = readPass(document);
+  return cells.map(([name, index]) => {
+    const { lines, conclusion, formula, recipe } = pass.terms(name, index);
+    return {
+      address: pass.address(name, index),
+      name: pass.nameOf(name, index),
+      lines: lines.map(({ cells: read, text, value }) => [read.map((cell) => [cell.name, cell.index]), text, String(value)]),
+      conclusion, formula, recipe,
+      story: pass.story(name, index, selection).map(({ text }) => text).join(""),
+    };
+  });
+});
+process.stdout.write(JSON.stringify(answers));

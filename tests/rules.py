@@ -1,0 +1,91 @@
+"""Rules, read by a second interpreter: what they say of one cell, as the viewer does."""
+
+import itertools
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.numerals import bracketed, bracketed_tex, digits, tex
+from attnviz.core.terms import Cell
+
+FORMATS = {"": digits, "b": bracketed, "t": tex, "bt": bracketed_tex}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a rule says of one cell: its lines as (cells, text, value), and the texts around them."""
+
+    lines: list
+    conclusion: str
+    formula: str
+    numbers: dict
+
+
+def said(trace, name, index):
+    """All that the rule of a computed stage says of one cell."""
+    rule = trace.rule(name)
+    stages = {place: stage.name for place, stage in enumerate(trace.inputs(name))} | {"": name}
+
+    def read(slot, at):
+        array = rule.arrays[slot.source] if slot.source in rule.arrays else trace[stages[slot.source]].value
+        where = where_of(slot.pattern, at, rule.sizes)
+        return Cell(stages.get(slot.source, slot.source), where, float(array[where]))
+
+    def cells_at(at):
+        return {each: read(slot, at) for each, slot in rule.slots.items() if "i" in at or "i" not in slot.pattern}
+
+    def numbers_at(at):
+        return {each: cell.value for each, cell in cells_at(at).items()}
+
+    here = places_of(rule.result, index, rule.sizes)
+    variant = rule.variants[int(read(rule.case, here).value) if rule.case else 0]
+    lines, terms = [], []
+    for line in variant.lines:
+        runs = any("i" in rule.slots[each].pattern for each in line.cells)
+        for at in [{**here, "i": i} for i in range(rule.sizes["i"])] if runs else [here]:
+            cells, numbers = cells_at(at), numbers_at(at)
+            of = [cells[each] for each in line.cells]
+            value = numbers[line.value] if line.value else math.prod(cell.value for cell in of)
+            lines.append((of, filled(line.text, numbers), value))
+            terms += [filled(variant.term, numbers)] * runs
+    others = {"n": str(len(lines)), "terms": " + ".join(elided(terms))}
+    texts = [filled(text, numbers_at(here), others) for text in (variant.conclusion, variant.formula)]
+    return Said(lines, *texts, numbers_at(here))
+
+
+def filled(template, numbers, others=None):
+    """A template with its slots filled: numbers in their formats, and texts as they are."""
+
+    def text(slot):
+        name, way = slot[1], slot[2] or ""
+        return FORMATS[way](numbers[name]) if name in numbers else (others or {}).get(name, slot[0])
+
+    return re.sub(r"\{([a-z_]+)(?::([a-z]+))?\}", text, template)
+
+
+def elided(terms):
+    """The first two and the last of more than four terms."""
+    return terms if len(terms) <= 4 else [*terms[:2], r"\dots", terms[-1]]
+
+
+def groups(pattern):
+    """The letters on each axis: of "q (h f)", ["q"] and ["h", "f"]."""
+    return [found.strip("()").split() for found in re.findall(r"\([^)]*\)|\S+", pattern)]
+
+
+def places_of(pattern, index, sizes):
+    """The place of each letter."""
+    found = {}
+    for letters, place in zip(groups(pattern), index, strict=True):
+        found |= zip(letters, map(int, np.unravel_index(place, [sizes[each] for each in letters])), strict=True)
+    return found
+
+
+def where_of(pattern, places, sizes):
+    """The index that a pattern stands for."""
+    return tuple(
+        [*itertools.product(*(range(sizes[each]) for each in letters))].index(tuple(places[each] for each in letters))
+        for letters in groups(pattern)
+    )

@@ -1,0 +1,131 @@
+"""Stories, told by a second filler of their slots: what the viewer says of one number."""
+
+import math
+import re
+
+import numpy as np
+
+from attnviz.core.axes import Axis
+from attnviz.core.numerals import short
+from attnviz.core.terms import Sum
+from attnviz.text.story import said_of
+from attnviz.text.vocabulary import VOCABULARY
+
+COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+PLACES = [
+    *["first", "second", "third", "fourth", "fifth", "sixth"],
+    *["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"],
+]
+WORDS = ("query", "key", "token", "context token")
+
+
+class UnfilledError(Exception):
+    """A slot of a story says nothing of this number."""
+
+
+def told(trace, name, index, selection):
+    """The first story of a cell that holds and can be filled."""
+    here = trace.selection_at(trace[name].cell(index), selection)
+    for story in said_of(trace, VOCABULARY[name].stories):
+        if holds(trace, story.when, name, index, here):
+            try:
+                return re.sub(
+                    r"\{([a-z_]+):?([a-z.]*)\}", lambda slot: fill(trace, name, index, here, *slot.groups()), story.text
+                )
+            except UnfilledError:
+                continue
+    raise AssertionError(f"nothing is said of {name}{index}")
+
+
+def holds(trace, when, name, index, here):
+    sees = np.isfinite(trace["masked"].value[here.head, here.query])
+    return {
+        "": True,
+        "set": index in trace[name].overridden,
+        "given": trace[name].is_given,
+        "unseeing": not sees.any(),
+        "hidden": name in ("masked", "attention") and not sees[here.key],
+    }[when]
+
+
+def fill(trace, name, index, here, slot, way):
+    if slot in ("row", "column"):
+        axis = ("column", "row").index(slot) + 1
+        return trace.axes(name)[-axis].labels[index[-axis]]
+    if slot == "value":
+        return SAYS[way](trace, name, index)
+    if slot in trace:
+        return SAYS[way](trace, slot, trace.cell_at(slot, here).index)
+    for axis in (*trace.axes(name), *(axis for stage in trace.stages for axis in trace.axes(stage.name))):
+        if [coordinate for coordinate, _ in axis.coordinates] == [slot]:
+            return axis.label(axis.place(here))
+    raise UnfilledError
+
+
+def number(trace, name, index):
+    if trace[name].value.dtype == bool:
+        return str(int(trace[name].value[index]))
+    return short(float(trace[name].value[index])) if np.isfinite(trace[name].value[index]) else "−∞"
+
+
+def percent(trace, name, index):
+    share = float(trace[name].value[index])
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        return "under 1 %" if share < 0.5 else "over 99 %"
+    return f"{100 * share:z.0f} %".replace("-", "−")
+
+
+def visible(trace, name, index):
+    row = trace[name].value[index[:-1]]
+    return row[np.isfinite(trace["masked"].value[index[:-1]])] if name in ("masked", "attention") else row
+
+
+def rank(trace, name, index):
+    row, value = visible(trace, name, index), trace[name].value[index]
+    if len(row) == 1:
+        raise UnfilledError
+    alike = np.abs(row - value) <= 1e-9 * np.abs(row).max()
+    above = int((~alike & (row > value)).sum())
+    if above == 0:
+        place = "highest"
+    elif above + alike.sum() == len(row):
+        place = "lowest"
+    else:
+        place = PLACES[above] if above < 12 else f"{above + 1}{ending(above + 1)}"
+    return "tied for " * bool(alike.sum() > 1) + place
+
+
+def ending(n):
+    return "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+
+
+def largest(trace, name, index):
+    """The terms' cells and their products, and the place of the largest of the number's sign."""
+    terms = trace.terms(name, index)
+    if not isinstance(terms, Sum):
+        raise UnfilledError
+    products = [math.prod(cell.value for cell in cells) for cells in terms.products]
+    sign = math.copysign(1, trace[name].value[index] or 0.0) if trace[name].value[index] else 1
+    place = max(range(len(products)), key=lambda i: sign * products[i])
+    return terms.products[place], products[place], place
+
+
+def part_place(trace, name, index):
+    cells, _, place = largest(trace, name, index)
+    if len(cells) == 1:
+        raise UnfilledError
+    first = cells[0].stage
+    axis: Axis = trace.axes(first)[-1]
+    return axis.label(place) if axis.name in WORDS else f"place {axis.label(place)}"
+
+
+SAYS = {
+    "": number,
+    "percent": percent,
+    "rank": rank,
+    "count": lambda *cell: dict(enumerate(COUNTS)).get(len(visible(*cell)), str(len(visible(*cell)))),
+    "sum": lambda *cell: short(float(visible(*cell).sum())),
+    "part": lambda *cell: short(largest(*cell)[1]),
+    "part.place": part_place,
+    "part.sum": lambda *cell: " × ".join(short(each.value) for each in largest(*cell)[0]),
+}

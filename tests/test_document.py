@@ -1,0 +1,153 @@
+"""Documents: what the viewer is given is the pass itself, follows the schema, and is small enough."""
+
+import base64
+import functools
+import json
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from page import ROOT, changes_of
+from passes import TRACES
+
+from attnviz import Settings, trace_of
+from attnviz.core.changes import Change
+from attnviz.examples import EXAMPLES
+from attnviz.scene.address import parse
+from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import Options, Scene
+from attnviz.views.numbers import chunks
+
+SCHEMA = json.loads((ROOT / "attnviz/ui/viewer/browser/document.schema.json").read_text("utf-8"))
+ADDRESSES = {
+    "first visit": {},
+    "everything on": {"mask": "causal", "positions": "sinusoidal", "present": "1", "reveal": "3"},
+    "a context": {"context": "der Hund", "sentence": "constructor toString __proto__"},
+    "a trail": {"trail": "output[1,2]<concat[1,5]", "ask": "what would move it"},
+    "changes": {"changes": "attention[0,2,0]=1;heads[1]=0;masked[0,0,1]=-inf", "mask": "causal"},
+    **{
+        f"example {each.id} {variant.id}": {"source": f"{each.id} {variant.id}"}
+        for each in EXAMPLES.values()
+        for variant in each.variants
+    },
+}
+LARGE = Scene(sentence=" ".join(f"w{i}" for i in range(64)), options=Options(d_model=128, n_heads=8))
+
+
+@functools.cache
+def documents():
+    found = {name: fit_and_write(parse(address)) for name, address in ADDRESSES.items()}
+    return found | {"slopes": fit_and_write(parse({}), slopes_of="output[1,2]")}
+
+
+def fit_and_write(fitted, **asked):
+    return json.loads(json.dumps(document(fitted, **asked), allow_nan=False))
+
+
+def read(pieces, shape):
+    """The numbers of all pieces, as a browser would decode them."""
+    arrays = [np.frombuffer(base64.b64decode(piece), dtype="<f8") for piece in pieces]
+    return np.concatenate(arrays).reshape(shape)
+
+
+@pytest.mark.parametrize("name", [*ADDRESSES, "slopes"])
+def test_every_document_follows_the_schema(name):
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []
+
+
+def test_the_schema_has_nothing_that_is_never_sent():
+    sent = {key for each in documents().values() for key in keys(each)}
+    objects = [SCHEMA, *SCHEMA["$defs"].values()]
+    assert {key for each in objects for key in each.get("properties", ())} <= sent
+
+
+def keys(value):
+    if isinstance(value, dict):
+        yield from value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from keys(each)
+
+
+@pytest.mark.parametrize("name", ADDRESSES)
+def test_every_number_of_the_pass_is_in_its_document_bit_for_bit(name):
+    trace = parse(ADDRESSES[name]).trace
+    written = documents()[name]["stages"]
+    assert list(written) == [stage.name for stage in trace.stages]
+    for stage in trace.stages:
+        found = read(written[stage.name]["values"], stage.shape)
+        assert found.tobytes() == stage.value.astype(float).tobytes(), stage.name
+
+
+def test_the_default_pass_is_at_most_100_kB():
+    assert len(json.dumps(document(fit(Scene())), ensure_ascii=False).encode()) <= 100_000
+
+
+def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
+    fitted = fit(LARGE)
+    first = fit_and_write(fitted)
+    sent = [piece is not None for piece in first["stages"]["attention"]["values"]]
+    assert sent[0] and not all(sent)
+    assert len(json.dumps(first)) <= 1_500_000
+    for head in range(8):
+        more = document(fitted, asked=(*range(head), head))
+        assert more["stages"]["attention"]["values"][head] is not None
+        assert len(json.dumps(more)) <= 5_000_000
+
+
+@pytest.mark.parametrize("n_heads", [1, 128])
+def test_no_document_is_too_large_for_a_message(n_heads):
+    largest = replace(LARGE, options=replace(LARGE.options, n_heads=n_heads, positions="sinusoidal", mask="causal"))
+    assert len(json.dumps(fit_and_write(fit(largest)))) <= 5_000_000
+
+
+def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
+    trace = fit(LARGE).trace
+    for wanted in ((7,), (0, 1, 2, 3, 4, 5, 6), (3, 3, 3), (5, 99, -1)):
+        inside = [head for head in wanted if 0 <= head < 8]
+        assert inside[-1] in heads_to_send(trace, wanted, 10)
+
+
+def test_a_small_pass_has_all_its_heads():
+    assert heads_to_send(fit(Scene()).trace, (), MOST_UNASKED) == {0, 1}
+
+
+def test_what_a_change_moved_is_sent_with_the_numbers_before():
+    fitted = fit(replace(Scene(), changes=changes_of("attention[0,2,0]=1")))
+    written = fit_and_write(fitted)
+    assert [each["stage"] for each in written["moved"]] == ["attention", "heads", "concat", "contributions", "output"]
+    for name, before in written["before"].items():
+        original = fitted.original[name]
+        assert (read(before, original.shape) == original.value).all()
+        assert not np.array_equal(read(written["stages"][name]["values"], original.shape), original.value)
+    assert written["changes"] == [{"text": "attention[head 1, sat, the] = 1", "stage": "attention"}]
+
+
+@pytest.mark.parametrize("address", ["nonsense", "output[9,9]", "", "outpu[0,0]"])
+def test_slopes_of_no_cell_are_none(address):
+    assert slopes(fit(Scene()).trace, address) is None
+
+
+def test_slopes_beyond_float64_are_a_sentence():
+    trace = trace_of(Settings("the cat sat")).with_changes(
+        Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)
+    )
+    found = slopes(trace, "output[0,0]")
+    assert "beyond float64" in found["text"]
+    assert found["values"] == {}
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
+    for stage in TRACES[name].stages:
+        by_head = stage.axes[0] == "head"
+        pieces = chunks(stage.value, by_head=by_head, heads=[0])
+        if not by_head:
+            assert len(pieces) == 1
+            continue
+        assert (read(pieces[:1], stage.shape[1:]) == stage.value[0]).all()
+        assert pieces[1:] == [None] * (stage.shape[0] - 1)

@@ -1,0 +1,113 @@
+"""Rules in the browser: what it says of a cell of a document is what Python says of that of the pass."""
+
+import json
+import math
+import re
+from types import SimpleNamespace
+
+import latex
+import numpy as np
+import pytest
+from page import ROOT
+from passes import TRACES
+from rules import said
+from stories import told
+
+from attnviz.core.changes import Change
+from attnviz.core.numerals import tex
+from attnviz.core.selection import Selection
+from attnviz.text.steps import steps_of
+from attnviz.text.vocabulary import symbol
+from attnviz.views.scales import limits
+from attnviz.views.stages import stages
+
+BY_HAND = {
+    "attention by hand": TRACES["causal"].with_changes(Change("attention", (1, 2, 0), 0.25), Change("x", (0, 0), -2.0)),
+    "a hidden key by hand": TRACES["plain"].with_changes(Change("masked", (0, 1, 2), -math.inf)),
+    "a row by hand": TRACES["plain"].with_changes(*(Change("mask", (1, key), 0.0) for key in range(6))),
+}
+PASSES = TRACES | BY_HAND
+MOST = 20
+
+
+def some_cells(trace):
+    """Cells of all stages: all of a small one, some of a large one, and those set by hand."""
+    for stage in trace.stages:
+        indices = list(np.ndindex(stage.shape))
+        yield from (
+            (stage.name, index) for index in {*indices[:: 1 + len(indices) // MOST], *sorted(stage.overridden)[:3]}
+        )
+
+
+@pytest.fixture(scope="module")
+def answers(node):
+    """What the browser says of some cells of each pass."""
+    asked = {name: list(some_cells(trace)) for name, trace in PASSES.items()}
+    passes = [
+        {"document": document_of(PASSES[name]), "selection": vars(within(PASSES[name])), "cells": cells}
+        for name, cells in asked.items()
+    ]
+    found = json.loads(node(str(ROOT / "tests/js/told.mjs"), text=json.dumps(passes)))
+    return {
+        name: [(*cell, SimpleNamespace(**answer)) for cell, answer in zip(asked[name], each, strict=True)]
+        for name, each in zip(asked, found, strict=True)
+    }
+
+
+def document_of(trace):
+    """As much of a document as a pass is read from."""
+    steps = steps_of(trace)
+    heads = range(trace["scores"].shape[0])
+    return {"stages": stages(trace, limits(trace, steps), heads), "steps": [], "order": []}
+
+
+def within(trace):
+    return Selection().within(trace)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name):
+    trace = PASSES[name]
+    for stage, index, answer in answers[name]:
+        assert answer.address == str(trace[stage].cell(index))
+        assert answer.name == trace.name_of(trace[stage].cell(index))
+        if index in trace[stage].overridden:
+            assert (answer.recipe, answer.lines) == ("set by hand", [])
+        elif trace[stage].is_given:
+            assert (answer.recipe, answer.lines) == (trace[stage].operation.recipe, [])
+        else:
+            expected = said(trace, stage, index)
+            cells = [[[cell.stage, list(cell.index)] for cell in cells] for cells, *_ in expected.lines]
+            assert [line[0] for line in answer.lines] == cells
+            assert [line[1] for line in answer.lines] == [text for _, text, _ in expected.lines]
+            assert [float(line[2].replace("Infinity", "inf")) for line in answer.lines] == [
+                v for *_, v in expected.lines
+            ]
+            assert answer.conclusion == expected.conclusion
+            assert answer.formula == formula(trace, stage, index, expected.formula)
+
+
+def formula(trace, stage, index, right):
+    """The formula of a cell, its places counted from 1."""
+    in_head = trace[stage].axes[0] == "head"
+    place = ", ".join(str(i + 1) for i in index[in_head:])
+    left = f"({symbol(stage, index[0] if in_head else None)})_{{{place}}}"
+    return right and f"{left} = {right} = {tex(float(trace[stage].value[index]))}"
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_formula_is_true(answers, name):
+    for stage, index, answer in answers[name]:
+        if answer.formula and not re.search(r"dots|text|infty", answer.formula):
+            _, right, result = answer.formula.split(" = ")
+            sizes = [float(size) for size in re.findall(r"\d+\.\d+", right)]
+            rounding = 2e-4 * len(sizes) * max(1, *sizes)  # of numbers of four decimals
+            value = latex.value_of(right, {})
+            assert value == pytest.approx(latex.value_of(result, {}), abs=rounding, rel=1e-2), (stage, index)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_story_is_filled_as_a_person_would(answers, name):
+    trace = PASSES[name]
+    for stage, index, answer in answers[name]:
+        assert answer.story == told(trace, stage, index, within(trace)), (stage, index)
