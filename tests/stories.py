@@ -8,14 +8,14 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.numerals import short
 from attnviz.core.terms import Sum
-from attnviz.text.story import said_of
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.vocabulary import stories
 
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PLACES = [
     *["first", "second", "third", "fourth", "fifth", "sixth"],
     *["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"],
 ]
+SLOT = r"\{(\w+)(?::([\w.]+))?\}"
 WORDS = ("query", "key", "token", "context token")
 
 
@@ -24,14 +24,17 @@ class UnfilledError(Exception):
 
 
 def told(trace, name, index, selection):
-    """The first story of a cell that holds and can be filled."""
+    """What the first story of a cell that holds and can be filled says of it."""
+    return story_of(trace, name, index, selection)[1]
+
+
+def story_of(trace, name, index, selection):
+    """That story, and what it says."""
     here = trace.selection_at(trace[name].cell(index), selection)
-    for story in said_of(trace, VOCABULARY[name].stories):
+    for story in stories(trace, name):
         if holds(trace, story.when, name, index, here):
             try:
-                return re.sub(
-                    r"\{([a-z_]+):?([a-z.]*)\}", lambda slot: fill(trace, name, index, here, *slot.groups()), story.text
-                )
+                return story, re.sub(SLOT, lambda slot: fill(trace, name, index, here, *slot.groups("")), story.text)
             except UnfilledError:
                 continue
     raise AssertionError(f"nothing is said of {name}{index}")
