@@ -8,7 +8,8 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.numerals import short
 from attnviz.core.terms import Sum
-from attnviz.text.vocabulary import stories
+from attnviz.text.story import said_of
+from attnviz.text.vocabulary import VOCABULARY
 
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PLACES = [
@@ -31,7 +32,7 @@ def told(trace, name, index, selection):
 def story_of(trace, name, index, selection):
     """That story, and what it says."""
     here = trace.selection_at(trace[name].cell(index), selection)
-    for story in stories(trace, name):
+    for story in said_of(trace, VOCABULARY[name].stories):
         if holds(trace, story.when, name, index, here):
             try:
                 return story, re.sub(SLOT, lambda slot: fill(trace, name, index, here, *slot.groups("")), story.text)

@@ -292,6 +292,13 @@ def test_the_head_that_added_most_is_so(name):
             assert ("added most" in said) == (len(most) < len(lengths))
 
 
+def test_parts_near_the_end_of_float64_are_told_apart_and_known_to_be_beyond_it():
+    parts = np.zeros((2, 6, 8))
+    parts[0, 1, :2], parts[1, 1, :3] = 1.5e308, 1.5e308
+    said = plain(steps_of(PASSES["plain"].with_values({"contributions": parts}))[-1].text)
+    assert said.endswith("Head 2 added most to the output of “cat”: a part of length more than 1.79e308.")
+
+
 @pytest.mark.parametrize("size", [0, 1, 2, 5])
 def test_the_reason_of_a_mask_says_which_keys_it_hides(size):
     """The words of each reason, spelt out as a rule of its own; `size` is the number in the words."""

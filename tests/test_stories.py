@@ -11,7 +11,7 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.numerals import short
 from attnviz.core.selection import Selection
 from attnviz.text.story import said_of
-from attnviz.text.vocabulary import VOCABULARY, stories
+from attnviz.text.vocabulary import VOCABULARY
 
 FIRST = Selection(0, 0, 0, 0, 0)
 LABELS = ("head", "query", "key", "row", "column")
@@ -79,7 +79,7 @@ def test_slots_are_labels_or_stages_that_the_number_comes_from(trace):
         before = (
             {name for name in VOCABULARY if name in trace} if stage.name == "output" else sources(trace, stage.name)
         )
-        for story in stories(trace, stage.name):
+        for story in said_of(trace, VOCABULARY[stage.name].stories):
             for slot, form in re.findall(SLOT, story.text):
                 assert slot in {"value", *LABELS, *before}, (stage.name, slot)
                 assert form in SAYS
