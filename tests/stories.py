@@ -13,18 +13,8 @@ from attnviz.text.vocabulary import VOCABULARY
 
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PLACES = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
+    *["first", "second", "third", "fourth", "fifth", "sixth"],
+    *["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"],
 ]
 WORDS = ("query", "key", "token", "context token")
 

@@ -6,6 +6,7 @@ _STYLE = """<style>
 [data-testid="stHeader"] { height: 2.75rem; min-height: 2.75rem; }
 [data-testid="stMainBlockContainer"] { padding: 3rem 1.5rem 1rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+[data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-history { display: none; }
 
 /* settings: one line of boxes, each behind its small label; two lines where they do not fit, then under its label */

@@ -35,7 +35,7 @@ function drawRow([name, array], pass, where, look, colours, tools) {
     const size = isThere ? Math.abs(value) / range : 0;
     Object.assign(bar.style, {
       height: `${100 * size}%`,
-      bottom: `${(100 * ((value < 0 ? value : 0) - low)) / range || 0}%`,
+      bottom: `${(100 * (Math.min(value, 0) - low)) / range || 0}%`,
       background: css(mixed(colours.share, colours.page, place === selected ? 0.9 : 0.45)),
     });
     const zero = element("span", "zero");

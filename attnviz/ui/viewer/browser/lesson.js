@@ -20,14 +20,9 @@ export function makeLesson() {
 }
 
 export function drawLesson({ heading, text, notes, formulas }) {
-  const equations = element("div", "formulas");
-  equations.append(...formulas.map(typeset));
-  return [
-    lineOf("h2", "", typeof heading === "string" ? [["", heading]] : heading),
-    ...(text.length ? [lineOf("p", "said", text)] : []),
-    ...(formulas.length ? [equations] : []),
-    ...notes.map((runs) => lineOf("p", "note", runs)),
-  ];
+  const title = element("header");
+  title.append(lineOf("h2", "", typeof heading === "string" ? [["", heading]] : heading), ...formulas.map(typeset));
+  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
 }
 
 function lineOf(tag, className, runs) {

@@ -43,6 +43,8 @@ export function makePicture(tools) {
     const key = pictures.map(({ grid }) => grid.map((row) => row.map((sheet) => sheet && [sheet.name, sheet.size]).join("|")).join("/")).join("//");
     if (key === built) return;
     built = key;
+    matrices = []; // none is marked while what had the keyboard leaves
+    plane.replaceChildren();
     matrices = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean).map((sheet) => ({ matrix: makeMatrix(sheet.size, acts) }));
     plane.replaceChildren(...matrices.map(({ matrix }) => matrix.element));
   };

@@ -7,7 +7,7 @@ import { typeset } from "./formula.js";
 import { focusOf, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
-const CAPTION = 2.4; // lines of text over and between thumbs
+const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 
 export function makeWholePass(tools) {
   const box = element("section", "whole");
@@ -58,7 +58,7 @@ export function makeWholePass(tools) {
     const colours = coloursOf(box, palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
     const layers = diagram.row.querySelectorAll(".layer").length;
     const room = { width: box.clientWidth / layers - 17, largest: 24 };
-    const high = box.clientHeight - said.offsetHeight - CAPTION * line;
+    const high = box.clientHeight - said.offsetHeight - LINES_OF_TEXT * line;
     for (const thumb of diagram.thumbs()) {
       const none = new Float64Array(pass.stages.get(thumb.name).length);
       thumb.draw(pass, { ...room, height: high / thumb.beside - 1.8 * line }, colours, parts.get(thumb.name) ?? none);
