@@ -58,7 +58,7 @@ function best(found, box) {
 
 function writtenAt(layout, font, box, options) {
   const digits = Math.max(...blocksOf(layout).map((block) => block.digits));
-  const least = [Math.ceil((digits + 0.6) * font), Math.ceil(1.5 * font)];
+  const least = [Math.ceil((digits + 0.6) * font), Math.ceil(1.42 * font)];
   const tight = laidOut(layout, least, { font, label: 0.92 * font, written: true }, options);
   if (!isInside(tight, box)) return tight;
   // What is left over makes cells easier to tell apart, up to a size that still looks like a table.
