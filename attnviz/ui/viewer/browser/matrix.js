@@ -22,7 +22,7 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let sheet = null, geometry = null;
+  let sheet = null, geometry = null, drawn = null;
   listen(cells, { point: (place) => acts.point(sheet, place), pick: (place) => acts.pick(sheet, place) });
 
   return {
@@ -37,8 +37,12 @@ export function makeMatrix(size, acts) {
       labels.columns.write(geometry.labels[1] ? sheet.columns.labels : [], { upright: geometry.upright, all: geometry.all[1] }, geometry.cell[0]);
       bands.replaceChildren(...drawBands(sheet.columns, geometry.cell[0], paint.head));
       lines.replaceChildren(...drawLines(sheet, geometry.cell));
-      cells.update(sheet, paint, ([row, column]) => describe(sheet, paint, row, column), geometry);
-      writeSums(sums, sheet, paint, geometry.cell[1]);
+      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(sheet, geometry, paint) };
+      if (!isSame(face, drawn) || paint.look.moment !== "all") {
+        cells.update(sheet, paint, ([row, column]) => describe(sheet, paint, row, column), geometry);
+        writeSums(sums, sheet, paint, geometry.cell[1]);
+      }
+      drawn = face;
       sign.textContent = sheet.slot.sign;
       after.textContent = sheet.slot.after;
     },
@@ -51,6 +55,15 @@ export function makeMatrix(size, acts) {
       if (reached) cells.select(reached);
     },
   };
+}
+
+// What the cells' faces depend on, besides the numbers: most moves in a pass leave most matrices as they are.
+function stateOf({ index, slot }, { cell, font, written }, { look, limit, colours }) {
+  return JSON.stringify([index(0, 0), slot, cell, font, written, look.moment, look.kind, limit, colours]);
+}
+
+function isSame(one, other) {
+  return Object.keys(one).every((name) => one[name] === other?.[name]);
 }
 
 function describe(sheet, { pass, look }, row, column) {
