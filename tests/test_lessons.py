@@ -28,6 +28,10 @@ OWN = {
     "half scale": attend(np.eye(3), parameters=Parameters(), scale=0.5),
     "masked by hand": trace_of(Settings("the cat sat")).with_change("masked", (0, 0, 1), -math.inf),
     "attention by hand": trace_of(Settings("the cat sat")).with_change("attention", (0, 0, 1), 5.0),
+    "a hidden share by hand": trace_of(Settings("the cat sat", mask="causal")).with_change(
+        "attention", (0, 0, 2), 0.25
+    ),
+    "the only share by hand": PASSES["all hidden"].with_change("attention", (0, 1, 2), 1.0),
     "sums by hand": PASSES["negative"].with_change("attention", (0, 0, 1), 5.0),
     "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
 }
@@ -286,6 +290,13 @@ def test_the_head_that_added_most_is_so(name):
             assert re.findall(r"\d+", re.match("[Hh]eads? [\\d, and]+", said)[0]) == most
             assert f"a part of length {lengths.max():.2f}" in said
             assert ("added most" in said) == (len(most) < len(lengths))
+
+
+def test_parts_near_the_end_of_float64_are_told_apart_and_known_to_be_beyond_it():
+    parts = np.zeros((2, 6, 8))
+    parts[0, 1, :2], parts[1, 1, :3] = 1.5e308, 1.5e308
+    said = plain(steps_of(PASSES["plain"].with_values({"contributions": parts}))[-1].text)
+    assert said.endswith("Head 2 added most to the output of “cat”: a part of length more than 1.79e308.")
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5])

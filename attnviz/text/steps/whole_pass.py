@@ -10,7 +10,7 @@ from attnviz.text.condition import always, lacks
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
-from attnviz.text.steps.output import adds_up, is_set_by_hand, relative_lengths
+from attnviz.text.steps.output import adds_up, is_set_by_hand
 from attnviz.text.wording import counted, length, listed, number, numbered, percent, tied
 
 MOST_NAMED = 3
@@ -65,7 +65,7 @@ def _slots(keys: np.ndarray) -> str:
 def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
     """Which head added most to the output of the selected query."""
     rows = trace["contributions"].value[:, selection.query]
-    lengths = relative_lengths(rows)
+    lengths = _relative_lengths(rows)
     most = tied(lengths, int(lengths.argmax()))
     part = f"a part of length {number(length(rows[most[0]]))}{' each' * (len(most) > 1)}"
     if not lengths.any():
@@ -75,6 +75,12 @@ def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> 
     else:
         said = f"{numbered('head', most).capitalize()} added most to the output of “{{query}}”: {part}."
     return runs(said, query=trace.label("query", selection.query))
+
+
+def _relative_lengths(rows: np.ndarray) -> np.ndarray:
+    """The lengths of rows over the largest number in them: the lengths themselves may be beyond float64."""
+    unit = float(np.abs(rows).max()) or 1.0
+    return np.array([length(row / unit) for row in rows])
 
 
 WHOLE_PASS = Step(
