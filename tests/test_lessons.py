@@ -16,11 +16,11 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
+from attnviz.text.markup import plain, runs
 from attnviz.text.steps import STEPS, find, steps_of
 from attnviz.text.steps.mask import masks
-from attnviz.text.steps.softmax import row_steps
 from attnviz.text.vocabulary import VOCABULARY
-from attnviz.views import matrices
+from attnviz.text.wording import percent
 
 IDS = [step.id for step in STEPS]
 OWN = {
@@ -28,6 +28,10 @@ OWN = {
     "half scale": attend(np.eye(3), parameters=Parameters(), scale=0.5),
     "masked by hand": trace_of(Settings("the cat sat")).with_change("masked", (0, 0, 1), -math.inf),
     "attention by hand": trace_of(Settings("the cat sat")).with_change("attention", (0, 0, 1), 5.0),
+    "a hidden share by hand": trace_of(Settings("the cat sat", mask="causal")).with_change(
+        "attention", (0, 0, 2), 0.25
+    ),
+    "the only share by hand": PASSES["all hidden"].with_change("attention", (0, 1, 2), 1.0),
     "sums by hand": PASSES["negative"].with_change("attention", (0, 0, 1), 5.0),
     "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
 }
@@ -39,9 +43,17 @@ def step(trace, id_):
     return next(step for step in steps_of(trace) if step.id == id_)
 
 
+def text(trace, id_):
+    return plain(step(trace, id_).text)
+
+
+def heading(trace, id_):
+    return plain(step(trace, id_).heading)
+
+
 def explained(trace):
-    """The stages that the steps of a trace show, or explain in a note, with how often."""
-    parts = [part for each in steps_of(trace) for part in (each, *each.sections, *each.notes, *each.charts)]
+    """The stages that the steps of a trace show, or explain in words, with how often."""
+    parts = [part for each in steps_of(trace) for part in (each, *each.sections, *each.notes)]
     return [name for part in parts for name in part.stages]
 
 
@@ -74,29 +86,30 @@ def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace)
 def test_a_stage_that_no_step_knows_is_noticed():
     trace = TRACES["plain"]
     unknown = replace(trace["scaled"], name="capped", inputs=("scaled",))
-    trace = replace(trace, stages=(*trace.stages, unknown))
+    trace = replace(trace, stages=(*trace.stages[:-1], unknown, trace.stages[-1]))
     assert {stage.name for stage in trace.stages if stage.inputs} - set(explained(trace)) == {"capped"}
 
 
 @EVERYWHERE
 def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
     for each in steps_of(trace):
+        assert len(each.notes) <= 1
         for note in each.notes:
-            assert "Z^M" not in note.text or np.array_equal(trace["masked"].value, trace["scaled"].value)
+            assert "Z^M" not in plain(note.runs) or np.array_equal(trace["masked"].value, trace["scaled"].value)
 
 
 def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(monkeypatch):
     """An operation between the scaled and the masked scores, such as a cap, makes the scores before the mask."""
     monkeypatch.setitem(VOCABULARY, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
-    plain = TRACES["plain"]
-    capped = Stage.computed("capped", Scale(1, 0.5), [plain["scaled"]])
-    masked = Stage.computed("masked", plain["masked"].operation, [capped, plain["mask"]])
-    stages = {stage.name: [stage] for stage in plain.stages} | {"masked": [capped, masked]}
-    trace = replace(plain, stages=tuple(stage for each in stages.values() for stage in each))
-    notes = {trace: step(trace, "softmax").notes[0].text for trace in (plain, trace)}
+    unmasked = TRACES["plain"]
+    capped = Stage.computed("capped", Scale(1, 0.5), [unmasked["scaled"]])
+    masked = Stage.computed("masked", unmasked["masked"].operation, [capped, unmasked["mask"]])
+    stages = {stage.name: [stage] for stage in unmasked.stages} | {"masked": [capped, masked]}
+    trace = replace(unmasked, stages=tuple(stage for each in stages.values() for stage in each))
+    notes = {trace: step(trace, "softmax").notes[0].runs for trace in (unmasked, trace)}
     said = "No mask hides anything here, so the masked scores are the"
-    assert notes[plain] == f"{said} scaled scores: $Z^M_i = Z_i$."
-    assert notes[trace] == f"{said} capped scores: $Z^M_i = Z^C_i$."
+    assert notes[unmasked] == runs(f"{said} scaled scores: $Z^M_i = Z_i$.")
+    assert notes[trace] == runs(f"{said} capped scores: $Z^M_i = Z^C_i$.")
     assert "mask" not in [each.id for each in steps_of(trace)]
     assert "scaled" not in VOCABULARY["masked"].meaning
 
@@ -105,9 +118,10 @@ def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(mo
 def test_a_step_of_a_trace_has_one_heading_and_a_short_text(trace):
     for each in steps_of(trace):
         assert len(each.headings) == 1
-        assert not re.search(r"\bweights?\b", each.text, re.IGNORECASE)
-        sentences = re.findall(r"[.?!](?= [A-Z$*:]|$)", each.text)
-        assert 2 <= len(sentences) <= 4, each.text
+        said = plain(each.text)
+        assert not re.search(r"\bweights?\b", said, re.IGNORECASE)
+        assert 2 <= len(re.findall(r"[.?!](?= [A-Z]|$)", said)) <= 3, said
+        assert len(said) < 400, said
 
 
 def test_every_section_is_said_of_some_trace_and_names_are_unique():
@@ -135,106 +149,154 @@ def test_ids_and_titles_tell_steps_apart():
 @EVERYWHERE
 def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     factor = trace["scaled"].operation.factor
-    assert ("switched off" in step(trace, "scaling").heading) == (factor == 1)
-    assert ("would keep" in step(trace, "scaling").text) == (factor is not None)
-    assert ("multiplied by a number" in step(trace, "scaling").text) == (factor not in (None, 1))
+    assert ("switched off" in heading(trace, "scaling")) == (factor == 1)
+    assert ("would keep" in text(trace, "scaling")) == (factor is not None)
+    assert ("multiplied by a number" in text(trace, "scaling")) == (factor not in (None, 1))
     summed = isinstance(trace["attention"].operation, SumNormalise)
-    assert ("not softmax" in step(trace, "softmax").heading) == summed
+    assert ("not softmax" in heading(trace, "softmax")) == summed
     by_hand = bool(trace["attention"].overridden)
-    assert ("No share is negative" in step(trace, "softmax").text) == (not summed and not by_hand)
-    assert ("rows do add up to 1" in step(trace, "softmax").text) == (summed and not by_hand)
+    assert ("No share is negative" in text(trace, "softmax")) == (not summed and not by_hand)
+    assert ("rows do add up to 1" in text(trace, "softmax")) == (summed and not by_hand)
+    assert ("need not add up to 1" in text(trace, "softmax")) == by_hand
     matrices = [name for name in ("w_q", "w_k", "w_v") if name in trace]
-    assert ("no matrices" in step(trace, "qkv").text) == (not matrices)
-    assert ("only some are made by matrices" in step(trace, "qkv").text) == (len(matrices) in (1, 2))
-    assert ("other sentence" in step(trace, "qkv").text) == ("context" in trace and len(matrices) == 3)
+    assert ("no matrices" in text(trace, "qkv")) == (not matrices)
+    assert ("Only some of" in text(trace, "qkv")) == (len(matrices) in (1, 2))
+    assert ("other sentence" in text(trace, "qkv")) == ("context" in trace and len(matrices) == 3)
+    assert ("Each head has matrices of its own" in text(trace, "qkv")) == (
+        len(matrices) == 3 and len(trace["q"].value) > 1
+    )
+    assert ("bias" in text(trace, "qkv")) == any(f"b_{each}" in trace for each in "qkv")
     if masks(trace):
-        assert ("0 is hidden and 1 is visible" in step(trace, "mask").text) == (trace["mask"].value.dtype == bool)
-        assert ("is **added**" in step(trace, "mask").text) == (trace["mask"].value.dtype != bool)
+        assert ("0 is hidden and 1 is visible" in text(trace, "mask")) == (trace["mask"].value.dtype == bool)
+        assert ("is added" in text(trace, "mask")) == (trace["mask"].value.dtype != bool)
     if "output" in trace:
-        assert ("bias" in step(trace, "output").text) == ("b_o" in trace)
+        assert ("bias" in text(trace, "output")) == ("b_o" in trace)
+    assert ("random" in text(trace, "question")) == ("embeddings" in trace)
 
 
 @EVERYWHERE
-def test_the_input_is_shown_before_it_is_projected(trace):
-    steps = steps_of(trace)
-    for stage in ("embeddings", "context_embeddings", "x", "context"):
-        if stage in trace:
-            assert [stage in each.stages for each in steps[:2]].count(True) == 1
-    if "x" in trace:
-        bare = "embeddings" in trace and "positions" not in trace
-        assert ("Without positions this is also the input $X$" in steps[0].text) == bare
+def test_the_input_is_shown_once_before_it_is_projected(trace):
+    steps = {each.id: each.stages for each in steps_of(trace)}
+    before = [*steps.get("tokens", ()), *steps.get("positions", ())]
+    for prefix, summed in (("", "x"), ("context_", "context")):
+        words, places = (f"{prefix}{each}" in trace for each in ("embeddings", "positions"))
+        assert before.count(f"{prefix}embeddings") == words
+        assert before.count(summed) == (summed in trace and (places or not words))
+    bare = "embeddings" in trace and "positions" not in trace
+    if bare:
+        assert np.array_equal(trace["x"].value, trace["embeddings"].value)
+    assert ("X = E." in text(trace, "tokens") if "tokens" in steps else False) == bare
 
 
 @EVERYWHERE
 def test_shares_are_as_the_text_says(trace):
-    text, attention = step(trace, "softmax").text, trace["attention"].value
-    if "No share is negative" in text:
+    said, attention = text(trace, "softmax"), trace["attention"].value
+    if "No share is negative" in said:
         assert (attention >= 0).all()
-    if "sums to 1" in text or "add up to 1" in text:
+    if "sums to 1" in said or "do add up to 1" in said:
         assert np.allclose(attention.sum(axis=-1), np.isfinite(trace["masked"].value).any(axis=-1))
 
 
 @EVERYWHERE
 def test_formulas_in_the_text_hold(trace):
     if "positions" in trace:
-        assert "$X = E + P$" in step(trace, "positions").text
+        assert "X = E + P." in text(trace, "positions")
         assert np.allclose(trace["x"].value, trace["embeddings"].value + trace["positions"].value)
-    if any(chart.name == "contributions" for each in steps_of(trace) for chart in each.charts):
-        assert "**adding up** what comes out" in step(trace, "output").text
+    if "output" in trace:
+        assert "adding up what comes out" in text(trace, "output")
         bias = trace["b_o"].value if "b_o" in trace else 0
-        assert np.allclose(trace["contributions"].value.sum(axis=0) + bias, trace["output"].value)
+        adds_up = np.allclose(trace["contributions"].value.sum(axis=0) + bias, trace["output"].value)
+        assert bool(step(trace, "output").notes) != adds_up
 
 
 @EVERYWHERE
-def test_the_whole_pass_draws_every_stage_except_the_biases(trace):
-    assert "every stage in order, except the biases" in step(trace, "whole-pass").text
-    rows = matrices.rows_of(trace, Selection().within(trace))
-    drawn = {matrix.stage for row in rows for matrix in row}
-    assert {stage.name for stage in trace.stages} - drawn == {name for name in VOCABULARY if name[:2] == "b_"} & {
-        stage.name for stage in trace.stages
-    }
-
-
-NUMBER = r"\(?(−?[\d.]+(?:e−?\d+)?)\)?"
-
-
-def value(text):
-    return float(text.replace("−", "-"))
+def test_bars_are_the_rows_of_a_softmax(trace):
+    bars = [(each.stage, each.array) for each in step(trace, "softmax").bars]
+    summed = isinstance(trace["attention"].operation, SumNormalise)
+    assert bars == ([] if summed else [("masked", ""), ("attention", "#exp"), ("attention", "")])
+    assert not any(each.bars for each in steps_of(trace) if each.id != "softmax")
 
 
 @EVERYWHERE
-def test_the_softmax_step_by_step_is_the_softmax(trace):
-    for place in np.ndindex(trace["attention"].shape):
-        if max(place) > 3:
-            continue
-        lines = row_steps(trace, Selection(*place, 0, 0))
-        row = trace["masked"].value[place[:2]]
-        summed = isinstance(trace["attention"].operation, SumNormalise)
-        by_hand = place in trace["attention"].overridden
-        assert bool(lines) == (not summed and not by_hand and np.isfinite(row).any())
-        if not lines or np.isneginf(row[place[2]]):
-            continue
-        score, largest, shifted = map(value, re.search(f": {NUMBER} − {NUMBER} = {NUMBER}$", lines[0]).groups())
-        exponent, exponential = map(
-            value, re.search(rf"exp\({NUMBER}\) = {NUMBER}$", lines[1].replace("((", "(")).groups()
-        )
-        total = value(re.search(f": {NUMBER}$", lines[2])[1])
-        part, whole, share = map(value, re.search(f": {NUMBER} ÷ {NUMBER} = {NUMBER}$", lines[3]).groups())
-        near = {"rel_tol": 5e-3, "abs_tol": 1e-4}
-        assert math.isclose(score, row[place[2]], **near)
-        assert math.isclose(largest, max(row), **near)
-        assert math.isclose(shifted, score - largest, rel_tol=5e-3, abs_tol=2e-4)
-        assert exponent == shifted
-        assert math.isclose(exponential, math.exp(row[place[2]] - max(row)), **near)
-        assert math.isclose(total, sum(math.exp(each - max(row)) for each in row), **near)
-        assert (part, whole) == (exponential, total)
-        assert math.isclose(share, trace["attention"].value[place], **near)
+def test_arcs_are_shown_first_and_from_the_attention_on(trace):
+    ids = [each.id for each in steps_of(trace)]
+    assert [each.id for each in steps_of(trace) if each.arcs] == [ids[0], *ids[ids.index("softmax") :]]
 
 
-def test_a_hidden_key_goes_through_the_softmax_as_minus_infinity():
-    lines = row_steps(TRACES["causal"], Selection(0, 0, 1, 0, 0))
-    assert re.search(r": −∞ − .* = −∞$", lines[0])
-    assert lines[1].endswith("exp(−∞) = 0.0000")
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({}, "In “the cat sat, sat!”, what does “cat” take from the others?"),
+        ({"sentence": "the *cat* `sat`"}, "In “the * cat * ` sat `”, what does “*” take from the others?"),
+        ({"sentence": "a b c d e f g h i"}, "In “a b c d e f g h …”, what does “b” take from the others?"),
+        ({"sentence": "alone"}, "What does “alone” take from itself?"),
+        ({"context": "der Hund der"}, "What does “cat” take from “der Hund der”?"),
+    ],
+)
+def test_the_first_heading_asks_about_the_persons_own_sentence(settings, asked):
+    trace = trace_of(Settings(**{"sentence": "the cat sat, sat!"} | settings))
+    words = [said for style, said in step(trace, "question").heading if style == "word"]
+    assert heading(trace, "question") == asked
+    assert len(words) == (1 if settings.get("sentence") == "alone" else 2)
+
+
+def test_the_first_and_the_last_step_speak_of_the_selected_query():
+    for query, word in enumerate(("the", "cat", "sat")):
+        steps = steps_of(TRACES["positions"], Selection(1, query, 0, 0, 0))
+        assert f"what does “{word}” take" in plain(steps[0].heading)
+        assert f"In head 2, “{word}” took " in plain(steps[-1].text)
+        assert f"to the output of “{word}”" in plain(steps[-1].text)
+
+
+@EVERYWHERE
+def test_what_one_knows_at_the_end_is_so(trace):
+    """Each claim of the last step read back, and compared with the arrays."""
+    for head, query in np.ndindex(min(len(trace["scores"].value), 2), min(trace["scores"].shape[1], 4)):
+        said = plain(steps_of(trace, Selection(head, query, 0, 0, 0))[-1].text)
+        counts = [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*(?= numbers in all|, )", said)]
+        assert sum(stage.value.size for stage in trace.stages) in counts
+        row = trace["attention"].value[head, query]
+        who, quoted = trace.label("query", query), re.compile("“(.*?)”")
+        took = said[said.index(f"In head {head + 1}, ") :].split(". ")[0]
+        assert quoted.findall(took)[0] == who
+        if "saw no key" in took:
+            assert not row.any()
+            continue
+        taken = {key for key in range(len(row)) if row[key] or np.isfinite(trace["masked"].value[head, query, key])}
+        most = [
+            trace.label("key", key) for key in sorted(taken) if np.isclose(row[key], max(row[list(taken)]), rtol=1e-8)
+        ]
+        if "the same from each" in took:
+            assert f"each of {len(taken)} keys" in took
+            assert len(most) == len(taken)
+        else:
+            assert quoted.findall(took)[1:] == most[:3]
+            assert (" alone" in took) == (len(taken) == 1)
+        assert percent(max(row[list(taken)])) in took
+
+
+@pytest.mark.parametrize("name", [name for name, trace in TRACES.items() if "output" in trace])
+def test_the_head_that_added_most_is_so(name):
+    trace = TRACES[name]
+    for query in range(trace["output"].shape[0]):
+        said = plain(steps_of(trace, Selection(0, query, 0, 0, 0))[-1].text).split(". ")[-1]
+        lengths = np.sqrt((trace["contributions"].value[:, query] ** 2).sum(axis=-1))
+        if "set by hand" in said:
+            assert trace["output"].overridden or trace["concat"].overridden or trace["contributions"].overridden
+        elif "No head" in said:
+            assert not lengths.any()
+        else:
+            most = [str(head + 1) for head in np.flatnonzero(np.isclose(lengths, lengths.max(), rtol=1e-8))]
+            assert re.findall(r"\d+", re.match("[Hh]eads? [\\d, and]+", said)[0]) == most
+            assert f"a part of length {lengths.max():.2f}" in said
+            assert ("added most" in said) == (len(most) < len(lengths))
+
+
+def test_parts_near_the_end_of_float64_are_told_apart_and_known_to_be_beyond_it():
+    parts = np.zeros((2, 6, 8))
+    parts[0, 1, :2], parts[1, 1, :3] = 1.5e308, 1.5e308
+    said = plain(steps_of(PASSES["plain"].with_values({"contributions": parts}))[-1].text)
+    assert said.endswith("Head 2 added most to the output of “cat”: a part of length more than 1.79e308.")
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5])
@@ -261,7 +323,7 @@ def test_what_the_mask_step_says_of_each_mask_is_what_it_hides():
         "hides fillers at the end": lambda query, key, n, size: key >= n - size,
         "hides what is far away": lambda query, key, n, size: abs(query - key) > size,
     }
-    claims = dict(re.findall(r"\*\*(\w+)\*\*(?: mask)? (hides [\w ]+)", step(TRACES["causal"], "mask").text))
+    claims = dict(re.findall(r"(\w+)(?: mask)? (hides [\w ]+)", text(TRACES["causal"], "mask")))
     assert claims.keys() == MASKS.keys() - {"none"}
     for name, claim in claims.items():
         for query, key in np.ndindex(5, 5):
@@ -272,9 +334,9 @@ def test_what_the_mask_step_says_of_each_mask_is_what_it_hides():
 def test_the_spread_of_scores_grows_with_d_k_where_the_text_says_so(scale):
     draw = np.random.default_rng(3)
     few, many = (attend_projected(*draw.standard_normal((3, 1, 64, d_k)), scale=scale) for d_k in (4, 256))
-    text = step(many, "scaling").text
-    assert "spread of dot products grows like $\\sqrt{d_k}$" in text
+    said = text(many, "scaling")
+    assert "spread of dot products grows like \\sqrt{d_k}" in said
     assert many["scores"].value.std() / few["scores"].value.std() == pytest.approx(math.sqrt(256 / 4), rel=0.1)
     kept = many["scaled"].value.std() / few["scaled"].value.std() == pytest.approx(1, rel=0.1)
-    assert ("Dividing by $\\sqrt{d_k}$ keeps the spread from growing" in text) == kept
-    assert ("Dividing by $\\sqrt{d_k}$ would keep the spread from growing" in text) == (not kept)
+    assert ("Dividing by \\sqrt{d_k} keeps the spread from growing" in said) == kept
+    assert ("Dividing by \\sqrt{d_k} would keep the spread from growing" in said) == (not kept)

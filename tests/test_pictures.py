@@ -1,113 +1,176 @@
-"""Pictures lay out the numbers of a stage, and the marks on them, alike."""
+"""Pictures: each holds what its stage is computed from, placed so that rows and columns meet; scales and the map."""
 
-from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
+from passes import TRACES
 
 from attnviz import Settings, trace_of
-from attnviz.core.changes import Change
-from attnviz.core.selection import Selection
-from attnviz.examples import EXAMPLES
-from attnviz.text.vocabulary import VOCABULARY
-from attnviz.views import matrices
+from attnviz.text.steps import steps_of
+from attnviz.views.map import arrows, columns
+from attnviz.views.pictures import MANY_HEADS, pictures
+from attnviz.views.scales import limits
 
-TRACE = trace_of(Settings("the cat sat", d_model=6, n_heads=2, mask="causal", initialiser="pytorch"))
-
-
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("name", [stage.name for stage in TRACE.stages])
-def test_every_cell_of_a_picture_is_the_cell_of_its_stage(name, transposed):
-    drawn = matrices.matrix(TRACE, name, Selection(1, 1, 2, 0, 3), transposed=transposed)
-    for place in np.ndindex(drawn.values.shape):
-        assert drawn.values[place] == TRACE[name].value[drawn.index(*place)]
-    assert drawn.index(*drawn.selected) == TRACE.cell_at(name, Selection(1, 1, 2, 0, 3)).index
-    assert drawn.marked is None
+EVERYTHING = trace_of(Settings("the cat sat on", mask="causal", positions="sinusoidal"))
 
 
-@pytest.mark.parametrize("name", ["w_q", "w_k", "w_v"])
-def test_every_cell_of_the_one_big_matrix_is_a_head_s_own(name):
-    drawn = matrices.whole(TRACE, name, Selection(1, 1, 2, 2, 3))
-    for place in np.ndindex(drawn.values.shape):
-        assert drawn.values[place] == TRACE[name].value[drawn.index(*place)]
-    assert drawn.index(*drawn.selected) == (1, 3, 2)
+def drawn(trace):
+    return [(step, picture) for step in steps_of(trace) for picture in pictures(trace, step.stages)]
 
 
-def test_contributions_are_those_of_the_query_in_focus():
-    selection = Selection(1, 2, 0, 0, 4)
-    for drawn in matrices.contributions(TRACE, selection):
-        for place in np.ndindex(drawn.values.shape):
-            assert drawn.values[place] == TRACE[drawn.stage].value[drawn.index(*place)]
-        assert 2 in drawn.index(0, 0)
+def lengths(trace, slot):
+    """How many rows and columns a matrix has."""
+    shape = trace[slot.stage].shape
+    return (1 if slot.rows is None else shape[slot.rows], shape[slot.columns])
 
 
-def test_the_sign_between_contributions_and_output_says_what_makes_one_of_the_other():
-    from_heads, output = matrices.contributions(TRACE, Selection(1, 2, 0, 0, 4))
-    means = {"=": from_heads.values, "added up:": from_heads.values.sum(axis=0, keepdims=True)}
-    assert output.values.shape == means[output.sign].shape
-    np.testing.assert_allclose(output.values, means[output.sign], rtol=1e-12)
+@pytest.mark.parametrize("name", TRACES)
+def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_is_computed_from(name):
+    trace = TRACES[name]
+    results = [slot.stage for _, picture in drawn(trace) for slot in picture.slots if slot.result]
+    shown = {stage for step in steps_of(trace) for stage in step.stages}
+    assert sorted(results) == sorted(shown)
+    for _, picture in drawn(trace):
+        there = {slot.stage for slot in picture.slots}
+        for slot in picture.slots:
+            if slot.result and slot.stage != "contributions":
+                assert set(trace[slot.stage].inputs) <= there
 
 
-@pytest.mark.parametrize("n_heads", [2, 16])
-def test_an_equation_shows_all_heads_where_they_are_put_side_by_side_and_one_head_elsewhere(n_heads):
-    trace = trace_of(Settings("the cat sat", d_model=16, n_heads=n_heads, mask="causal", initialiser="pytorch"))
-    selection = Selection(1, 1, 1, 0, 3)
-
-    def heads(name):
-        return [(drawn.stage, drawn.head) for drawn in matrices.equation(trace, name, selection)]
-
-    shown = range(2) if n_heads == 2 else (1,)
-    assert heads("concat") == [*(("heads", head) for head in shown), ("concat", None)]
-    assert heads("q") == [("x", None), ("w_q", None), ("q", 1)]
-    assert heads("scores") == [("q", 1), ("k", 1), ("scores", 1)]
-    assert heads("masked") == [("scaled", 1), ("mask", None), ("masked", 1)]
-    assert heads("contributions") == [("heads", 1), ("w_o", None), ("contributions", 1)]
-    assert heads("output") == [("concat", None), ("w_o", None), ("output", None)]
-    given = EXAMPLES["001"].variant("with").trace  # its queries and keys are given, and no parameters
-    assert [drawn.head for drawn in matrices.equation(given, "scores", Selection())] == [0, 0, 0]
+@pytest.mark.parametrize("name", TRACES)
+def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_same_columns(name):
+    trace = TRACES[name]
+    for _, picture in drawn(trace):
+        if len(picture.grid) == 1:
+            continue
+        for row in picture.grid:
+            assert len({lengths(trace, slot)[0] for slot in row if slot}) == 1
+        for column in zip(*picture.grid, strict=True):
+            assert len({lengths(trace, slot)[1] for slot in column if slot}) == 1
 
 
-def test_a_bias_is_the_selected_head_s():
-    trace = EXAMPLES["004"].variant("sum").trace
-    assert [(drawn.stage, drawn.head) for drawn in matrices.equation(trace, "q", Selection().within(trace))] == [
-        ("x", None),
-        ("w_q", None),
-        ("b_q", 0),
-        ("q", 0),
+@pytest.mark.parametrize("name", TRACES)
+def test_in_a_product_a_number_is_its_row_times_its_column(name):
+    """The row at its left and the column above it, multiplied and added up, and what is added to them."""
+    trace = TRACES[name]
+    for _, picture in drawn(trace):
+        if len(picture.grid) < 2 or picture.slots[0].stage == "contributions":
+            continue
+        *above, (left, *results) = picture.grid
+        for place, result in enumerate(results, 1):
+            tops = [row[place] for row in above if row[place]]
+            first, *added = tops
+            for head in range(trace["scores"].shape[0]):
+                row, column = (cut(trace, slot, head) for slot in (left, first))
+                expected = row @ column + sum(cut(trace, slot, head) for slot in added)
+                assert np.allclose(expected, cut(trace, result, head), atol=1e-9)
+
+
+def cut(trace, slot, head):
+    """The matrix of a slot for one head."""
+    stage = trace[slot.stage]
+    index = [head if axis == "head" else slice(None) for axis in stage.axes]
+    matrix = stage.value[tuple(index)]
+    rows_last = slot.rows is not None and slot.rows > slot.columns
+    return matrix.T if rows_last else np.atleast_2d(matrix)
+
+
+def test_queries_keys_and_values_share_the_input_they_are_projected_from():
+    (picture,) = pictures(EVERYTHING, ("q", "k", "v"))
+    assert [[slot and slot.stage for slot in row] for row in picture.grid] == [
+        [None, "w_q", "w_k", "w_v"],
+        ["x", "q", "k", "v"],
+    ]
+    context = trace_of(Settings("the cat", context="der Hund schläft"))
+    assert [[slot.stage for slot in picture.slots] for picture in pictures(context, ("q", "k", "v"))] == [
+        ["w_q", "x", "q"],
+        ["w_k", "w_v", "context", "k", "v"],
     ]
 
 
-@pytest.mark.parametrize("trace", [TRACE, *(v.trace for e in EXAMPLES.values() for v in e.variants)])
-def test_a_whole_pass_has_every_stage_but_the_biases_once(trace):
-    drawn = [each.stage for row in matrices.rows_of(trace, Selection().within(trace)) for each in row]
-    assert len(drawn) == len(set(drawn))
-    assert set(drawn) == {stage.name for stage in trace.stages if not stage.name.startswith("b_")}
+def test_scores_have_the_keys_above_them_transposed():
+    (picture,) = pictures(EVERYTHING, ("scores",))
+    (_, keys), (queries, scores) = picture.grid
+    assert (keys.stage, keys.rows, keys.columns) == ("k", 2, 1)
+    assert (queries.stage, queries.rows, queries.columns) == ("q", 1, 2)
+    assert (scores.rows, scores.columns, scores.result, scores.sums) == (1, 2, True, False)
 
 
-def test_a_stage_that_no_row_names_stands_after_what_it_is_computed_from(monkeypatch):
-    monkeypatch.setitem(VOCABULARY, "capped", VOCABULARY["scaled"])
-    capped = replace(TRACE["scaled"], name="capped", inputs=("scaled",))
-    trace = replace(TRACE, stages=(*TRACE.stages, capped))
-    rows = [[each.stage for each in row] for row in matrices.rows_of(trace, Selection())]
-    assert ["scores", "scaled", "capped", "mask", "masked", "attention"] in rows
+def test_what_is_computed_place_by_place_stands_in_a_row_that_may_turn():
+    (picture,) = pictures(EVERYTHING, ("masked",))
+    assert [(slot.stage, slot.sign) for slot in picture.slots] == [("scaled", ""), ("mask", "where"), ("masked", "=")]
+    assert picture.turns
+    assert not pictures(EVERYTHING, ("scores",))[0].turns
 
 
-@pytest.mark.parametrize("transposed", [False, True])
-def test_cells_that_were_set_by_hand_are_marked(transposed):
-    changes = [Change("k", (1, 2, 0), 5.0), Change("w_v", (0, 4, 1), 5.0), Change("heads", (1,), 0.0)]
-    trace = TRACE.with_changes(*changes)
-    drawn = matrices.matrix(trace, "k", Selection(1, 0, 0, 0, 0), transposed=transposed)
-    assert [drawn.index(*place) for place in np.argwhere(drawn.marked)] == [(1, 2, 0)]
-    assert not matrices.matrix(trace, "k", Selection(0, 0, 0, 0, 0)).marked.any()
-    big = matrices.whole(trace, "w_v", Selection())
-    assert [big.index(*place) for place in np.argwhere(big.marked)] == [(0, 4, 1)]
-    assert matrices.matrix(trace, "heads", Selection(1)).marked.all()
-    assert matrices.matrix(trace, "scores", Selection(1)).marked is None
+def test_attention_alone_shows_its_rows_sums():
+    sums = {slot.stage for _, picture in drawn(EVERYTHING) for slot in picture.slots if slot.sums}
+    assert sums == {"attention"}
 
 
-def test_cells_of_contributions_that_were_set_by_hand_are_marked_for_their_own_query():
-    trace = TRACE.with_changes(Change("output", (0, 3), 5.0), Change("contributions", (1, 2, 4), 7.0))
-    for query in range(3):
-        from_heads, output = matrices.contributions(trace, Selection(0, query, 0, 0, 0))
-        assert np.argwhere(output.marked).tolist() == ([[0, 3]] if query == 0 else [])
-        assert np.argwhere(from_heads.marked).tolist() == ([[1, 4]] if query == 2 else [])
+@pytest.mark.parametrize("n_heads", [1, 2, 8, 16])
+def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
+    (picture,) = pictures(trace_of(Settings("a b", d_model=16, n_heads=n_heads)), ("concat",))
+    *heads, concat = picture.slots
+    if n_heads <= MANY_HEADS:
+        assert [slot.fixed for slot in heads] == [{0: head} for head in range(n_heads)]
+    else:
+        assert [slot.fixed for slot in heads] == [{}]
+    assert concat.stage == "concat"
+
+
+def test_contributions_stand_above_the_row_of_the_output_that_they_add_up_to():
+    *_, (step, picture) = drawn(EVERYTHING)
+    assert step.id == "output"
+    (heads,), (row,) = picture.grid
+    assert (heads.stage, heads.rows, heads.columns) == ("contributions", 0, 2)
+    assert (row.stage, row.rows, row.columns) == ("output", None, 1)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_a_scale_reaches_the_largest_number_of_its_kind(name):
+    trace = TRACES[name]
+    found = limits(trace, steps_of(trace))
+    sizes = {s.name: np.abs(s.value[np.isfinite(s.value)].astype(float)).max(initial=0) for s in trace.stages}
+    assert found.keys() == sizes.keys()
+    for stage, limit in found.items():
+        assert limit in {size or 1.0 for size in sizes.values()}
+        assert limit >= sizes[stage]
+
+
+def test_what_holds_the_same_kind_of_number_shares_a_scale():
+    found = limits(EVERYTHING, steps_of(EVERYTHING))
+    for kind in (
+        ("embeddings", "positions", "x"),
+        ("w_q", "w_k", "w_v"),
+        ("q", "k", "v"),
+        ("scores", "scaled", "masked"),
+        ("heads", "concat"),
+        ("contributions", "output"),
+    ):
+        assert len({found[name] for name in kind}) == 1, kind
+    for one, other in product(("q", "scores", "heads"), ("w_q", "output", "embeddings")):
+        assert found[one] != found[other]
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_an_arrow_leads_to_each_stage_from_all_that_it_comes_from(name):
+    trace = TRACES[name]
+    shown = [stage for names in columns(trace, steps_of(trace)).values() for stage in names]
+    assert len(set(shown)) == len(shown)
+    for target in shown:
+        sources = {source for source, to in arrows(trace, shown) if to == target}
+        assert sources == reached(trace, target, set(shown))
+
+
+def reached(trace, name, shown):
+    """The shown stages that a stage is computed from, with none between."""
+    found, waiting = set(), list(trace[name].inputs)
+    while waiting:
+        read = waiting.pop()
+        if read in shown:
+            found.add(read)
+        else:
+            waiting += trace[read].inputs
+    return found

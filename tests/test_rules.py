@@ -9,8 +9,10 @@ from rules import said
 
 from attnviz import Parameters, attend
 from attnviz.analysis.audit import tolerance
-from attnviz.core.operations.rule import axes
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant, axes
+from attnviz.core.operations.source import Source
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.stage import Stage
 
 
 def computed(trace, most=60):
@@ -107,6 +109,16 @@ UNSEEING = ("no key is visible, so the share is 0", r"0 \quad\text{(no key is vi
 def test_a_rule_says_in_words_and_digits_how_a_number_is_computed(trace, stage, index, lines, conclusion, formula):
     found = said(trace, stage, index)
     assert ([text for _, text, _ in found.lines], found.conclusion, found.formula) == (lines, conclusion, formula)
+
+
+@pytest.mark.parametrize("outer", ["a i", "i a"])
+def test_letters_that_share_an_axis_are_read_outermost_first(outer):
+    given = Stage("given", np.arange(2.0 * 3 * 5), ("token",), Source(""))
+    split = given.value.reshape([{"a": 2, "i": 3}[letter] for letter in outer.split()] + [5])
+    variant = Variant((Line(("x",), "{x}"),))
+    rule = Rule("b a", {"a": 2, "i": 3, "b": 5}, {"x": Slot(0, f"({outer} b)")}, (variant,), None, {})
+    read = [given.value[at] for ((_, at),) in rule.cells((4, 1))]
+    assert read == list(split[1, :, 4] if outer == "a i" else split[:, 1, 4])
 
 
 def test_a_given_stage_has_no_rule():

@@ -112,7 +112,7 @@ def is_another_spelling(parameter, text, scene):
     ("written", "says"),
     [
         ({"step": ""}, "step is one of"),
-        ({"step": "nonsense"}, "got 'nonsense', using Tokens"),
+        ({"step": "nonsense"}, "got 'nonsense', using Start"),
         ({"notebook": ""}, "notebook is one of"),
         ({"ask": "who"}, "ask is one of"),
         ({"order": "random"}, "order is one of"),

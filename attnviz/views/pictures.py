@@ -31,7 +31,7 @@ class Slot:
     sign, after : str
         What is written before it and behind it.
     result : bool
-        Whether the picture shows how it is computed.
+        Whether the picture is about it: how it is computed, or how it is given.
     sums : bool
         Whether each row's sum stands at its end.
     """
@@ -67,9 +67,12 @@ class Picture:
 
 
 def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
-    """How some stages are computed; products that share their left matrix are one picture."""
+    """How some stages are computed; products that share their left matrix are one picture.
+
+    The contributions of the heads are drawn for one query, as what its output is the sum of.
+    """
     operands = {each for name in names for each in trace[name].inputs}  # drawn beside what is computed from them
-    results = [name for name in names if name not in operands]
+    results = [name for name in names if name not in operands and name != "contributions"]
     products: dict[str, list[str]] = {}
     for name in results:
         if _is_product(trace[name]):

@@ -14,7 +14,7 @@ function browser(href) {
       hash: "",
     },
     performance: { now: () => window.now },
-    addEventListener: (name, listener, capture) => { listeners[capture ? "unshift" : "push"](listener); },
+    addEventListener: (_, listener, capture) => { listeners[capture ? "unshift" : "push"](listener); },
     back: () => {
       window.at -= 1;
       let isStopped = false;

@@ -6,10 +6,9 @@ from typing import Literal, Protocol
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.rule import Rule
+from attnviz.core.operations.rule import Index, Rule
 from attnviz.core.terms import Cell, Sum, Terms
 
-Index = tuple[int, ...]
 Reads = tuple[tuple[Cell, ...], ...]
 Derivatives = tuple[np.ndarray | None, ...]
 

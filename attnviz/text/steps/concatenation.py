@@ -23,7 +23,7 @@ CONCATENATION = Step(
             "Concatenation",
             "the heads' outputs side by side",
             "v",
-            stories=(Story("At place {column} of its row, “{query}” has {value}: copied from {head}, not changed."),),
+            stories=(Story("At place {column} of its row, “{query}” has {value}, copied from {head}."),),
         )
     },
     arcs=True,

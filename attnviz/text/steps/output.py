@@ -1,24 +1,22 @@
 """Output: the last matrix mixes the heads."""
 
-import numpy as np
-
 from attnviz.core.trace import Trace
-from attnviz.text.condition import both, has
+from attnviz.text.condition import has
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
-from attnviz.text.wording import length
 
-
-def relative_lengths(rows: np.ndarray) -> np.ndarray:
-    """The lengths of rows over the largest number in them: the lengths themselves may be beyond float64."""
-    unit = float(np.abs(rows).max()) or 1.0
-    return np.array([length(row / unit) for row in rows])
+_AFTER_HEADS = ("concat", "contributions", "output")
 
 
 def adds_up(trace: Trace) -> bool:
-    """Whether the contributions make the output: not once a number between the heads and the output is set by hand."""
-    return not any(trace[name].overridden for name in ("concat", "contributions", "output"))
+    """Whether the heads' contributions make the output, as they do until a number after the heads is set by hand."""
+    return "contributions" in trace and not any(trace[name].overridden for name in _AFTER_HEADS)
+
+
+def is_set_by_hand(trace: Trace) -> bool:
+    """Whether they would, were it not for a number set by hand."""
+    return "contributions" in trace and not adds_up(trace)
 
 
 OUTPUT = Step(
@@ -64,8 +62,8 @@ OUTPUT = Step(
             "output",
             stories=(
                 Story(
-                    "At place {column} of the output of “{query}”, {head} adds {value}; {value:part.place} of the "
-                    "head alone adds {value:part}, {value:part.sum}."
+                    "At place {column} of the output of “{query}”, {head} adds {value}; {value:part.place} of its "
+                    "row alone adds {value:part} ({value:part.sum})."
                 ),
             ),
         ),
@@ -87,7 +85,7 @@ OUTPUT = Step(
             "set by hand",
             "Numbers between the heads and the output are set by hand here, so the contributions $O_i$ of the heads do "
             "not add up to the output.",
-            both(has("contributions"), lambda trace: not adds_up(trace)),
+            is_set_by_hand,
         ),
     ),
     arcs=True,

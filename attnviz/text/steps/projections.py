@@ -37,11 +37,11 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     makes = (
         Story(f"{says}, as it is given.", "given"),
         Story(
-            f"{says}; {{value:part.place}} of what enters alone adds {{value:part}} to it, {{value:part.sum}}.",
+            f"{says}; {{value:part.place}} of its input alone adds {{value:part}} ({{value:part.sum}}).",
             of=has(w),
         ),
-        Story(f"{says}, the sum of what enters times a column of parameters, and a bias.", of=has(b)),
-        Story(f"{says}: what enters, as it is.", of=lacks(w)),
+        Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
+        Story(f"{says}: its input, as it is.", of=lacks(w)),
     )
     added = Story(f"In {{head}}, {{value}} is added at place {{column}} of every {one}.")
     return {

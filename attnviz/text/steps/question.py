@@ -1,7 +1,6 @@
 """Question: what the pass is about to answer, asked of the person's own sentence."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from attnviz.core.selection import Selection
@@ -15,14 +14,14 @@ LONGEST = 8
 """How many words of a sentence a heading quotes."""
 
 _REPEATED = re.compile(r" \(\d+\)$")
-_CLOSING = ("Pe", "Pf", "Po")
+_CLOSING = ".,;:!?…)"
 
 
 def sentence(labels: Sequence[str]) -> str:
     """The words along an axis as a sentence again; of a long one its beginning."""
     quoted = ""
     for word in (_REPEATED.sub("", label) for label in labels[:LONGEST]):
-        apart = quoted and unicodedata.category(word[0]) not in _CLOSING
+        apart = quoted and word not in _CLOSING
         quoted += f" {word}" if apart else word
     return quoted + " …" * (len(labels) > LONGEST)
 

@@ -18,6 +18,8 @@ def _multiplied(trace: Trace) -> bool:
     return not _divided(trace) and not _off(trace)
 
 
+_GOES = "the score of “{query}” with “{key}” goes from {scores} to {value}"
+
 SCALING = Step(
     id="scaling",
     title="Scaling",
@@ -48,16 +50,9 @@ SCALING = Step(
             "Scaled scores",
             "the scores over the square root of d_k",
             stories=(
-                Story(
-                    "The score of “{query}” with “{key}”, {scores}, becomes {value}: it is divided by √d_k.",
-                    of=_divided,
-                ),
+                Story(f"Divided by √d_k, {_GOES}.", of=_divided),
                 Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=_off),
-                Story(
-                    "The score of “{query}” with “{key}”, {scores}, becomes {value}: it is multiplied by a number "
-                    "that is given.",
-                    of=_multiplied,
-                ),
+                Story(f"Multiplied by the given number, {_GOES}.", of=_multiplied),
             ),
         )
     },

@@ -6,8 +6,7 @@ from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
 
 _DRAWN = Story(
-    "“{row}” enters with {value} at place {column}: a random number that depends on the word and the seed alone, so "
-    "that the same word always gets the same."
+    "“{row}” enters with {value} at place {column}: a random number, always the same for the same word and seed."
 )
 
 TOKENS = Step(

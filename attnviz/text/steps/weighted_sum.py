@@ -27,7 +27,7 @@ WEIGHTED_SUM = Step(
                 Story("“{query}” sees no key in {head}, so nothing is mixed and its row is 0.", "unseeing"),
                 Story(
                     "At place {column}, “{query}” collects {value}; “{value:part.place}” alone adds "
-                    "{value:part}, {value:part.sum}."
+                    "{value:part} ({value:part.sum})."
                 ),
             ),
         )

@@ -10,7 +10,7 @@ from attnviz.text.condition import always, lacks
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
-from attnviz.text.steps.output import adds_up, relative_lengths
+from attnviz.text.steps.output import adds_up, is_set_by_hand
 from attnviz.text.wording import counted, length, listed, number, numbered, percent, tied
 
 MOST_NAMED = 3
@@ -19,7 +19,8 @@ MOST_NAMED = 3
 
 def _counted(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> str:
     everything = sum(stage.value.size for stage in trace.stages)
-    parameters = sum(stage.value.size for stage in trace.stages if entries[stage.name].kind == "parameter")
+    given = [stage for stage in trace.stages if stage.is_given]
+    parameters = sum(stage.value.size for stage in given if entries[stage.name].kind == "parameter")
     n_queries, n_keys = trace["scores"].shape[1:]
     n_rows, width = trace.output.shape
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
@@ -64,7 +65,7 @@ def _slots(keys: np.ndarray) -> str:
 def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
     """Which head added most to the output of the selected query."""
     rows = trace["contributions"].value[:, selection.query]
-    lengths = relative_lengths(rows)
+    lengths = _relative_lengths(rows)
     most = tied(lengths, int(lengths.argmax()))
     part = f"a part of length {number(length(rows[most[0]]))}{' each' * (len(most) > 1)}"
     if not lengths.any():
@@ -76,12 +77,10 @@ def _added(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> 
     return runs(said, query=trace.label("query", selection.query))
 
 
-def _adds_up(trace: Trace) -> bool:
-    return "contributions" in trace and adds_up(trace)
-
-
-def _by_hand(trace: Trace) -> bool:
-    return "contributions" in trace and not adds_up(trace)
+def _relative_lengths(rows: np.ndarray) -> np.ndarray:
+    """The lengths of rows over the largest number in them: the lengths themselves may be beyond float64."""
+    unit = float(np.abs(rows).max()) or 1.0
+    return np.array([length(row / unit) for row in rows])
 
 
 WHOLE_PASS = Step(
@@ -91,8 +90,8 @@ WHOLE_PASS = Step(
     sections=(
         Section("counted", _counted),
         Section("took", _took),
-        Section("added", _added, _adds_up),
-        Section("by hand", "Numbers set by hand stand between the heads and the output.", _by_hand),
+        Section("added", _added, adds_up),
+        Section("by hand", "Between the heads and the output numbers are set by hand.", is_set_by_hand),
         Section("no output", "The heads' results leave side by side: no matrix mixes them here.", lacks("output")),
     ),
     arcs=True,

@@ -43,5 +43,5 @@ def cell_in(trace: Trace, message: object) -> tuple[str, tuple[int, ...]] | None
 
 def place_in(message: object, length: int) -> int | None:
     """A place among so many, counted from 0, if the message is one."""
-    whole = isinstance(message, int | float) and not isinstance(message, bool) and message == int(message)
-    return int(message) if whole and 0 <= message < length else None
+    is_number = isinstance(message, int | float) and not isinstance(message, bool)
+    return next((place for place in range(length) if is_number and place == message), None)

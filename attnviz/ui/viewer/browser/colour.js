@@ -1,11 +1,18 @@
 // Colours: a cell's own, and a text colour that can be read on it. A colour is [red, green, blue], each up to 255.
 
+const STRONGEST = 0.92;
+const CURVE = 0.7; // below 1, so that a small number is seen beside the page
+
 // A number's colour is laid over the page, the more strongly the larger the number is.
 export function background(value, { scale, limit }, colours) {
   const isShare = scale === "share";
-  const strength = isShare ? 0.95 * value : 0.9 * Math.min(Math.abs(value) / limit, 1);
+  const size = Math.min(Math.abs(isShare ? value : value / limit), 1);
   const hue = isShare ? colours.share : value < 0 ? colours.negative : colours.positive;
-  return hue.map((channel, i) => Math.round(channel * strength + colours.page[i] * (1 - strength)));
+  return mixed(hue, colours.page, STRONGEST * size ** CURVE);
+}
+
+export function mixed(hue, page, strength) {
+  return hue.map((channel, i) => Math.round(channel * strength + page[i] * (1 - strength)));
 }
 
 // Black or white, whichever has more contrast: both have the same on a luminance of 0.179.
@@ -22,6 +29,23 @@ export function channels(text) {
   const probe = document.createElement("canvas").getContext("2d");
   probe.fillStyle = text.trim() || "#fff";
   return [1, 3, 5].map((i) => Number.parseInt(probe.fillStyle.slice(i, i + 2), 16));
+}
+
+// The colours that numbers have on the page on which `element` stands.
+export function coloursOf(element, palette) {
+  const style = getComputedStyle(element);
+  return {
+    ...palette,
+    page: channels(style.getPropertyValue("--page")),
+    text: channels(style.getPropertyValue("--text")),
+  };
+}
+
+// A scale as a CSS gradient, from its lowest number to its highest.
+export function gradient(scale, colours) {
+  const low = scale === "share" ? 0 : -1;
+  const stops = Array.from({ length: 9 }, (_, i) => css(background(low + ((1 - low) * i) / 8, { scale, limit: 1 }, colours)));
+  return `linear-gradient(to right, ${stops.join(", ")})`;
 }
 
 // Relative luminance, WCAG 2.2.

@@ -7,6 +7,12 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
+export function svgElement(tag, attributes = {}) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  return made;
+}
+
 export function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
 }

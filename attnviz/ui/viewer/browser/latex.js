@@ -1,10 +1,14 @@
-// Reads the LaTeX that attnviz writes into a tree of MathML: letters, numbers, signs, ^ and _, \frac, \text, and these.
+// Reads the LaTeX that attnviz writes into a tree of MathML: letters, numbers, signs, ^ and _, \frac, \sqrt, \text, \mathrm,
+// and these.
 // Any other command is the name of a function or operator (\tanh), and stands upright.
-const SIGNS = new Map([["\\cdot", "·"], ["\\dots", "…"], ["\\infty", "∞"], ["\\quad", "\u2003"], ["-", "−"]]);
+const SIGNS = new Map([
+  ["\\cdot", "·"], ["\\dots", "…"], ["\\cdots", "⋯"], ["\\infty", "∞"], ["\\top", "⊤"], ["\\sum", "∑"], ["\\quad", "\u2003"], ["-", "−"],
+]);
+const SPACES = new Map([["\\,", "0.1667em"], ["\\;", "0.2778em"]]);
 const OPERATOR = { lspace: "0.1667em", rspace: "0.1667em" }; // TeX's thin space
 
 export function tokens(latex) {
-  return latex.match(/\\text\{[^}]*\}|\\[a-zA-Z]+|[\d.]+|\S/gu) ?? [];
+  return latex.match(/\\(?:text|mathrm)\{[^}]*\}|\\[a-zA-Z]+|\\[,;]|[\d.]+|\S/gu) ?? [];
 }
 
 // A tree of {tag, attributes, children}; a child is a tree or a text.
@@ -23,7 +27,10 @@ export function parse(latex) {
     before = token;
     if (token === "{") return row();
     if (token === "\\frac") return node("mfrac", [atom(), atom()]);
-    if (token.startsWith("\\text{")) return node("mtext", [token.slice(6, -1).replaceAll(" ", "\u00a0")]);
+    if (token === "\\sqrt") return node("msqrt", [atom()]);
+    if (SPACES.has(token)) return node("mspace", [], { width: SPACES.get(token) });
+    const upright = token.match(/^\\(?:text|mathrm)\{(.*)\}$/);
+    if (upright) return node("mtext", [upright[1].replaceAll(" ", "\u00a0")]);
     return symbol(token, follows);
   };
   const scripted = (base) => {

@@ -2,6 +2,7 @@
 import { element } from "./element.js";
 import { typeset } from "./formula.js";
 import { drawRuns } from "./runs.js";
+import { drawShapes } from "./shapes.js";
 import { stepAt } from "./state.js";
 
 export function makeLesson() {
@@ -9,23 +10,19 @@ export function makeLesson() {
   let shown = "";
   const update = (pass, where) => {
     const { heading, text, notes, formulas } = stepAt(pass, where);
-    const next = JSON.stringify([heading, text, notes, formulas]);
+    const next = JSON.stringify([where.step, heading, text, notes, formulas]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
-    box.replaceChildren(...drawLesson(stepAt(pass, where)));
+    const isLast = pass.document.order.at(-1) === where.step;
+    box.replaceChildren(...drawLesson(stepAt(pass, where)), ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
   };
   return { element: box, update };
 }
 
 export function drawLesson({ heading, text, notes, formulas }) {
-  const equations = element("div", "formulas");
-  equations.append(...formulas.map(typeset));
-  return [
-    lineOf("h2", "", typeof heading === "string" ? [["", heading]] : heading),
-    ...(text.length ? [lineOf("p", "said", text)] : []),
-    ...(formulas.length ? [equations] : []),
-    ...notes.map((runs) => lineOf("p", "note", runs)),
-  ];
+  const title = element("header");
+  title.append(lineOf("h2", "", typeof heading === "string" ? [["", heading]] : heading), ...formulas.map(typeset));
+  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
 }
 
 function lineOf(tag, className, runs) {

@@ -29,12 +29,12 @@ const LOOKS = {
   slopes: (pass) => {
     const { of, values } = pass.document.slopes;
     const { name, index } = pass.read(of);
-    return named("slopes", pass, values, `slope of ${pass.nameOf(name, index)} by`);
+    return saying("slopes", pass, values, `slope of ${pass.nameOf(name, index)} by`);
   },
-  differences: (pass) => named("differences", pass, moved(pass), "change of"),
+  differences: (pass) => saying("differences", pass, moved(pass), "change of"),
 };
 
-function named(kind, pass, values, prefix) {
+function saying(kind, pass, values, prefix) {
   const is = (stage) => Object.hasOwn(values, stage);
   return {
     kind,

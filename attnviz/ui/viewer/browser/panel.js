@@ -8,15 +8,15 @@ import { focusOf, ORDERS, QUESTIONS } from "./state.js";
 import { drawTerms } from "./terms.js";
 import { drawStory } from "./told.js";
 import { drawTrail } from "./trail.js";
-import { drawWhatIf } from "./whatif.js";
+import { drawChanged, drawWhatIf } from "./whatif.js";
 
 export function makePanel(tools) {
   const box = element("aside", "panel");
   box.setAttribute("aria-label", "The number");
   const name = element("h3"), said = element("div", "said"), answer = element("div", "answer");
-  const questions = element("div", "questions");
+  const questions = element("div", "questions"), changed = element("div");
   const byHand = makeByHand(tools.set);
-  box.append(name, said, byHand.element, questions, answer);
+  box.append(name, said, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -28,6 +28,7 @@ export function makePanel(tools) {
     byHand.update(pass, focus);
     byHand.element.hidden = !isThere;
     redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
     redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };
   return { element: box, update };

@@ -1,6 +1,6 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
-import { atHead, atStep, besideStep } from "./state.js";
+import { atHead, besideStep } from "./state.js";
 import { backward, firstOf, onward } from "./reveal.js";
 
 // Where a command leads from here, as parts of `where`; null if it leads nowhere.
@@ -9,9 +9,8 @@ export function destinationOf(pass, where, command) {
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
   if (command === "present") return where.present ? { present: false, reveal: null } : { present: true, reveal: firstOf(pass, where) };
-  if (!where.present) return step && atStep(where, step);
-  const parts = by > 0 ? onward(pass, where, step) : backward(pass, where, step);
-  return parts?.step ? { ...atStep(where, parts.step), ...parts } : parts;
+  if (!where.present) return step && { step };
+  return by > 0 ? onward(pass, where, step) : backward(pass, where, step);
 }
 
 // Tells the page whether it is a screen in a room, so that it hides what is not the picture. Returns what ends it all.

@@ -23,7 +23,8 @@ export function focusOf(pass, where) {
 function subjectOf(pass, where) {
   const step = stepAt(pass, where);
   if (where.picked && isShownIn(step, where.picked)) return where.picked;
-  return step.stages.at(-1) ?? [...pass.stages.keys()].at(-1);
+  const isQuestion = where.step === pass.document.order[0] && pass.stages.has("attention"); // of whom a word looks at
+  return step.stages.at(-1) ?? (isQuestion ? "attention" : [...pass.stages.keys()].at(-1));
 }
 
 // A step without pictures shows the whole pass.
@@ -60,7 +61,7 @@ function isAmong(pass, cells, address) {
   return cells.some(({ name, index }) => pass.address(name, index) === address);
 }
 
-// Another step. The number whose slopes are shown stays the one that was asked about.
+// Another step, all of it there. The number whose slopes are shown stays the one that was asked about.
 export function atStep(where, step) {
   return { step, reveal: null, ...(where.ask === "what would move it" ? {} : { trail: [] }) };
 }

@@ -1,6 +1,6 @@
 // Tools: what a view may do when someone points, clicks or types in it.
 import { askedOf } from "./looks.js";
-import { asked, atCell, atStep, unfolded } from "./state.js";
+import { asked, atCell, unfolded } from "./state.js";
 
 // now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server.
 export function makeTools({ go, now, send, errands, show }) {
@@ -26,7 +26,7 @@ export function makeTools({ go, now, send, errands, show }) {
     pick: (name, index) => move((pass, where) => atCell(pass, where, name, index)),
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
     back: (place) => move((_, { trail }) => ({ trail: trail.slice(0, place + 1) })),
-    visit: (stage) => move((pass, where) => atStep(where, pass.nearestStep(pass.stages.get(stage).step))),
+    visit: (stage) => move((pass) => ({ step: pass.nearestStep(pass.stages.get(stage).step) })),
     ask: (question) => move((pass, where) => asked(pass, where, question)),
     wantSlopes,
     // A head that was not sent with the document.

@@ -3,18 +3,24 @@
 import { readPlace, searchAt } from "./address.js";
 import { element } from "./element.js";
 import { makeErrands } from "./errand.js";
+import { makeHeads } from "./heads.js";
 import { makeLesson } from "./lesson.js";
 import { lookAt } from "./looks.js";
+import { makeMap } from "./map.js";
 import { makePanel } from "./panel.js";
 import { readPass } from "./pass.js";
+import { makePicture } from "./picture.js";
 import { makePlay, ticksOf } from "./play.js";
+import { listenToPrinter } from "./print.js";
 import { destinationOf, makePresenting } from "./present.js";
 import { momentAt, momentsOf } from "./reveal.js";
-import { fitted } from "./state.js";
+import { atStep, fitted } from "./state.js";
 import { makeStatus } from "./status.js";
+import { makeThread } from "./thread.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeTools } from "./tools.js";
 import { makeWay } from "./way.js";
+import { makeWholePass } from "./wholepass.js";
 
 // `host` is where the viewer stands: send(event, message) reaches the server; address has read(), write(search,
 // isNewPlace) and onArrival(listener). `left` is what an earlier viewer's end() gave: one begins where it was left.
@@ -40,10 +46,11 @@ export function mount(root, host, left = null) {
       part = null;
     }
     const { step } = where;
-    arrive({ ...where, ...parts });
-    if (!isPlaying) host.address.write(searchAt(pass, where, host.address.read()), where.step !== step);
+    arrive({ ...where, ...(parts.step && parts.step !== step ? atStep(where, parts.step) : {}), ...parts });
+    if (!isPlaying) write(where.step !== step);
     render();
   };
+  const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
   const follow = (command) => {
     const parts = pass && destinationOf(pass, where, command);
     if (parts) go(parts);
@@ -52,7 +59,10 @@ export function mount(root, host, left = null) {
   const play = makePlay((tick) => {
     part = tick.part;
     go({ reveal: tick.reveal }, true);
-  }, render);
+  }, () => {
+    if (!play.isRunning) write(false);
+    render();
+  });
   const errands = makeErrands(host.send);
   const tools = makeTools({
     go,
@@ -66,13 +76,17 @@ export function mount(root, host, left = null) {
   });
   const presenting = makePresenting(document, follow);
   const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present") });
-  const way = makeWay(element("div", "map"), (by) => follow(by > 0 ? "on" : "back"));
-  const lesson = makeLesson(), status = makeStatus(tools), panel = makePanel(tools);
-  const views = [way, lesson, status, panel, toolbar];
-  const side = element("div", "main"), columns = element("div", "columns");
-  side.append(lesson.element, status.element, toolbar.element);
-  columns.append(side, panel.element);
+  const map = makeMap(tools), way = makeWay(map.element, (by) => follow(by > 0 ? "on" : "back"));
+  const thread = makeThread(tools), lesson = makeLesson(), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
+  foot.append(toolbar.element, status.element);
+  main.append(...[thread, lesson, picture, wholePass].map((view) => view.element), foot);
+  panel.element.prepend(heads.element);
+  columns.append(main, panel.element);
   root.replaceChildren(way.element, columns);
+  const views = [way, map, thread, lesson, heads, panel, toolbar, picture, wholePass, status]; // large boxes get what is left
+  const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   const forget = host.address.onArrival(() => {
     play.end();
     part = null;
@@ -92,6 +106,7 @@ export function mount(root, host, left = null) {
       play.end();
       errands.end();
       presenting.end();
+      endPrinting();
       forget();
       return pass && { arrival: pass.document.arrival, where };
     },

@@ -7,31 +7,41 @@ const MOVED = "by how much they moved";
 
 // The changes as a list; tools.show(byHowMuch) switches the pictures to what moved.
 export function drawWhatIf(pass, where, byHowMuch, tools) {
-  const { changes, moved } = pass.document;
-  const box = element("div", "what-if");
-  box.append(drawMute(where, tools));
+  const { changes, moved } = pass.document, { head } = where.cell;
+  const box = element("div", "what-if"), line = element("p", "changed");
+  line.append(button(`Mute head ${head + 1}`, () => tools.send("mute", head)), ...(changes.length ? [undoAll(tools)] : []));
   if (!changes.length) {
-    box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."));
+    box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."), line);
     return box;
   }
-  const list = element("ul", "changes");
-  list.append(...changes.map(({ text }, place) => {
-    const item = element("li", "", `${text} `);
-    item.append(button("Undo", () => tools.send("drop", place)));
-    return item;
-  }));
-  const consequences = element("ul", "moved");
-  consequences.append(...moved.map(({ stage, text }) => {
-    const item = element("li");
-    item.append(button(text, () => tools.visit(stage), "link"));
-    return item;
-  }));
-  box.append(list, button("Undo all", () => tools.send("reset", true)), drawSwitch(byHowMuch, tools), consequences);
+  const list = listOf("changes", changes.map(({ text }, place) => [
+    `${text} `, button("Undo", () => tools.send("drop", place)),
+  ]));
+  const consequences = listOf("moved", moved.map(({ stage, text }) => [button(text, () => tools.visit(stage), "link")]));
+  box.append(list, line, drawSwitch(byHowMuch, tools), consequences);
   return box;
 }
 
-function drawMute({ cell: { head } }, { send }) {
-  return button(`Mute head ${head + 1}`, () => send("mute", head));
+// One line where something else is asked, so that nobody takes a changed pass for the settings' own.
+export function drawChanged({ document: { changes } }, tools) {
+  const count = changes.length === 1 ? "1 number is" : `${changes.length} numbers are`;
+  const line = element("p", "changed", `${count} set by hand. `);
+  line.append(button("See what moved", () => tools.ask("what if")), undoAll(tools));
+  return line;
+}
+
+function undoAll({ send }) {
+  return button("Undo all", () => send("reset", true));
+}
+
+function listOf(className, items) {
+  const list = element("ul", className);
+  list.append(...items.map((parts) => {
+    const item = element("li");
+    item.append(...parts);
+    return item;
+  }));
+  return list;
 }
 
 function drawSwitch(byHowMuch, { show }) {

@@ -1,0 +1,72 @@
+// Heads: all heads of the step's result as small pictures, to choose one.
+import { coloursOf } from "./colour.js";
+import { element } from "./element.js";
+import { neighbour } from "./grid.js";
+import { slotsOf, stepAt } from "./state.js";
+import { makeThumb } from "./thumb.js";
+
+export function makeHeads(tools) {
+  const box = element("div", "heads");
+  box.setAttribute("role", "radiogroup");
+  box.setAttribute("aria-label", "Head");
+  let buttons = [], built = "", drawn = null, shown = null;
+
+  const build = (name, heads) => {
+    if (`${name} ${heads}` === built) return;
+    built = `${name} ${heads}`;
+    drawn = null;
+    buttons = Array.from({ length: heads }, (_, head) => {
+      const button = element("button"), thumb = makeThumb(name);
+      button.type = "button";
+      button.setAttribute("role", "radio");
+      button.append(element("span", "", heads > 8 ? String(head + 1) : `head ${head + 1}`), thumb.element);
+      button.onclick = () => choose(head);
+      return Object.assign(button, { thumb });
+    });
+    box.replaceChildren(...buttons);
+  };
+  const choose = (head) => tools.go({ cell: { ...shown.where.cell, head }, trail: [] });
+  box.addEventListener("keydown", (event) => {
+    const to = neighbour(event.key, false, [0, buttons.indexOf(event.target)], [1, buttons.length]);
+    if (!to) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(to[1]);
+    buttons[to[1]].focus();
+  });
+  return {
+    element: box,
+    update(pass, where, look) {
+      shown = { pass, where };
+      const name = headedAt(pass, where);
+      const heads = name ? pass.stages.get(name).shape[0] : 1;
+      box.hidden = heads < 2;
+      if (box.hidden) return;
+      build(name, heads);
+      const colours = coloursOf(box, pass.document.palette), now = JSON.stringify(colours);
+      buttons.forEach((button, head) => {
+        if (drawn?.pass !== look.pass || drawn.now !== now) button.thumb.draw(headOf(look.pass, name, head), { width: 56, height: 40, largest: 7 }, colours);
+        button.setAttribute("aria-checked", head === where.cell.head);
+        button.tabIndex = head === where.cell.head ? 0 : -1;
+      });
+      drawn = { pass: look.pass, now };
+      buttons[where.cell.head].scrollIntoView({ block: "nearest", inline: "nearest" });
+    },
+  };
+}
+
+// The stage whose heads are shown: the step's result, or the attention where that has none.
+function headedAt(pass, where) {
+  const results = slotsOf(stepAt(pass, where)).filter((slot) => slot.result).map((slot) => slot.stage);
+  return [...results, "attention"].find((name) => pass.stages.get(name)?.axes[0].name === "head");
+}
+
+// A pass in which one head is all there is of a stage.
+function headOf(pass, name, head) {
+  const stage = pass.stages.get(name), [heads, ...shape] = stage.shape, length = stage.length / heads;
+  const part = (numbers) => numbers.subarray(head * length, (head + 1) * length);
+  return {
+    stages: new Map([[name, { ...stage, shape, axes: stage.axes.slice(1), length }]]),
+    numbers: (each) => part(pass.numbers(each)),
+  };
+}

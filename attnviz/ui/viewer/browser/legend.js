@@ -1,0 +1,49 @@
+// Legends: which colours stand for which numbers, once for a picture.
+import { gradient } from "./colour.js";
+import { element } from "./element.js";
+import { scaleOf } from "./face.js";
+import { typeset } from "./formula.js";
+import { short } from "./numeral.js";
+
+export function drawLegend(sheets, paint) {
+  const scales = new Map();
+  for (const sheet of sheets) {
+    const { scale, limit } = scaleOf(sheet, paint);
+    if (scale === "flag") continue;
+    const ends = scale === "share" ? ["0", "1"] : [short(-limit), short(limit)];
+    const symbols = scales.get(`${scale} ${ends}`)?.symbols ?? new Set();
+    scales.set(`${scale} ${ends}`, { scale, ends, symbols: symbols.add(sheet.symbol) });
+  }
+  const some = (test) => sheets.some((sheet) => test(sheet.name));
+  return [
+    ...[...scales.values()].map((each) => drawScale(each, paint, scales.size > 1)),
+    ...(some((name) => hasHidden(name, paint)) ? [drawSwatch("hidden", "hidden")] : []),
+    ...(some((name) => paint.pass.stages.get(name).overridden.size) ? [drawSwatch("marked", "set by hand")] : []),
+  ];
+}
+
+function drawScale({ scale, ends, symbols }, { colours }, isOneOfSeveral) {
+  const line = element("span", "scale");
+  const ramp = element("span", "ramp");
+  ramp.style.background = gradient(scale, colours);
+  line.append(...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), element("span", "", ends[0]), ramp, element("span", "", ends[1]));
+  return line;
+}
+
+function drawSymbols(symbols) {
+  const line = element("span", "symbols");
+  symbols.forEach((symbol, place) => { line.append(...(place ? [", "] : []), typeset(symbol)); });
+  return line;
+}
+
+function drawSwatch(kind, text) {
+  const line = element("span", "scale");
+  line.append(element("span", `swatch ${kind}`), element("span", "", text));
+  return line;
+}
+
+function hasHidden(name, { pass }) {
+  const { scale, hiddenBy } = pass.stages.get(name);
+  if (scale === "flag") return pass.numbers(name).includes(0);
+  return hiddenBy !== "" && pass.numbers(hiddenBy).includes(-Infinity);
+}

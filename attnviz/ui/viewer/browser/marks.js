@@ -1,0 +1,22 @@
+// Marks: what is outlined in the matrices of a picture, for the cell that one looks at.
+import { rectangles } from "./frames.js";
+
+// The cell itself, the cells it was computed from, those of the term that is just computed, and lightly its row and column.
+export function marksOf(sheet, pass, cell, term) {
+  const own = cell.name === sheet.name ? sheet.placeOf(cell.index) : null;
+  const places = (cells) => cells.filter(({ name }) => name === sheet.name).map(({ index }) => sheet.placeOf(index)).filter(Boolean);
+  const framed = (cells, kind) => rectangles(places(cells)).map((each) => ({ ...each, kind }));
+  return [
+    ...(own ? crossOf(sheet, own) : []),
+    ...framed(pass.cellsOf(cell.name, cell.index), "source"),
+    ...framed(term, "term"),
+    ...(own ? [{ row: own[0], column: own[1], rows: 1, columns: 1, kind: "focus" }] : []),
+  ];
+}
+
+function crossOf({ size: [rows, columns] }, [row, column]) {
+  return [
+    { row, column: 0, rows: 1, columns, kind: "cross" },
+    { row: 0, column, rows, columns: 1, kind: "cross" },
+  ];
+}

@@ -1,0 +1,118 @@
+// The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention.
+import { drawArcs } from "./arcs.js";
+import { element, svgElement } from "./element.js";
+import { neighbour } from "./grid.js";
+import { percent } from "./numeral.js";
+import { slotsOf, stepAt } from "./state.js";
+
+const ATTENTION = "attention";
+
+export function makeThread(tools) {
+  const box = element("section", "thread");
+  box.setAttribute("aria-label", "The words");
+  const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+  const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
+  inner.append(lines.query.element, arcs, lines.key.element);
+  box.append(inner);
+  let shown = null, pointed = null, written = "";
+
+  // In one sentence a word is taken as the query, with Shift as the key; in two, each line has a role of its own.
+  function pick(line, place, isShifted) {
+    const { pass, where } = shown;
+    const role = pass.document.words.shared && isShifted ? "key" : line === lines.query ? "query" : "key";
+    tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
+  }
+  const indexAt = ({ head, query }, key) => [head, query, key];
+  const draw = () => {
+    const { pass, where, look } = shown;
+    const { query: queries, key: keys, shared } = pass.document.words;
+    const step = stepAt(pass, where);
+    const cell = pointed ?? where.cell;
+    box.classList.toggle("shared", shared);
+    box.classList.toggle("with-arcs", step.arcs);
+    box.classList.toggle("large", step.arcs && !slotsOf(step).length && step.id === pass.document.order[0]);
+    if (written !== String([queries, keys, shared])) {
+      written = String([queries, keys, shared]);
+      lines.query.write(queries);
+      lines.key.write(shared ? [] : keys);
+    }
+    const shares = keys.map((_, key) => (step.arcs && look.shown(ATTENTION, indexAt(cell, key))
+      ? pass.number(ATTENTION, indexAt(cell, key)) : undefined));
+    const said = (place) => {
+      if (shares[place] === undefined) return "";
+      return pass.isHidden(ATTENTION, indexAt(cell, place)) ? "hidden" : percent(shares[place]);
+    };
+    lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
+    lines.key.light({ query: null, key: cell.key }, said);
+    drawArcs(arcs, { from: lines.query.middles(inner), to: (shared ? lines.query : lines.key).middles(inner), shared, cell, shares }, {
+      pick: (key) => tools.pick(ATTENTION, indexAt(cell, key)),
+      point: (key) => tools.point(ATTENTION, key === null ? null : indexAt(cell, key)),
+    });
+  };
+  tools.onPoint((name, index) => {
+    pointed = index && shown ? shown.pass.selectionAt(name, index, shown.where.cell) : null;
+    if (shown) draw();
+  });
+  new ResizeObserver(() => { if (shown) draw(); }).observe(inner);
+  return {
+    element: box,
+    update(pass, where, look) {
+      shown = { pass, where, look };
+      pointed = null;
+      draw();
+      lines.query.show(where.cell.query, box);
+    },
+  };
+}
+
+// A line of words: Tab leads to one of them, arrow keys from word to word.
+function makeLine(name, pick) {
+  const list = element("div", "words");
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", name);
+  let words = [];
+  const line = {
+    element: list,
+    write(texts) {
+      words = texts.map((text, place) => {
+        const word = element("button");
+        word.type = "button";
+        word.setAttribute("role", "option");
+        word.append(element("span", "text", text), element("span", "said"));
+        word.onclick = (event) => pick(line, place, event.shiftKey);
+        return word;
+      });
+      list.replaceChildren(...words);
+    },
+    light({ query, key }, said) {
+      words.forEach((word, place) => {
+        word.classList.toggle("query", place === query);
+        word.classList.toggle("key", place === key);
+        word.setAttribute("aria-selected", place === query || place === key);
+        word.tabIndex = place === (query ?? key) ? 0 : -1;
+        word.lastChild.textContent = said(place);
+      });
+    },
+    // The middle, the upper and the lower edge of each word.
+    middles(origin) {
+      const { left, top } = origin.getBoundingClientRect();
+      return words.map((word) => {
+        const at = word.getBoundingClientRect();
+        return { x: at.left - left + at.width / 2, top: at.top - top, bottom: at.bottom - top };
+      });
+    },
+    show(place, scroller) {
+      const word = words[place];
+      if (!word || scroller.scrollWidth <= scroller.clientWidth) return;
+      scroller.scrollLeft = word.offsetLeft + word.offsetWidth / 2 - scroller.clientWidth / 2;
+    },
+  };
+  list.addEventListener("keydown", (event) => {
+    const to = neighbour(event.key, false, [0, words.indexOf(event.target)], [1, words.length]);
+    if (!to) return;
+    event.preventDefault();
+    event.stopPropagation();
+    words[to[1]].focus();
+  });
+  return line;
+}

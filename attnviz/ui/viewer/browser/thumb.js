@@ -1,0 +1,72 @@
+// Thumbs: a stage as a small true picture of itself, a dot for each number.
+import { background, mixed } from "./colour.js";
+import { element } from "./element.js";
+import { spotOf, tileAt, tiling } from "./tiling.js";
+
+const STEPS = 128; // of the scale, on either side
+const FAINTEST = 0.1; // of a number that takes no part
+const CURVE_OF_PARTS = 0.6; // below 1, so that small parts are seen
+
+export function makeThumb(name) {
+  const box = element("div", "thumb"), canvas = element("canvas"), frame = element("div", "frame");
+  box.append(canvas, frame);
+  let tiled = null;
+  return {
+    name, element: box, canvas,
+    get tiled() { return tiled; },
+    // Draws the stage as large as `room` allows. `strengths` (flat) say how strongly each number is drawn, if not all alike.
+    draw(pass, room, colours, strengths) {
+      tiled = tiling(pass.stages.get(name), room);
+      Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
+      drawTiles(canvas, tiled, pass.stages.get(name), paintOf(pass, name, colours, strengths));
+    },
+    markHead(head) {
+      frame.hidden = tiled.heads === 1;
+      put(frame, tileAt(tiled, tiled.isHeaded ? head : 0), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
+    },
+    // Frames one number, or none.
+    markCell(index) {
+      frame.hidden = index === null;
+      if (index) put(frame, spotOf(tiled, index), tiled.cell, tiled.cell);
+    },
+  };
+}
+
+function put(frame, { x, y }, width, height) {
+  Object.assign(frame.style, { left: `${x - 1}px`, top: `${y - 1}px`, width: `${width + 2}px`, height: `${height + 2}px` });
+}
+
+function drawTiles(canvas, tiled, { length }, colourAt) {
+  const { heads, rows, columns, cell, width, height } = tiled;
+  const ratio = globalThis.devicePixelRatio;
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  const pen = canvas.getContext("2d"), tile = document.createElement("canvas");
+  pen.imageSmoothingEnabled = cell * ratio < 1;
+  Object.assign(tile, { width: columns, height: rows });
+  const brush = tile.getContext("2d"), image = brush.createImageData(columns, rows);
+  for (let head = 0; head < heads; head += 1) {
+    for (let place = 0; place < length / heads; place += 1) image.data.set(colourAt(head * (length / heads) + place), 4 * place);
+    brush.putImageData(image, 0, 0);
+    const { x, y } = tileAt(tiled, head);
+    pen.drawImage(tile, x * ratio, y * ratio, columns * cell * ratio, rows * cell * ratio);
+  }
+}
+
+// A function from a number's place in its stage to its colour.
+function paintOf(pass, name, colours, strengths) {
+  const { scale, limit, hiddenBy } = pass.stages.get(name);
+  const values = pass.numbers(name), hider = hiddenBy ? pass.numbers(hiddenBy) : [];
+  const opaque = (colour) => [...colour, 255];
+  const hidden = opaque(mixed(colours.text, colours.page, 0.22)), visible = opaque(mixed(colours.text, colours.page, 0.07));
+  const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) => opaque(background((i - STEPS) / STEPS, { scale, limit: 1 }, colours)));
+  const full = (place) => {
+    const value = values[place];
+    if (scale === "flag") return value ? visible : hidden;
+    if (hider[place] === -Infinity || Number.isNaN(value)) return hidden;
+    return ramp[STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS)];
+  };
+  if (!strengths) return full;
+  const largest = strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
+  return (place) => opaque(mixed(full(place).slice(0, 3), colours.page, FAINTEST + (1 - FAINTEST) * (strengths[place] / largest) ** CURVE_OF_PARTS));
+}

@@ -1,0 +1,132 @@
+"""The settings over a pass, and the room that they leave it, in a real browser."""
+
+import pytest
+from tab import at, becomes, expect, parameters
+
+from attnviz.core.settings import MAX_CHARACTERS
+
+pytestmark = pytest.mark.browser
+
+BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height}; }"
+SIZES = [(1366, 768), (1440, 900), (1920, 1080)]
+
+
+def place(locator):
+    """Where something is, and how large."""
+    return locator.evaluate(BOX)
+
+
+def pick(page, label, option):
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_settings_take_one_line_and_the_viewer_all_that_is_left(visit, width, height):
+    tab = visit()
+    tab.page.set_viewport_size({"width": width, "height": height})
+    page = tab.open()
+    assert place(page.locator(".st-key-settings"))["height"] <= 48
+    viewer = place(page.locator(".st-key-viewer"))
+    assert height - 110 <= viewer["height"]
+    assert height - 16 <= viewer["y"] + viewer["height"] <= height
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
+
+
+@pytest.mark.parametrize(("width", "most"), [(1024, 92), (390, 140)])
+def test_settings_take_two_lines_where_the_page_is_narrow(visit, width, most):
+    page = visit(width=width).open(at(mask="causal"))
+    assert place(page.locator(".st-key-settings"))["height"] <= most
+    assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") == 0
+
+
+def test_every_setting_has_a_label_to_see_and_to_hear(visit):
+    page = visit().open(at(mask="window"))
+    page.get_by_role("button", name="More").click()
+    for role, name in [
+        ("textbox", "Sentence"),
+        ("combobox", "d_model"),
+        ("combobox", "Heads"),
+        ("combobox", "Mask"),
+        ("combobox", "Keys seen on either side"),
+        ("textbox", "Seed"),
+        ("button", "Another seed"),
+        ("combobox", "Show"),
+        ("combobox", "Parameters"),
+        ("combobox", "Positions"),
+        ("textbox", "Keys and values from another sentence"),
+    ]:
+        expect(page.get_by_role(role, name=name, exact=role != "button")).to_be_visible()  # beside an icon's own name
+        if role != "button":
+            expect(page.locator("label", has_text=name).first).to_be_visible()
+
+
+def test_more_stays_open_whatever_is_changed_inside_it(visit):
+    tab = visit()
+    page = tab.open()
+    page.get_by_role("button", name="More").click()
+    more = page.get_by_test_id("stPopoverBody")
+
+    def answered(**expected):
+        becomes(page, lambda: parameters(page).items() >= expected.items(), True)
+        tab.settled()
+        page.wait_for_timeout(300)  # it used to close a moment after the answer
+        expect(more).to_be_visible()
+
+    pick(page, "Positions", "sinusoidal")
+    answered(positions="sinusoidal")
+    more.get_by_text("Divide scores by √d_k").click()
+    answered(scaled="false")
+    more.get_by_role("textbox", name="Keys and values").fill("der Hund")
+    answered(context="der Hund")
+    pick(page, "Parameters", "xavier")
+    answered(initialiser="xavier")
+    pick(page, "Show", "Dividing by the sum is not softmax: True softmax")
+    answered(source="004 softmax")
+    pick(page, "Show", "Your own sentence")
+    becomes(page, lambda: "source" in parameters(page), False)
+    answered(context="der Hund")
+
+
+@pytest.mark.parametrize("label", ["Sentence", "Keys and values from another sentence"])
+def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(visit, label):
+    page = visit().open()
+    page.get_by_role("button", name="More").click()
+    box = page.get_by_role("textbox", name=label, exact=True)
+    box.fill("every word of this is there to be read")
+    box.press_sequentially(" to its end")
+    end = box.evaluate("box => box.getBoundingClientRect().right - parseFloat(getComputedStyle(box).paddingRight)")
+    counter = page.get_by_test_id("InputInstructions").filter(has_text=str(MAX_CHARACTERS))
+    assert place(counter)["x"] >= end
+
+
+def test_the_heads_that_d_model_changes_are_said(visit):
+    page = visit().open(at(heads=8))
+    pick(page, "d_model", "12")
+    expect(page.get_by_test_id("stToast")).to_contain_text("8 heads don't divide 12: showing 6.")
+    expect(page.get_by_role("combobox", name="Heads")).to_have_value("6")
+
+
+def test_the_menu_names_four_pages_and_links_to_the_others_work(visit):
+    tab = visit()
+    page = tab.open("what_if" + at(sentence="owls see mice"))
+    expect(page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value("owls see mice")
+    named = page.get_by_test_id("stTopNavLink").all_inner_texts()
+    assert [name.split("\n")[-1] for name in named] == ["Walkthrough", "Worked examples", "Audit", "The same in NumPy"]
+    assert page.get_by_test_id("stSidebar").count() == 0
+    becomes(page, lambda: parameters(page), {"sentence": "owls see mice", "ask": "what if"})
+
+
+def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
+    tab = visit()
+    page = tab.open("?embed=true")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    assert place(page.locator(".st-key-settings"))["y"] <= 16
+    page = tab.open()
+    page.evaluate("document.documentElement.dataset.presenting = ''")
+    for hidden in (page.get_by_test_id("stHeader"), page.locator(".st-key-settings")):
+        expect(hidden).to_be_hidden()
+    viewer = place(page.locator(".st-key-viewer"))
+    assert (viewer["x"], viewer["width"]) == (0, 1440)
+    assert viewer["height"] >= 870

@@ -1,0 +1,43 @@
+"""Markup: our own texts as runs, in which a person's words are words whatever they hold."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from passes import TRACES
+
+from attnviz.text.markup import STYLES, plain, runs
+from attnviz.text.steps import steps_of
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("plain", [["", "plain"]]),
+        ("**a** and *b*", [["strong", "a"], ["", " and "], ["em", "b"]]),
+        ("`d_k` of $\\sqrt{d_k}$.", [["code", "d_k"], ["", " of "], ["math", "\\sqrt{d_k}"], ["", "."]]),
+        (
+            ":blue[**query**] :orange[key] :green[v] :violet[o]",
+            [["q", "query"], ["", " "], ["k", "key"], ["", " "], ["v", "v"], ["", " "], ["output", "o"]],
+        ),
+        ("“{word}”", [["", "“"], ["word", "{word} *x*"], ["", "”"]]),
+    ],
+)
+def test_each_kind_of_markup_has_its_style(text, said):
+    assert runs(text, word="{word} *x*") == said
+
+
+@given(st.text(min_size=1))
+def test_a_persons_word_is_one_run_whatever_it_holds(word):
+    assert runs("**In** “{word}”, {word}?", word=word)[2] == ["word", word]
+    assert plain(runs("“{word}”", word=word)) == f"“{word}”"
+
+
+@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+def test_no_markup_is_left_in_a_text_of_a_step(trace):
+    for step in steps_of(trace):
+        for said in (step.heading, step.text, *(note.runs for note in step.notes)):
+            assert {style for style, _ in said} <= set(STYLES)
+            ours = "".join(text for style, text in said if style not in ("math", "word"))
+            assert not re.search(r"[*`$\[\]{}]|:\w+\[", ours)
