@@ -3,7 +3,7 @@ import { element } from "./element.js";
 import { typeset } from "./formula.js";
 import { drawRuns } from "./runs.js";
 import { drawShapes } from "./shapes.js";
-import { stepAt } from "./state.js";
+import { stepAt, stepsOf } from "./state.js";
 
 export function makeLesson() {
   const box = element("section", "lesson");
@@ -13,7 +13,7 @@ export function makeLesson() {
     const next = JSON.stringify([where.step, heading, text, notes, formulas]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
-    const isLast = pass.document.order.at(-1) === where.step;
+    const isLast = stepsOf(pass).at(-1) === where.step;
     box.replaceChildren(...drawLesson(stepAt(pass, where)), ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
   };
   return { element: box, update };
