@@ -9,13 +9,13 @@ import re
 import numpy as np
 import pytest
 from passes import ROWS, TRACES
+from stories import percent
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.numerals import short
 from attnviz.core.selection import Selection
 from attnviz.text.story import said_of
 from attnviz.text.vocabulary import VOCABULARY, stories
-from attnviz.text.wording import percent
 
 FIRST = Selection(0, 0, 0, 0, 0)
 LABELS = ("head", "query", "key", "row", "column")
@@ -161,7 +161,7 @@ def part_place(trace, name, index):
 
 FORMATS = {
     "s": lambda trace, name, index: written(trace[name].value[index]),
-    "percent": lambda trace, name, index: percent(trace[name].value[index]),
+    "percent": percent,
     "rank": rank,
     "count": count,
     "sum": lambda trace, name, index: short(visible(trace, name, index).sum()),

@@ -1,20 +1,10 @@
 """Output: the last matrix mixes the heads."""
 
-import numpy as np
-
 from attnviz.core.trace import Trace
 from attnviz.text.condition import has
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
-from attnviz.text.wording import length
-
-
-def relative_lengths(rows: np.ndarray) -> np.ndarray:
-    """The lengths of rows over the largest number in them: the lengths themselves may be beyond float64."""
-    unit = float(np.abs(rows).max()) or 1.0
-    return np.array([length(row / unit) for row in rows])
-
 
 _AFTER_HEADS = ("concat", "contributions", "output")
 
@@ -93,8 +83,8 @@ OUTPUT = Step(
     notes=(
         Section(
             "set by hand",
-            "Numbers between the heads and the output are set by hand here, so the contributions $O_i$ of the heads do "
-            "not add up to the output.",
+            "Numbers between the heads and the output are set by hand here, so the heads' contributions do not add "
+            "up to the output.",
             is_set_by_hand,
         ),
     ),

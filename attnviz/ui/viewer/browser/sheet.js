@@ -1,5 +1,6 @@
 // Sheets: a slot of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
 // others are fixed, or those of the selection.
+import { ofHead } from "./latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
@@ -43,6 +44,5 @@ export function bandOf({ coordinates }) {
 }
 
 export function symbolOf(latex, head, isTransposed = false) {
-  const numbered = head === null ? "" : head < 9 ? `_${head + 1}` : `_{${head + 1}}`;
-  return latex.replace("_i", numbered) + (isTransposed ? "^⊤" : "");
+  return (head === null ? latex : ofHead(latex, head)) + (isTransposed ? "^⊤" : "");
 }
