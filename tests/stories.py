@@ -13,19 +13,10 @@ from attnviz.text.vocabulary import VOCABULARY
 
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PLACES = [
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-    "eleventh",
-    "twelfth",
+    *["first", "second", "third", "fourth", "fifth", "sixth"],
+    *["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"],
 ]
+SLOT = r"\{(\w+)(?::([\w.]+))?\}"
 WORDS = ("query", "key", "token", "context token")
 
 
@@ -34,14 +25,17 @@ class UnfilledError(Exception):
 
 
 def told(trace, name, index, selection):
-    """The first story of a cell that holds and can be filled."""
+    """What the first story of a cell that holds and can be filled says of it."""
+    return story_of(trace, name, index, selection)[1]
+
+
+def story_of(trace, name, index, selection):
+    """That story, and what it says."""
     here = trace.selection_at(trace[name].cell(index), selection)
     for story in said_of(trace, VOCABULARY[name].stories):
         if holds(trace, story.when, name, index, here):
             try:
-                return re.sub(
-                    r"\{([a-z_]+):?([a-z.]*)\}", lambda slot: fill(trace, name, index, here, *slot.groups()), story.text
-                )
+                return story, re.sub(SLOT, lambda slot: fill(trace, name, index, here, *slot.groups("")), story.text)
             except UnfilledError:
                 continue
     raise AssertionError(f"nothing is said of {name}{index}")

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 from page import ROOT, SENTENCE
-from tab import at, becomes, cell, expect, grid, heading, outlined, parameters, served
+from tab import at, becomes, cell, expect, grid, heading, outlined
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -90,91 +90,6 @@ def test_a_band_of_the_big_matrix_is_the_head_s_own(visit):
     becomes(page, lambda: outlined(page, "Query parameters"), [(row, 6) for row in range(8)])
 
 
-def test_a_deep_link_on_a_server_that_has_just_started(visit):
-    with served() as address:
-        page = visit(address=address).open(
-            at(sentence="a new day", heads=4, mask="causal", seed=7, step="Softmax", cell="3.3.2.1.1")
-        )
-        trace = trace_of(Settings("a new day", n_heads=4, mask="causal", seed=7))
-        name = f"attention[head 3, day, new] = {digits(trace['attention'].value[2, 2, 1])}"
-        expect(page.get_by_role("heading", name=name)).to_be_visible()
-        page.close()  # before its server ends, which it would miss
-
-
-def test_settings_survive_a_page_switch_and_a_reload(visit):
-    tab = visit()
-    page = tab.open(at(sentence="come rain or shine", heads=4, d_model=12, mask="causal", seed=5, step="Scores"))
-    expect(heading(page, "How well does each key")).to_be_visible()
-    page.get_by_role("link", name="The same in NumPy").click()
-    expect(page.get_by_text("scores = q @ k.swapaxes(-1, -2)")).to_be_visible()
-    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
-    page.get_by_role("link", name="Walkthrough").click()
-    expect(heading(page, "How well does each key")).to_be_visible()
-    expect(page.get_by_label("Type a sentence")).to_have_value("come rain or shine")
-    page.reload()
-    tab.settled()
-    expect(heading(page, "How well does each key")).to_be_visible()
-    value = trace_of(Settings("come rain or shine", d_model=12, n_heads=4, mask="causal", seed=5))["scores"].value
-    cell(page, "Scores", 3, 2).hover()
-    expect(page.get_by_role("status")).to_have_text(f"scores[head 1, shine, or] = {float(value[0, 3, 2])!r}")
-
-
-def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
-    tab = visit()
-    page = tab.open(at(sentence="come rain or shine", seed=7, context="sun"))
-    for name in ("Audit", "What if", "Take it apart", "Walkthrough") * 2:  # faster than the pages answer
-        page.get_by_role("link", name=name).click()
-    expect(page.get_by_text("Try:")).to_be_visible()
-    tab.settled()
-    expect(page.get_by_label("Type a sentence")).to_have_value("come rain or shine")
-    expect(page.get_by_role("textbox", name="Seed")).to_have_value("7")
-    becomes(page, lambda: parameters(page).get("sentence"), "come rain or shine")
-    assert page.get_by_role("alert").count() == 0
-
-
-def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit):
-    tab = visit()
-    page = tab.open(at(step="Softmax"))
-    page.get_by_label("Type a sentence").fill("")
-    page.get_by_label("Type a sentence").press_sequentially("owls see mice", delay=20)
-    page.locator(".st-key-Next_top button").click()
-    expect(heading(page, "Collect the values")).to_be_visible()
-    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
-    page.reload()
-    tab.settled()
-    expect(page.get_by_label("Type a sentence")).to_have_value("owls see mice")
-
-
-def test_a_mended_value_is_mended_in_the_address_too(visit):
-    tab = visit()
-    page = tab.open(at(d_model=999))
-    becomes(page, lambda: parameters(page), {"d_model": "128"})
-    page.reload()
-    tab.settled()
-    assert page.get_by_role("alert").count() == 0
-    becomes(page, lambda: parameters(page), {"d_model": "128"})
-
-
-def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
-    page = visit().open(at(changes="scores[0,1,2]=3", heads=4))
-    page.get_by_role("button", name="Change it").click()
-    expect(heading(page, "What if a number were another?")).to_be_visible()
-    expect(page.get_by_text("scores[head 1, cat, sat] = 3", exact=True)).to_be_visible()
-    becomes(page, lambda: parameters(page), {"heads": "4", "changes": "scores[0,1,2]=3"})
-
-
-def test_back_from_another_page_brings_the_sentence_back(visit):
-    tab = visit()
-    page = tab.open(at(sentence="come rain or shine", heads=4, mask="causal", step="Scores"))
-    page.get_by_role("link", name="The same in NumPy").click()
-    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
-    tab.settled()
-    page.wait_for_function("location.search.includes('heads=4') && location.search.includes('mask=causal')")
-    page.go_back()
-    expect(heading(page, "How well does each key")).to_be_visible()
-    expect(page.get_by_label("Type a sentence")).to_have_value("come rain or shine")
-
-
 def test_a_step_that_was_clicked_does_not_keep_the_arrow_keys(visit):
     tab = visit()
     page = tab.open()
@@ -236,16 +151,6 @@ def test_markup_typed_as_words_appears_as_those_very_characters(visit, step, d_m
         assert page.locator('[data-testid="stMain"]').locator("img, a[href*=evil], em").count() == 0
 
 
-def test_a_bad_address_opens_the_page_and_says_so(visit):
-    page = visit().open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
-    for text in ("got '7', using 8", "got '-1', using 0", "using Tokens", "the address has 40,000"):
-        expect(page.get_by_role("alert").filter(has_text=text)).to_be_visible()
-    expect(heading(page, "Words become vectors")).to_be_visible()
-    page = visit().open(at(d_model="1e9", seed="1e400"))
-    expect(page.get_by_role("alert").filter(has_text="using 128")).to_be_visible()
-    expect(page.get_by_role("alert").filter(has_text="using 4294967295")).to_be_visible()
-
-
 @pytest.mark.parametrize("source", ["000 word", "001 with", "002 multihead", "003 steps", "004 sum"])
 def test_a_worked_example_opens_in_the_walkthrough_and_steps_to_its_end(visit, source):
     example, variant = source.split()
@@ -258,39 +163,6 @@ def test_a_worked_example_opens_in_the_walkthrough_and_steps_to_its_end(visit, s
             tab.settled()
             page.locator(".st-key-Next_top button").first.click()
     expect(heading(page, "Every stage and its shape")).to_be_visible()
-
-
-def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):
-    tab = visit()
-    page = tab.open("worked_examples" + at(notebook="004"))
-    expect(page.get_by_text("80 of 107 agree")).to_be_visible()
-    page.get_by_role("button", name="See attention in “Sum-normalised").click()
-    expect(heading(page, "Scores over their sum")).to_be_visible()
-    cell(page, "Attention", 0, 1).hover()
-    expect(page.get_by_role("status")).to_have_text("attention[head 1, current, context 2] = 0.33333333333333337")
-    assert "source=004+sum" in page.url
-    page.reload()
-    tab.settled()
-    expect(heading(page, "Scores over their sum")).to_be_visible()
-
-
-def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
-    with served() as address:
-        page = visit(address=address).open("worked_examples" + at(notebook="002"))
-        expect(heading(page, "002. Self-attention")).to_be_visible()
-        expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
-        page.close()  # before its server ends, which it would miss
-
-
-def test_typing_goes_on_while_the_page_answers(visit):
-    page = visit().open()
-    box = page.get_by_label("Type a sentence")
-    box.fill("")
-    expect(page.get_by_role("alert")).to_contain_text("no words yet")
-    box.press_sequentially("quick words come and go", delay=60)
-    expect(grid(page, "Embeddings").get_by_role("rowheader")).to_have_text(["quick", "words", "come", "and", "go"])
-    expect(box).to_have_value("quick words come and go")
-    expect(box).to_be_focused()
 
 
 PICTURE = ROOT / "docs" / "walkthrough.png"

@@ -41,7 +41,9 @@ def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
 @pytest.mark.parametrize("word", ["`", "\\", "*", "$", "<"])
 def test_a_word_in_the_banner_is_escaped(word):
     at = opened(ROOT / "pages" / "audit.py", sentence=f"the {word}", changes="embeddings[1,0]=1")
-    assert at.markdown[0].value.replace(WORD_JOINER, "") == rf"**Set by hand:** embeddings\[\{word}, 1\] \= 1".replace(",", r"\,")
+    assert at.markdown[0].value.replace(WORD_JOINER, "") == rf"**Set by hand:** embeddings\[\{word}, 1\] \= 1".replace(
+        ",", r"\,"
+    )
 
 
 @pytest.mark.browser

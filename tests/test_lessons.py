@@ -26,6 +26,10 @@ OWN = {
     "half scale": attend(np.eye(3), parameters=Parameters(), scale=0.5),
     "masked by hand": trace_of(Settings("the cat sat")).with_change("masked", (0, 0, 1), -math.inf),
     "attention by hand": trace_of(Settings("the cat sat")).with_change("attention", (0, 0, 1), 5.0),
+    "a hidden share by hand": trace_of(Settings("the cat sat", mask="causal")).with_change(
+        "attention", (0, 0, 2), 0.25
+    ),
+    "the only share by hand": PASSES["all hidden"].with_change("attention", (0, 1, 2), 1.0),
     "sums by hand": PASSES["negative"].with_change("attention", (0, 0, 1), 5.0),
     "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
 }

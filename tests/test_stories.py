@@ -1,28 +1,20 @@
-"""Stories: one holds for every number of every pass, its slots can be filled, and what it says is so.
+"""Stories: one holds for every number of every pass, its slots can be filled, and what it says is so."""
 
-The slots are filled here by a second way of computing: products of whole arrays, and ranks by sorting.
-"""
-
-import math
 import re
 
 import numpy as np
 import pytest
 from passes import ROWS, TRACES
-from stories import percent
+from stories import SAYS, SLOT, story_of, told
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.numerals import short
 from attnviz.core.selection import Selection
 from attnviz.text.story import said_of
-from attnviz.text.vocabulary import VOCABULARY, stories
+from attnviz.text.vocabulary import VOCABULARY
 
 FIRST = Selection(0, 0, 0, 0, 0)
 LABELS = ("head", "query", "key", "row", "column")
-COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
-ORDINALS += tuple(f"{n}th" for n in range(11, 301))
-SLOT = r"\{(\w+)(?::([\w.]+))?\}"
 
 # a sees itself, b all three, c none; the scores are (9, −3, 0), (−3, 2, 2) and (0, 2, 4)
 MADE = attend(
@@ -60,115 +52,8 @@ EVERYWHERE = pytest.mark.parametrize(
 )
 
 
-class UnfillableError(Exception):
-    """There is nothing to say in a slot."""
-
-
-def told(trace, name, index):
-    """The first story of a number that holds, and what it says of it."""
-    place = trace.selection_at(trace[name].cell(index), FIRST)
-    for story in stories(trace, name):
-        if holds(trace, name, index, place, story.when):
-            try:
-                return story, re.sub(SLOT, lambda slot: filled(trace, name, index, place, *slot.groups()), story.text)
-            except UnfillableError:
-                continue
-    return None
-
-
-def holds(trace, name, index, place, when):
-    row = trace["masked"].value[place.head, place.query]
-    return {
-        "": True,
-        "set": index in trace[name].overridden,
-        "given": not trace[name].inputs,
-        "hidden": name in ("masked", "attention") and row[place.key] == -np.inf,
-        "unseeing": (row == -np.inf).all(),
-    }[when]
-
-
-def filled(trace, name, index, place, slot, form):
-    axes = trace.axes(name)
-    if slot in ("row", "column"):
-        at = -2 if slot == "row" else -1
-        return axes[at].label(index[at])
-    if slot in LABELS:
-        return trace.label(slot, getattr(place, slot))
-    of, at = (name, index) if slot == "value" else (slot, trace.cell_at(slot, place).index)
-    return FORMATS[form or "s"](trace, of, at)
-
-
-def written(value):
-    return "−∞" if value == -np.inf else short(value)
-
-
-def visible(trace, name, index):
-    row = trace[name].value[index[:-1]]
-    return row[np.isfinite(row)] if name in ("masked", "attention") else row
-
-
-def rank(trace, name, index):
-    row, value = visible(trace, name, index), trace[name].value[index]
-    if len(row) < 2:
-        raise UnfillableError
-    levels = []  # numbers that rounding alone tells apart are one level, the highest first
-    for each in sorted(row, reverse=True):
-        if not levels or levels[-1][0] - each > 1e-9 * max(map(abs, row)):
-            levels.append([])
-        levels[-1].append(each)
-    level = next(each for each in levels if value in each)
-    above = sum(map(len, levels[: levels.index(level)]))
-    named = "highest" if level is levels[0] else "lowest" if level is levels[-1] else ORDINALS[above]
-    return f"{'tied for ' * (len(level) > 1)}{named}"
-
-
-def count(trace, name, index):
-    n = len(visible(trace, name, index))
-    return COUNTS[n] if n <= 12 else str(n)
-
-
-def factors(trace, name, index):
-    """The two rows of numbers that a cell is the sum of products of, and what is added to it."""
-    of = {stage.name: stage.value for stage in trace.stages}
-    if name in ("q", "k", "v"):
-        bias = of[f"b_{name}"][index[0], index[2]] if f"b_{name}" in of else None
-        return of[trace[name].inputs[0]][index[1]], of[f"w_{name}"][index[0], :, index[2]], bias
-    if name == "scores":
-        return of["q"][index[:2]], of["k"][index[0], index[2]], None
-    if name == "heads":
-        return of["attention"][index[:2]], of["v"][index[0], :, index[2]], None
-    band = of["w_o"].reshape(len(of["heads"]), -1, of["w_o"].shape[-1])[index[0]]
-    return of["heads"][index[:2]], band[:, index[2]], None
-
-
-def largest(trace, name, index):
-    """Which term of a sum is the largest of those with its own sign."""
-    if index in trace[name].overridden:
-        raise UnfillableError
-    left, right, bias = factors(trace, name, index)
-    towards = -1 if trace[name].value[index] < 0 else 1
-    terms = towards * left * right
-    if bias is not None and towards * bias > terms.max():
-        raise UnfillableError
-    at = int(terms.argmax())
-    return at, left[at], right[at]
-
-
-def part_place(trace, name, index):
-    at, *_ = largest(trace, name, index)
-    return trace.label("key", at) if name == "heads" else f"place {at + 1}"
-
-
-FORMATS = {
-    "s": lambda trace, name, index: written(trace[name].value[index]),
-    "percent": percent,
-    "rank": rank,
-    "count": count,
-    "sum": lambda trace, name, index: short(visible(trace, name, index).sum()),
-    "part": lambda *cell: short(math.prod(largest(*cell)[1:])),
-    "part.place": part_place,
-    "part.sum": lambda *cell: " × ".join(map(short, largest(*cell)[1:])),
-}
+def said(trace, name, index):
+    return told(trace, name, index, FIRST)
 
 
 def some_cells(stage):
@@ -181,7 +66,7 @@ def some_cells(stage):
 def test_a_story_holds_for_every_number_and_is_english(trace):
     for stage in trace.stages:
         for index in some_cells(stage):
-            _, text = told(trace, stage.name, index)
+            text = said(trace, stage.name, index)
             assert re.match(r"[A-Z“\d−]", text), text
             assert text.endswith("."), text
             assert not re.search(r"[{}]|nan|None|\binf\b|  | [.,;:]|;.*;|of one\b|−0\.00", text), text
@@ -194,10 +79,10 @@ def test_slots_are_labels_or_stages_that_the_number_comes_from(trace):
         before = (
             {name for name in VOCABULARY if name in trace} if stage.name == "output" else sources(trace, stage.name)
         )
-        for story in stories(trace, stage.name):
+        for story in said_of(trace, VOCABULARY[stage.name].stories):
             for slot, form in re.findall(SLOT, story.text):
                 assert slot in {"value", *LABELS, *before}, (stage.name, slot)
-                assert form in {"", *FORMATS}
+                assert form in SAYS
 
 
 def sources(trace, name):
@@ -210,20 +95,20 @@ def sources(trace, name):
 def test_the_number_itself_is_said_but_where_it_is_minus_infinity_or_nothing(trace):
     for stage in trace.stages:
         for index in some_cells(stage):
-            story, _ = told(trace, stage.name, index)
+            story, _ = story_of(trace, stage.name, index, FIRST)
             if "{value" not in story.text:
                 assert stage.value[index] in (0, -np.inf)
 
 
 def test_every_story_is_told_of_some_number():
-    said = {
-        told(trace, stage.name, index)[0]
+    told = {
+        story_of(trace, stage.name, index, FIRST)[0]
         for trace in (*TRACES.values(), *BY_HAND.values(), BIASED, MADE)
         for stage in trace.stages
         for index in some_cells(stage)
     }
     written = {story for entry in VOCABULARY.values() for story in entry.stories}
-    never = {story.text for story in written - said}
+    never = {story.text for story in written - told}
     assert never == set()
 
 
@@ -245,7 +130,7 @@ def test_every_story_is_told_of_some_number():
             "“b” scores 2.00 with “c”, tied for highest of three; place 2 alone adds 2.00 (1.00 × 2.00).",
         ),
         ("scaled", (0, 0, 0), "The score of “a” with “a” stays 9.00, as scaling is switched off."),
-        ("mask", (1, 2), "For “b” and “c” the mask holds 1.00: 1 is visible, 0 is hidden."),
+        ("mask", (1, 2), "For “b” and “c” the mask holds 1: 1 is visible, 0 is hidden."),
         ("masked", (0, 1, 1), "“b” sees “b”, so its score stays 2.00."),
         ("masked", (0, 0, 1), "“b” is hidden from “a”: its score becomes −∞, and its share 0."),
         # e^−5 / (e^−5 + 2) = 0.003, and 1 / (e^−5 + 2) = 0.498 twice
@@ -282,13 +167,19 @@ def test_every_story_is_told_of_some_number():
     ],
 )
 def test_what_is_said_of_numbers_made_by_hand(name, index, text):
-    assert told(MADE, name, index)[1] == text
+    assert said(MADE, name, index) == text
 
 
 @pytest.mark.parametrize(
     ("trace", "name", "index", "begins"),
     [
-        ("causal", "x", (0, 1), "“the” enters with "),  # cos 0 = 1 is added
+        # cos 0 = 1 is added
+        (
+            "causal",
+            "x",
+            (0, 1),
+            "“the” enters with 0.02 at place 2: −0.98 from the word and 1.00 from where it stands.",
+        ),
         ("causal", "positions", (0, 1), "1.00 is added at place 2 of “the”, because of where the word stands."),
         ("unscaled", "scaled", (0, 0, 1), "The score of “the” with “cat” stays "),
         ("one word", "scores", (1, 0, 0), "“alone” scores −1.23 with “alone”, its only key; place "),
@@ -307,29 +198,29 @@ def test_what_is_said_of_numbers_made_by_hand(name, index, text):
     ],
 )
 def test_how_stories_begin(trace, name, index, begins):
-    assert told(TRACES[trace], name, index)[1].startswith(begins)
+    assert said(TRACES[trace], name, index).startswith(begins)
 
 
 def test_what_is_set_by_hand_is_said_to_be_and_has_no_terms():
     trace = PLAIN.with_change("attention", (0, 2, 1), 0.5).with_change("scores", (1, 2, 0), 2.0)
     row = trace["attention"].value[0, 2].sum()
-    assert told(trace, "attention", (0, 2, 1))[1] == (
+    assert said(trace, "attention", (0, 2, 1)) == (
         f"“sat” gives “cat” 50 %, as you set it by hand; its row now adds up to {short(row)}."
     )
-    assert told(trace, "scores", (1, 2, 0))[1] == (
+    assert said(trace, "scores", (1, 2, 0)) == (
         "You set this number to 2.00 by hand; what follows is recomputed from it."
     )
-    ranked = told(trace, "attention", (1, 2, 0))[1]
+    ranked = said(trace, "attention", (1, 2, 0))
     assert re.fullmatch(r"“sat” gives “the” \d+ %: its score 1\.00 is highest of three\.", ranked)
 
 
 def test_the_parts_of_an_output_are_not_said_once_they_do_not_add_up():
-    assert "head 1 adds" in told(PLAIN, "output", (0, 0))[1]
-    assert "adds" not in told(PLAIN.with_change("concat", (2, 0), 1.0), "output", (0, 0))[1]
+    assert "head 1 adds" in said(PLAIN, "output", (0, 0))
+    assert "adds" not in said(PLAIN.with_change("concat", (2, 0), 1.0), "output", (0, 0))
 
 
 def test_the_largest_term_may_be_the_bias_and_is_then_not_sought_among_the_places():
-    assert told(BIASED, "q", (0, 0, 0))[1].endswith("its input times a column of parameters, and a bias.")
+    assert said(BIASED, "q", (0, 0, 0)).endswith("its input times a column of parameters, and a bias.")
 
 
 def test_a_number_set_by_hand_comes_before_all_other_cases():

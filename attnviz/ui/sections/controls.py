@@ -23,24 +23,15 @@ SIZES = {"padding": "Keys hidden at the end", "window": "Keys seen on either sid
 
 
 def draw(shown: Shown) -> tuple[str, ...]:
-    """Draw the settings in one line; returns a notice for what was typed and is not used as it stands.
-
-    The button "More" has a place of its own beside the line: one that moves is
-    another to the browser, which would close what it opened.
-    """
+    """Draw the settings in one line; returns a notice for what was typed and is not used as it stands."""
+    own = shown.scene.source == OWN
     with st.container(horizontal=True, vertical_alignment="center", key=shown.key("settings")):
-        line = st.container(horizontal=True, vertical_alignment="center", key=shown.key("usual"))
-        more = st.popover("More", icon=":material/tune:", key=shown.key("more"))
-    with more:
-        _source(shown)
-    if shown.scene.source != OWN:
-        with line:
-            _example(shown)
-        return ()
-    with more:
-        _rare(shown)
-    with line:
-        return _usual(shown)
+        mended = _usual(shown) if own else _example(shown)
+        with st.popover("More", icon=":material/tune:", key=shown.key("more")):
+            _source(shown)
+            if own:
+                _rare(shown)
+    return mended
 
 
 def _usual(shown: Shown) -> tuple[str, ...]:
@@ -91,10 +82,10 @@ def _source_title(source: str) -> str:
     return f"{example.title}: {variant.title}"
 
 
-def _example(shown: Shown) -> None:
-    """Which worked example is shown, and the way back to one's own sentence."""
+def _example(shown: Shown) -> tuple[str, ...]:
+    """Which worked example is shown, and the way back to one's own sentence; there is nothing to mend."""
     example, variant = SOURCES[shown.scene.source]
-    st.markdown(f"**{example.title}.** {variant.title}: {variant.description}")
+    st.markdown(f"**{example.title}.** {variant.title}: {variant.description}", width="content")
     st.button(
         "Your own sentence",
         icon=":material/close:",
@@ -102,6 +93,7 @@ def _example(shown: Shown) -> None:
         on_click=shown.update,
         kwargs={"source": OWN, "changes": ()},
     )
+    return ()
 
 
 def _typed(shown: Shown, label: str, name: str, **box: str) -> None:

@@ -33,6 +33,6 @@ def draw_without_controls(shown: Shown) -> None:
 
 
 def _say(sentences: Sequence[str]) -> None:
-    """What was mended, and what could not be shown."""
-    for sentence in sentences:
-        st.warning(markdown(sentence), icon=":material/info:")
+    """What was mended, and what could not be shown, a line for each."""
+    if sentences:
+        st.warning("  \n".join(map(markdown, sentences)), icon=":material/info:")

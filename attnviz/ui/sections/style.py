@@ -6,34 +6,35 @@ _STYLE = """<style>
 [data-testid="stHeader"] { height: 2.75rem; min-height: 2.75rem; }
 [data-testid="stMainBlockContainer"] { padding: 3rem 1.5rem 1rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
+[data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-history { display: none; }
 
-/* settings: one line of boxes, each behind its small label; two lines where they do not fit, then under its label */
+/* settings: one line of boxes, each behind its small label; on a phone two lines, labels above */
 [class*="st-key-settings"] { gap: 0.4rem 0.75rem; flex-wrap: wrap; }
-[class*="st-key-settings"] > [data-testid="stLayoutWrapper"]:has([class*="st-key-usual"]) { display: contents; }
-[class*="st-key-usual"] { display: contents; }
-[class*="st-key-usual"] [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; gap: 0.2rem; }
-[class*="st-key-usual"] [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; white-space: nowrap; }
+[class*="st-key-settings"] [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; gap: 0.2rem; }
+[class*="st-key-settings"] [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; white-space: nowrap; }
 [class*="st-key-seed"] [data-testid="InputInstructions"] { display: none; }
 :is([class*="st-key-sentence"], [class*="st-key-context"]) input { padding-right: 5rem; }
 [class*="st-key-another_seed"] [data-testid="stMarkdownContainer"] { position: absolute; clip-path: inset(50%); }
 [class*="st-key-sentence"] { min-width: 16rem; }
 @media (min-width: 641px) {
-  [class*="st-key-usual"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) {
+  [class*="st-key-settings"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) {
     display: flex; flex-direction: row; align-items: center; gap: 0.4rem;
   }
-  [class*="st-key-usual"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) > div { flex: 1; min-width: 0; }
+  [class*="st-key-settings"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) > div {
+    flex: 1; min-width: 0;
+  }
 }
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3rem 0.75rem 1rem; }
   [class*="st-key-settings"] { gap: 0.4rem; align-items: end; }
-  [class*="st-key-usual"] > [data-testid="stElementContainer"] { order: 2; flex: 1 1 3.5rem; min-width: 0; }
-  [class*="st-key-usual"] > [class*="st-key-sentence"] { order: 0; flex-basis: 60%; }
-  [class*="st-key-usual"] > [class*="st-key-mask"] { flex-basis: 5.5rem; }
-  [class*="st-key-usual"] > [class*="st-key-another_seed"] { flex: none; }
-  [class*="st-key-usual"] > :has(.stMarkdown):first-child { order: 0; flex-basis: 100%; }
+  [class*="st-key-settings"] > [data-testid="stElementContainer"] { order: 2; flex: 1 1 3.5rem; min-width: 0; }
+  [class*="st-key-settings"] > [class*="st-key-sentence"] { order: 0; flex-basis: 60%; }
+  [class*="st-key-settings"] > [class*="st-key-mask"] { flex-basis: 5.5rem; }
+  [class*="st-key-settings"] > [class*="st-key-another_seed"] { flex: none; }
+  [class*="st-key-settings"] > :has(.stMarkdown):first-child { order: 0; flex-basis: 100%; }
   [class*="st-key-more"] { order: 1; }
-  [class*="st-key-usual"] [data-testid="stWidgetLabel"] [data-testid="stTooltipIcon"] { display: none; }
+  [class*="st-key-settings"] [data-testid="stWidgetLabel"] [data-testid="stTooltipIcon"] { display: none; }
 }
 
 /* one screen: the viewer has all the height that is left */

@@ -1,30 +1,32 @@
 """Bundle: JavaScript modules as one text, as Streamlit takes an inline component.
 
 A module imports with lines such as `import { parts } from "./cells.js";` and
-exports functions, constants and, the one that is asked for, a default.
+exports functions, constants and, the one that is asked for, a default. Each
+keeps a scope of its own.
 """
 
 import re
 from pathlib import Path
 
-_IMPORT = re.compile(r'^import \{(?P<names>[\w\s,]+)\} from "\./(?P<module>[\w.]+)";\n', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{(?P<names>[\w\s,]+)\} from "\./(?P<module>\w+)\.js";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
-_TOP_LEVEL = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class) (\w+)", re.MULTILINE)
 _LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
 
 
 def bundle(entry: Path) -> str:
-    """The text of a module after those it imports, each once, without their imports and exports.
+    """The text of a module after those it imports, each once.
 
     Raises
     ------
     ValueError
         If modules import each other in a circle, a name is imported that is not
-        exported or is declared twice, or an import or export is of another form.
+        exported, or an import or export is of another form.
     """
     texts = {path: path.read_text("utf-8") for path in _ordered(entry, ())}
-    _check_names(texts)
-    return "\n".join(_joinable(path, text) for path, text in texts.items())
+    for path, text in texts.items():
+        _check(path, text, texts)
+    *imported, (_, last) = texts.items()
+    return "\n".join([*(_scoped(path, text) for path, text in imported), _joinable(last)])
 
 
 def _ordered(path: Path, importers: tuple[Path, ...]) -> dict[Path, None]:
@@ -34,35 +36,34 @@ def _ordered(path: Path, importers: tuple[Path, ...]) -> dict[Path, None]:
         raise ValueError(f"Modules import without circles; got {circle}. Move what both need into a third.")
     ordered: dict[Path, None] = {}
     for imported in _IMPORT.finditer(path.read_text("utf-8")):
-        ordered |= _ordered(path.parent / imported["module"], (*importers, path))
+        ordered |= _ordered(path.with_name(f"{imported['module']}.js"), (*importers, path))
     return ordered | {path: None}
 
 
-def _check_names(texts: dict[Path, str]) -> None:
-    declared: dict[str, Path] = {}
-    for path, text in texts.items():
-        for name in _TOP_LEVEL.findall(text):
-            if name in declared:
-                raise ValueError(
-                    f"A name stands for one thing in all modules; {declared[name].name} and {path.name} both declare "
-                    f"{name}. Rename one."
-                )
-            declared[name] = path
-        for imported in _IMPORT.finditer(text):
-            wanted = set(re.findall(r"\w+", imported["names"]))
-            exported = {each["name"] for each in _EXPORT.finditer(texts[path.parent / imported["module"]])}
-            if missing := wanted - exported:
-                raise ValueError(
-                    f"A module imports what another exports; {path.name} imports {', '.join(sorted(missing))}, which "
-                    f"{imported['module']} does not export. Export or rename it."
-                )
-
-
-def _joinable(path: Path, text: str) -> str:
-    joinable = _EXPORT.sub("", _IMPORT.sub("", text))
-    if other := _LEFT_OVER.search(joinable):
+def _check(path: Path, text: str, texts: dict[Path, str]) -> None:
+    for imported in _IMPORT.finditer(text):
+        source = path.with_name(f"{imported['module']}.js")
+        if missing := set(re.findall(r"\w+", imported["names"])) - set(_exported(texts[source])):
+            raise ValueError(
+                f"A module imports what another exports; {path.name} imports {', '.join(sorted(missing))}, which "
+                f"{source.name} does not export. Export or rename it."
+            )
+    if other := _LEFT_OVER.search(_joinable(text)):
         raise ValueError(
             f'Imports are of the form `import {{ name }} from "./module.js";`, exports of functions and constants; '
             f"{path.name} has {other[0]!r}. Write it so."
         )
-    return joinable
+
+
+def _exported(text: str) -> list[str]:
+    return [each["name"] for each in _EXPORT.finditer(text)]
+
+
+def _scoped(path: Path, text: str) -> str:
+    """A module as a constant that holds what it exports."""
+    return f"const {path.stem}_js = (() => {{\n{_joinable(text)}return {{ {', '.join(_exported(text))} }};\n}})();\n"
+
+
+def _joinable(text: str) -> str:
+    """A module's text that takes what it imports from such constants."""
+    return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))

@@ -35,10 +35,12 @@ function drawRow([name, array], pass, where, look, colours, tools) {
     const size = isThere ? Math.abs(value) / range : 0;
     Object.assign(bar.style, {
       height: `${100 * size}%`,
-      bottom: `${(100 * ((value < 0 ? value : 0) - low)) / range || 0}%`,
+      bottom: `${(100 * (Math.min(value, 0) - low)) / range || 0}%`,
       background: css(mixed(colours.share, colours.page, place === selected ? 0.9 : 0.45)),
     });
-    column.append(bar, element("span", "number", isThere && values.length <= 8 ? short(value) : ""));
+    const zero = element("span", "zero");
+    zero.style.bottom = `${(-100 * low) / range}%`;
+    column.append(bar, zero, element("span", "number", isThere && values.length <= 8 ? short(value) : ""));
     column.onclick = () => tools.pick(name, at);
     column.onpointerenter = () => tools.point(name, at);
     column.onpointerleave = () => tools.point(name, null);

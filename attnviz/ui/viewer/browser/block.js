@@ -9,35 +9,33 @@ const WIDEST_CAPTION = 14; // a longer one is cut off
 
 export function blockOf(sheet, paint) {
   const { slot, size: [rows, columns] } = sheet;
+  const width = (text) => textWidth(text, paint.family);
   return {
     rows, columns,
-    rowLabel: widestOf(sheet.rows.labels),
-    columnLabel: widestOf(sheet.columns.labels),
+    rowLabel: Math.max(...sheet.rows.labels.map(width)),
+    columnLabel: Math.max(...sheet.columns.labels.map(width)),
     rowNames: sheet.rows.labels.join("\n"),
     columnNames: sheet.columns.labels.join("\n"),
-    before: slot.sign ? 0.9 + textWidth(slot.sign) : 0,
-    after: slot.after ? 0.9 + textWidth(slot.after) : 0,
+    before: slot.sign ? 0.9 + width(slot.sign) : 0,
+    after: slot.after ? 0.9 + width(slot.after) : 0,
     sums: slot.sums ? 3.2 : 0,
     bands: bandOf(sheet.columns) > 0,
-    caption: Math.min(textWidth(`${plain(sheet.symbol)} ${titleOf(sheet, paint.look)}`) + 1.6, WIDEST_CAPTION),
-    digits: widestDigits(scaleOf(sheet, paint)),
+    caption: Math.min(width(`${plain(sheet.symbol)} ${titleOf(sheet, paint.look)}`) + 1.6, WIDEST_CAPTION),
+    symbol: width(plain(sheet.symbol)) + 1,
+    digits: width(widestDigits(scaleOf(sheet, paint))),
   };
 }
 
 function widestDigits({ scale, limit }) {
-  if (scale === "flag") return 1;
-  return textWidth(scale === "share" ? "0.00" : short(-limit));
+  if (scale === "flag") return "1";
+  return scale === "share" ? "0.00" : short(-limit);
 }
 
 let probe = null;
 
 // The width of a text in units of its font's size.
-export function textWidth(text) {
+function textWidth(text, family) {
   probe ??= document.createElement("canvas").getContext("2d");
-  probe.font = "100px sans-serif";
+  probe.font = `100px ${family}`;
   return probe.measureText(text).width / 100;
-}
-
-function widestOf(labels) {
-  return Math.max(...labels.map(textWidth));
 }

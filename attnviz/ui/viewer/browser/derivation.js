@@ -25,7 +25,7 @@ export function derivation(stages, rule, flat, left, value) {
       cells: each.line.cells.map(({ source: name }, i) => ({ name, index: unflattened(stages.get(name).shape, each.flats[i]) })),
       text: filled(rule, each.line.text, each.places),
       value: each.value,
-      place: placeOf(stages, each),
+      place: placeNamed(stages, each),
     })),
     conclusion: filled(rule, variant.conclusion, places, texts),
     formula: variant.formula && `${left} = ${filled(rule, variant.formula, places, texts)} = ${tex(value)}`,
@@ -53,7 +53,7 @@ function termsOf(rule, { term }, places) {
 }
 
 // What the place that a line stands for is called, as a piece of a story; nothing of a line that does not run.
-function placeOf(stages, { line, places }) {
+function placeNamed(stages, { line, places }) {
   for (const { source, pattern } of line.cells) {
     const axis = stages.get(source).axes[pattern.axes.findIndex((letters) => letters.join() === RUNNING)];
     if (!axis) continue;

@@ -26,10 +26,15 @@ export function makeDiagram(box, draw) {
       }));
       return draw.step(column, inside);
     }));
+    observer.disconnect();
+    for (const step of row.children) observer.observe(step);
   };
-  const connect = ({ arrows: pairs }) => {
+  let pairs = [];
+  const connect = (arrowsOfMap) => {
+    pairs = arrowsOfMap;
     const canvasOf = Object.fromEntries(thumbs.map(({ name, canvas }) => [name, canvas]));
     drawArrows(arrows, row, pairs.map((pair) => pair.map((name) => canvasOf[name])), [...row.querySelectorAll(".layer")]);
   };
+  const observer = new ResizeObserver(() => connect(pairs)); // a font that arrives moves all that stands in the row
   return { row, build, connect, thumbs: () => thumbs };
 }

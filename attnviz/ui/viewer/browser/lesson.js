@@ -33,14 +33,9 @@ export function lessonAt(pass, where) {
 }
 
 export function drawLesson({ heading, text, notes, formulas }) {
-  const equations = element("div", "formulas");
-  equations.append(...formulas.map(typeset));
-  return [
-    lineOf("h2", "", heading),
-    ...(text.length ? [lineOf("p", "said", text)] : []),
-    ...(formulas.length ? [equations] : []),
-    ...notes.map((runs) => lineOf("p", "note", runs)),
-  ];
+  const title = element("header");
+  title.append(lineOf("h2", "", heading), ...formulas.map(typeset));
+  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
 }
 
 function lineOf(tag, className, runs) {

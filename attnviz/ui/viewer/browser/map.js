@@ -3,7 +3,8 @@ import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
 
-const HEIGHT = 44, APART = 3;
+const HEIGHT = 44;
+const BETWEEN = 3;
 
 export function makeMap(tools) {
   const box = element("div", "map");
@@ -34,10 +35,10 @@ export function makeMap(tools) {
     const colours = coloursOf(box, palette), now = JSON.stringify([colours, box.clientWidth]);
     if (drawn?.pass !== pass || drawn.now !== now) {
       for (const thumb of diagram.thumbs()) {
-        const height = (HEIGHT - (thumb.beside - 1) * APART) / thumb.beside;
+        const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
         thumb.draw(pass, { width: 58, height, largest: 7 }, colours);
       }
-      diagram.connect(map);
+      diagram.connect(map.arrows);
       drawn = { pass, now };
     }
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);

@@ -60,9 +60,9 @@ function describe(sheet, { pass, look }, row, column) {
   return `${look.nameOf(sheet.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(sheet, pass, index) ? ", hidden" : ""}`;
 }
 
-function place(figure, { size: [rows, columns], stage }, { x, y, room, cell: [width, height], font, label, labels, upright }) {
+function place(figure, { size: [rows, columns], stage }, { x, y, room, cell: [width, height], font, label, bands, labels, upright }) {
   figure.className = `matrix ${stage.role}`;
-  const sizes = { "--width": width, "--height": height, "--digits": font, "--label": label, "--room": room, "--row-label": labels[0], "--column-label": labels[1] };
+  const sizes = { "--width": width, "--height": height, "--digits": font, "--label": label, "--room": room, "--bands": bands, "--row-label": labels[0], "--column-label": labels[1] };
   for (const [name, size] of Object.entries(sizes)) figure.style.setProperty(name, `${size}px`);
   Object.assign(figure.style, { left: `${x}px`, top: `${y}px`, width: `${columns * width}px`, height: `${rows * height}px` });
   figure.classList.toggle("small", Math.min(width, height) < 6);

@@ -1,4 +1,5 @@
 // The picture: the matrices of a step, all with cells of one size, as large as the box allows.
+import { makeBars } from "./bars.js";
 import { blockOf } from "./block.js";
 import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
@@ -11,14 +12,17 @@ import { drawReadout } from "./readout.js";
 import { makeSheet } from "./sheet.js";
 import { focusOf, stepAt } from "./state.js";
 
+const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
+const APART = 18; // pixels
 const NARROW = 640; // pixels: a page that is not wider grows downwards
 
 export function makePicture(tools) {
   const box = element("section", "picture");
   box.setAttribute("aria-label", "The picture");
   const board = element("div", "board"), plane = element("div", "plane"), readout = element("div", "readout");
+  const bars = makeBars(tools);
   const legend = element("div", "legend");
-  board.append(plane, readout);
+  board.append(plane, readout, bars.element);
   box.append(board, legend);
   let shown = null, pointed = null, matrices = [], built = "", room = "";
 
@@ -39,8 +43,27 @@ export function makePicture(tools) {
     const key = pictures.map(({ grid }) => grid.map((row) => row.map((sheet) => sheet && [sheet.name, sheet.size]).join("|")).join("/")).join("//");
     if (key === built) return;
     built = key;
+    matrices = []; // none is marked while what had the keyboard leaves
+    plane.replaceChildren();
     matrices = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean).map((sheet) => ({ matrix: makeMatrix(sheet.size, acts) }));
     plane.replaceChildren(...matrices.map(({ matrix }) => matrix.element));
+  };
+  // What is beside the matrices takes its room first: bars, and the readout where cells are too small for digits.
+  const layOut = (blocks, where, read) => {
+    const options = optionsOf(box, where), isNarrow = box.clientWidth <= NARROW;
+    const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
+    const room = { width: box.clientWidth - beside - 4, height: heightIn(box, legend) };
+    let fitted = fit(blocks, room, options);
+    board.classList.toggle("read", !fitted.written);
+    plane.classList.toggle("unwritten", !fitted.written);
+    if (fitted.written) readout.replaceChildren();
+    else {
+      read(Math.floor((SHARE_OF_READOUT * room.width) / LINE));
+      fitted = fit(blocks, { ...room, width: room.width - (isNarrow ? 0 : readout.offsetWidth + APART) }, options);
+    }
+    plane.classList.toggle("short", !fitted.titled);
+    Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
+    return fitted;
   };
   const draw = () => {
     const { pass, where, look } = shown;
@@ -52,26 +75,20 @@ export function makePicture(tools) {
     build(pictures);
     if (!sheets.length) return;
     const limit = look.kind === "numbers" ? 0 : sharedLimit(sheets, look.pass);
-    const paint = { pass, look, limit, head: where.cell.head, colours: coloursOf(box, pass.document.palette) };
+    const paint = { pass, look, limit, head: where.cell.head, colours: coloursOf(box, pass.document.palette), family: getComputedStyle(box).fontFamily };
+    bars.update(pass, where, look);
     legend.replaceChildren(...drawLegend(sheets, paint));
+    legend.classList.toggle("in-corner", hasCorner(pictures));
     const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((sheet) => sheet && blockOf(sheet, paint))) }));
-    const options = optionsOf(box, where);
-    const whole = roomIn(box, legend);
-    let fitted = fit(blocks, whole, options);
-    const isRead = !fitted.written;
-    board.classList.toggle("read", isRead);
-    if (isRead) {
-      drawReadout(readout, sheets, paint, focusOf(pass, where), acts);
-      const beside = box.clientWidth > NARROW;
-      fitted = fit(blocks, { ...whole, width: whole.width - (beside ? readout.offsetWidth + 16 : 0) }, options);
-    } else readout.replaceChildren();
-    Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
+    const fitted = layOut(blocks, where, (most) => drawReadout(readout, sheets, paint, focusOf(pass, where), acts, most));
     const places = fitted.pictures.flat(2).filter(Boolean);
     sheets.forEach((sheet, i) => {
       matrices[i].sheet = sheet;
-      matrices[i].matrix.update(sheet, { ...places[i], ...fitted, ...{ labels: places[i].labels } }, paint);
+      matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
     });
+    if (hasCorner(pictures)) legend.style.maxWidth = `${places[0].x - places[0].labels[0] - 40}px`;
     mark();
+    if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
@@ -92,12 +109,18 @@ export function makePicture(tools) {
 }
 
 // Where the page is narrow it grows downwards, and only its width is given.
-function roomIn(box, legend) {
-  const isNarrow = box.clientWidth <= NARROW;
-  return { width: box.clientWidth - 4, height: isNarrow ? 1.1 * box.clientWidth : box.clientHeight - legend.offsetHeight - 6 };
+function heightIn(box, legend) {
+  if (box.clientWidth <= NARROW) return 1.1 * box.clientWidth;
+  return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
+}
+
+// Over the left matrix of a product, and beside the one above, nothing stands: the legend finds room there.
+function hasCorner([{ grid }]) {
+  return grid.length > 1 && grid[0][0] === null;
 }
 
 function optionsOf(box, { present }) {
   const base = Number.parseFloat(getComputedStyle(box).fontSize);
-  return present ? { smallest: 12, largest: 3 * base, base } : { smallest: 10, largest: 1.1 * base, base };
+  if (box.clientWidth <= NARROW) return { smallest: 8, largest: base, base };
+  return present ? { smallest: 12, largest: 3 * base, base } : { smallest: 9, largest: 1.1 * base, base };
 }

@@ -3,8 +3,9 @@ import { element } from "./element.js";
 import { faceAt } from "./face.js";
 import { typeset } from "./formula.js";
 
-export function drawReadout(box, sheets, paint, focus, acts) {
-  const lists = linesOf(sheets, paint.pass, focus).map((line) => drawList(line, paint, acts));
+// As many lines as there is room for `most` of.
+export function drawReadout(box, sheets, paint, focus, acts, most) {
+  const lists = linesOf(sheets, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
   const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
   box.replaceChildren(...lists);
   [...box.querySelectorAll("ol")].forEach((list, i) => { list.scrollTop = before[i] ?? 0; });
@@ -13,7 +14,8 @@ export function drawReadout(box, sheets, paint, focus, acts) {
 // The focus's own row and column, and of each other matrix the line that it was computed from.
 function linesOf(sheets, pass, { name, index }) {
   const sources = pass.cellsOf(name, index);
-  return sheets.flatMap((sheet) => {
+  const focusFirst = [...sheets].sort((one, other) => (other.name === name) - (one.name === name));
+  const lines = focusFirst.flatMap((sheet) => {
     const own = sheet.name === name ? sheet.placeOf(index) : null;
     if (own) return [lineAt(sheet, own, 0, own), lineAt(sheet, own, 1, own)].filter(({ length }) => length > 1);
     const places = sources.filter((cell) => cell.name === sheet.name).map((cell) => sheet.placeOf(cell.index)).filter(Boolean);
@@ -21,12 +23,14 @@ function linesOf(sheets, pass, { name, index }) {
     const isColumn = places.length > 1 && places.every((place) => place[1] === places[0][1]);
     return [lineAt(sheet, places[0], isColumn ? 1 : 0, places.length === 1 ? places[0] : null)];
   });
+  return [...new Map(lines.map((line) => [line.key, line])).values()]; // a stage may be drawn twice
 }
 
 // A row (axis 0) or a column (axis 1) of a sheet; `focus` is the one cell of it that counts, if only one does.
 function lineAt(sheet, place, axis, focus) {
   const along = axis ? sheet.rows : sheet.columns, across = axis ? sheet.columns : sheet.rows;
   return {
+    key: `${sheet.name} ${along.title} ${sheet.index(...place)}`,
     sheet, length: sheet.size[1 - axis], labels: along.labels, name: across.labels[place[axis]],
     focus: focus && focus[1 - axis],
     placeAt: (n) => (axis ? [n, place[1]] : [place[0], n]),

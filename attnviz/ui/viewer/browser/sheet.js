@@ -17,7 +17,7 @@ export function makeSheet(pass, slot, selection) {
     name, slot, stage,
     rows: axes[rows] ?? across,
     columns: axes[columns] ?? across,
-    symbol: symbolOf(stage.symbol, headed === undefined ? null : held[headed], rows !== null && columns !== null && rows > columns),
+    symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed]) + (rows !== null && rows > columns ? "^⊤" : ""),
     index(row, column) {
       const index = [...held];
       if (rows !== null) index[rows] = row;
@@ -43,6 +43,8 @@ export function bandOf({ coordinates }) {
   return coordinates.length > 1 ? coordinates.at(-1)[1] : 0;
 }
 
-export function symbolOf(latex, head, isTransposed = false) {
-  return (head === null ? latex : ofHead(latex, head)) + (isTransposed ? "^⊤" : "");
+// The symbol of one head; of the whole stage, if its heads lie side by side; with `_i`, if each has a row of its own.
+function symbolOf(latex, axes, head) {
+  if (head === null) return axes.some(({ name }) => name === "head") ? latex : latex.replace("_i", "");
+  return ofHead(latex, head);
 }

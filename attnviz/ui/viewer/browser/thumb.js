@@ -4,7 +4,7 @@ import { element } from "./element.js";
 import { spotOf, tileAt, tiling } from "./tiling.js";
 
 const STEPS = 128; // of the scale, on either side
-const FAINTEST = 0.08; // of a number that takes no part
+const FAINTEST = 0.1; // of a number that takes no part
 const CURVE_OF_PARTS = 0.6; // below 1, so that small parts are seen
 
 export function makeThumb(name) {

@@ -1,28 +1,29 @@
 // Tilings: how the heads of a stage are set out beside each other and one above the other, so that its cells are largest.
 
-const APART = 2; // pixels between heads
+const MANY = 16; // heads that stand apart
 
 // The stage in a box {width, height, largest}, whose last is the most that a cell may measure.
 export function tiling({ shape, axes }, box) {
   const isHeaded = axes[0].name === "head";
   const heads = isHeaded ? shape[0] : 1, [rows, columns] = [1, 1, ...shape.slice(isHeaded ? 1 : 0)].slice(-2);
+  const apart = heads > MANY ? 0 : 2;
   const sizeAt = (across) => {
     const down = Math.ceil(heads / across);
-    const wide = (box.width - (across - 1) * APART) / (across * columns), high = (box.height - (down - 1) * APART) / (down * rows);
+    const wide = (box.width - (across - 1) * apart) / (across * columns), high = (box.height - (down - 1) * apart) / (down * rows);
     return Math.min(wide, high, box.largest);
   };
   const across = Array.from({ length: heads }, (_, i) => i + 1).reduce((best, each) => (sizeAt(each) > sizeAt(best) * 1.001 ? each : best), 1);
   const size = sizeAt(across), cell = Math.max(0.1, size >= 2 ? Math.floor(size * 2) / 2 : size), down = Math.ceil(heads / across);
   return {
-    isHeaded, heads, rows, columns, across, cell,
-    width: across * columns * cell + (across - 1) * APART,
-    height: down * rows * cell + (down - 1) * APART,
+    isHeaded, heads, apart, rows, columns, across, cell,
+    width: across * columns * cell + (across - 1) * apart,
+    height: down * rows * cell + (down - 1) * apart,
   };
 }
 
 // Where a head's tile begins, in pixels.
-export function tileAt({ across, columns, rows, cell }, head) {
-  return { x: (head % across) * (columns * cell + APART), y: Math.floor(head / across) * (rows * cell + APART) };
+export function tileAt({ across, columns, rows, cell, apart }, head) {
+  return { x: (head % across) * (columns * cell + apart), y: Math.floor(head / across) * (rows * cell + apart) };
 }
 
 // Where the number of an index stands.
@@ -34,8 +35,8 @@ export function spotOf(tiled, index) {
 
 // The index of the number at a point, in a stage; null between heads and beside them.
 export function indexIn(tiled, { shape }, { x, y }) {
-  const { isHeaded, heads, rows, columns, across, cell } = tiled;
-  const right = Math.floor(x / (columns * cell + APART)), down = Math.floor(y / (rows * cell + APART));
+  const { isHeaded, heads, rows, columns, across, cell, apart } = tiled;
+  const right = Math.floor(x / (columns * cell + apart)), down = Math.floor(y / (rows * cell + apart));
   const head = down * across + right, from = tileAt(tiled, head);
   const row = Math.floor((y - from.y) / cell), column = Math.floor((x - from.x) / cell);
   if (right < 0 || right >= across || head < 0 || head >= heads || row < 0 || row >= rows || column < 0 || column >= columns) return null;

@@ -2,7 +2,6 @@
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
 import { readPlace, searchAt } from "./address.js";
 import { element } from "./element.js";
-import { makeBars } from "./bars.js";
 import { makeErrands } from "./errand.js";
 import { makeHeads } from "./heads.js";
 import { makeLesson } from "./lesson.js";
@@ -79,14 +78,14 @@ export function mount(root, host, left = null) {
   const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present") });
   const map = makeMap(tools), way = makeWay(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(), picture = makePicture(tools), wholePass = makeWholePass(tools);
-  const bars = makeBars(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
-  main.append(...[thread, lesson, picture, wholePass, bars].map((view) => view.element), foot);
+  main.append(...[thread, lesson, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
   root.replaceChildren(way.element, columns);
-  const views = [way, map, thread, lesson, heads, panel, toolbar, bars, picture, wholePass, status]; // large boxes get what is left
+  const views = [way, map, thread, lesson, heads, panel, toolbar, picture, wholePass, status]; // large boxes get what is left
   const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   const forget = host.address.onArrival(() => {
     play.end();

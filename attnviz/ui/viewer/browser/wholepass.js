@@ -7,7 +7,7 @@ import { typeset } from "./formula.js";
 import { focusOf, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
-const CAPTION = 2.4; // lines of text over and between thumbs
+const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 
 export function makeWholePass(tools) {
   const box = element("section", "whole");
@@ -21,7 +21,9 @@ export function makeWholePass(tools) {
       return figure;
     },
     step: ({ step, title }, layers) => {
-      const column = element("div", "step"), button = element("button", "title", title);
+      const column = element("div", "step");
+      column.style.flexGrow = layers.children.length;
+      const button = element("button", "title", title);
       button.type = "button";
       button.onclick = () => tools.go({ step, reveal: null });
       column.append(layers, button);
@@ -56,7 +58,7 @@ export function makeWholePass(tools) {
     const colours = coloursOf(box, palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
     const layers = diagram.row.querySelectorAll(".layer").length;
     const room = { width: box.clientWidth / layers - 17, largest: 24 };
-    const high = box.clientHeight - said.offsetHeight - CAPTION * line;
+    const high = box.clientHeight - said.offsetHeight - LINES_OF_TEXT * line;
     for (const thumb of diagram.thumbs()) {
       const none = new Float64Array(pass.stages.get(thumb.name).length);
       thumb.draw(pass, { ...room, height: high / thumb.beside - 1.8 * line }, colours, parts.get(thumb.name) ?? none);
@@ -65,7 +67,7 @@ export function makeWholePass(tools) {
       symbol.replaceChildren(typeset(pass.stages.get(thumb.name).symbol));
       thumb.element.parentNode.className = `stage-of ${pass.stages.get(thumb.name).role}`;
     }
-    diagram.connect(map);
+    diagram.connect(map.arrows);
   };
   const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && where.step !== pass.document.order[0];
   new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);

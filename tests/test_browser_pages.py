@@ -1,0 +1,150 @@
+"""From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
+
+import pytest
+from tab import at, becomes, expect, heading, parameters, served
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "come rain or shine"
+
+
+def sentence(page):
+    return page.get_by_role("textbox", name="Sentence", exact=True)
+
+
+def go(page, name):
+    page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
+
+
+def test_a_deep_link_on_a_server_that_has_just_started(visit):
+    with served() as address:
+        page = visit(address=address).open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
+        expect(heading(page, "Scores become shares")).to_be_visible()
+        expect(page.get_by_role("heading", name="attention[head 3, day, new]")).to_be_visible()
+        page.close()  # before its server ends, which it would miss
+
+
+def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
+    with served() as address:
+        page = visit(address=address).open("worked_examples" + at(notebook="002"))
+        expect(heading(page, "Attention needs no parameters")).to_be_visible()
+        expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
+        page.close()  # before its server ends, which it would miss
+
+
+def test_settings_survive_a_page_switch_and_a_reload(visit):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, heads=4, d_model=12, mask="causal", seed=5, step="Scores", cell="2.4.3.1.1"))
+    expect(heading(page, "How well does each key")).to_be_visible()
+    go(page, "The same in NumPy")
+    expect(page.get_by_text("scores = q @ k.swapaxes(-1, -2)")).to_be_visible()
+    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
+    go(page, "Walkthrough")
+    for _ in range(2):
+        expect(heading(page, "How well does each key")).to_be_visible()
+        expect(heading(page, "scores[head 2, shine, or]")).to_be_visible()
+        expect(sentence(page)).to_have_value(SENTENCE)
+        page.reload()
+        tab.settled()
+
+
+def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, seed=7, context="sun", step="Scores"))
+    for name in ("Audit", "The same in NumPy", "Walkthrough") * 3:  # faster than the pages answer
+        go(page, name)
+    expect(heading(page, "How well does each key")).to_be_visible()
+    tab.settled()
+    expect(sentence(page)).to_have_value(SENTENCE)
+    expect(page.get_by_role("textbox", name="Seed")).to_have_value("7")
+    becomes(page, lambda: parameters(page).get("sentence"), SENTENCE)
+    assert parameters(page)["step"] == "scores"
+    assert page.get_by_role("alert").count() == 0
+
+
+@pytest.mark.parametrize("step", ["", "Softmax"])
+def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit, step):
+    tab = visit()
+    page = tab.open(at(step=step) if step else "")
+    sentence(page).fill("")
+    sentence(page).press_sequentially("owls see mice", delay=20)
+    page.get_by_role("button", name="Next" if step else "Begin").first.click()
+    expect(heading(page, "Collect the values" if step else "Words become vectors")).to_be_visible()
+    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
+    page.reload()
+    tab.settled()
+    expect(sentence(page)).to_have_value("owls see mice")
+    expect(heading(page, "Collect the values" if step else "Words become vectors")).to_be_visible()
+
+
+def test_a_setting_that_is_set_back_leaves_the_address(visit):
+    tab = visit()
+    page = tab.open()
+    page.get_by_role("button", name="More").click()
+    scaled = page.get_by_text("Divide scores by √d_k")
+    scaled.click()
+    becomes(page, lambda: parameters(page), {"scaled": "false"})
+    scaled.click()
+    becomes(page, lambda: parameters(page), {})
+
+
+def test_typing_goes_on_while_the_page_answers(visit):
+    page = visit().open()
+    box = sentence(page)
+    box.fill("")
+    expect(page.get_by_role("alert")).to_contain_text("no words yet")
+    box.press_sequentially("quick words come and go", delay=60)
+    expect(heading(page, "In “quick words come and go”")).to_be_visible()
+    expect(box).to_have_value("quick words come and go")
+    expect(box).to_be_focused()
+
+
+def test_a_mended_value_is_mended_in_the_address_too(visit):
+    tab = visit()
+    page = tab.open(at(d_model=999))
+    becomes(page, lambda: parameters(page), {"d_model": "128"})
+    page.reload()
+    tab.settled()
+    assert page.get_by_role("alert").count() == 0
+    becomes(page, lambda: parameters(page), {"d_model": "128"})
+
+
+def test_a_bad_address_opens_the_page_and_says_so(visit):
+    page = visit().open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
+    for text in ("got '7', using 8", "got '-1', using 0", "using Start", "the address has 40,000"):
+        expect(page.get_by_role("alert")).to_contain_text(text)
+    page = visit().open(at(d_model="1e9", seed="1e400"))
+    for text in ("using 128", "using 4294967295"):
+        expect(page.get_by_role("alert")).to_contain_text(text)
+
+
+def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
+    go(page, "The same in NumPy")
+    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
+    tab.settled()
+    page.wait_for_function("location.search.includes('heads=4') && location.search.includes('mask=causal')")
+    page.go_back()
+    expect(heading(page, "How well does each key")).to_be_visible()
+    expect(sentence(page)).to_have_value(SENTENCE)
+
+
+def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
+    page = visit().open("audit" + at(changes="scores[0,1,2]=3", heads=4))
+    expect(page.get_by_text("Set by hand: scores[head 1, cat, sat] = 3")).to_be_visible()
+    page.get_by_role("button", name="Change it").click()
+    expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")
+    becomes(page, lambda: parameters(page), {"heads": "4", "changes": "scores[0,1,2]=3", "ask": "what if"})
+
+
+def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):
+    tab = visit()
+    page = tab.open("worked_examples" + at(notebook="004"))
+    expect(page.get_by_text("80 of 107 agree")).to_be_visible()
+    page.get_by_role("button", name="See attention in “Sum-normalised").click()
+    for _ in range(2):
+        expect(heading(page, "Scores over their sum")).to_be_visible()
+        becomes(page, lambda: parameters(page)["source"], "004 sum")
+        page.reload()
+        tab.settled()

@@ -1,0 +1,304 @@
+"""The viewer without Streamlit: a document, shown in a real browser. What it asks of a server is written down here."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from page import ROOT
+from tab import becomes, cell, grid, parameters
+
+BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
+PAGE = """
+<!doctype html><meta charset="utf-8"><style>body { margin: 0 } .viewer { height: 640px }</style>
+<style>%s</style><input id="other"><div class="viewer"></div>
+<script type="module">
+    import { readPlace } from "./address.js";
+    import { addressOf } from "./history.js";
+    import { readPass } from "./pass.js";
+    import { mount } from "./viewer.js";
+    window.sent = [];
+    window.given = %s;
+    const host = { send: (...message) => sent.push(message), address: addressOf(window) };
+    window.viewer = mount(document.querySelector(".viewer"), host);
+    window.show = (more) => viewer.show({ ...given, ...more });
+    show({ where: readPlace(readPass(given), location.search) });
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def document():
+    """A pass of six words and two heads, as JSON."""
+    passes = (ROOT / "tests" / "js" / "passes.mjs").as_uri()
+    source = f'import {{ documentOf }} from "{passes}"; console.log(JSON.stringify(documentOf()))'
+    return subprocess.run(
+        ["node", "--input-type=module", "--eval", source], capture_output=True, text=True, check=True
+    ).stdout
+
+
+@pytest.fixture
+def opened(browser, document):
+    """Open the viewer at an address; it must make no errors."""
+    tabs, errors = [], []
+    styles = "\n".join(path.read_text("utf-8") for path in sorted(BROWSER.glob("*.css")))
+
+    def answer(route):
+        name = route.request.url.split("?")[0].rsplit("/", 1)[1]
+        if name.endswith(".js"):
+            route.fulfill(path=BROWSER / name, content_type="text/javascript")
+        else:
+            route.fulfill(body=PAGE % (styles, document.replace("</", r"<\/")), content_type="text/html")
+
+    def start(address="", **options):
+        page = browser.new_page(viewport={"width": 1366, "height": 768}, **options)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.route("http://alone.test/**", answer)
+        page.goto(f"http://alone.test/{address}")
+        page.wait_for_selector(".viewer h2", state="attached")
+        tabs.append(page)
+        return page
+
+    yield start
+    for page in tabs:
+        page.close()
+    assert errors == []
+
+
+def moment(page):
+    return page.locator(".viewer").get_attribute("data-moment")
+
+
+def number(page):
+    """The number that the panel is about."""
+    return page.locator(".panel h3").inner_text()
+
+
+def sent(page):
+    return page.evaluate("sent")
+
+
+def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_steps(opened):
+    page = opened("?seed=3")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("button", name="Scores", exact=True).click()
+    cell(page, "Scores", 3, 4).click()
+    assert parameters(page) == {"seed": "3", "step": "scores", "cell": "1.4.5.1.1", "picked": "scores"}
+    page.locator(".terms button").first.click()
+    assert number(page).startswith("q[head 1, on, ")
+    assert parameters(page)["trail"].startswith("scores[0,3,4]<q[0,3,")
+    page.go_back()
+    becomes(page, lambda: parameters(page), {"seed": "3", "step": "tokens"})
+    page.go_forward()
+    becomes(page, lambda: number(page).split(",")[0], "q[head 1")
+    page.reload()
+    becomes(page, lambda: number(page).split(",")[0], "q[head 1")
+    assert sent(page) == []
+
+
+def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
+    page = opened("?step=scores")
+    cell(page, "Scores", 0, 0).click()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert parameters(page)["step"] == "scores"
+    page.keyboard.press("PageDown")
+    assert parameters(page)["step"] == "scaling"
+    page.locator("#other").click()
+    page.keyboard.type("p]")
+    page.keyboard.press("ArrowRight")
+    assert (parameters(page)["step"], "present" in parameters(page)) == ("scaling", False)
+    page.keyboard.press("PageUp")
+    assert parameters(page)["step"] == "scores"
+
+
+def test_a_remote_goes_through_the_moments_and_back(opened):
+    page = opened("?step=scores")
+    page.keyboard.press("p")
+    there = []
+    for _ in range(8):
+        there.append((parameters(page)["step"], moment(page)))
+        page.keyboard.press("PageDown")
+    moments = ["nothing", "lit", "products", "sum", "next", "row", "all"]
+    assert there == [*(("scores", each) for each in moments), ("scaling", "nothing")]
+    for each in reversed(there):
+        page.keyboard.press("PageUp")
+        assert (parameters(page)["step"], moment(page)) == each
+    assert page.evaluate("document.documentElement.hasAttribute('data-presenting')")
+    page.keyboard.press("Escape")
+    assert not page.evaluate("document.documentElement.hasAttribute('data-presenting')")
+    assert parameters(page) == {"step": "scores"}
+
+
+def test_what_is_to_come_is_seen_nowhere(opened):
+    page = opened("?step=scores&present=1&reveal=0")
+    cells = grid(page, "Scores").locator("[data-row]")
+    assert "".join(cells.all_inner_texts()) == ""
+    hidden = page.evaluate("[...document.querySelectorAll('.panel')].map((each) => each.innerText).join()")
+    page.keyboard.press("Escape")
+    assert all(text not in hidden for text in [number(page).split(" = ")[1], *cells.all_inner_texts()])
+    page.keyboard.press("p")
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert [text for text in cells.all_inner_texts() if text] == [cell(page, "Scores", 1, 2).inner_text()]
+
+
+def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opened):
+    page = opened("?step=scores")
+    page.get_by_role("button", name="Play").click()
+    becomes(page, lambda: page.locator(".terms tbody tr").count(), 2)
+    page.get_by_role("button", name="Pause").click()
+    lines = page.locator(".terms tbody tr").count()
+    page.get_by_role("button", name="One moment on").click()
+    assert page.locator(".terms tbody tr").count() == lines + 1
+    page.get_by_role("combobox", name="Speed").select_option("fast")
+    page.get_by_role("button", name="Go on").click()
+    becomes(page, lambda: moment(page), "all")
+    becomes(page, lambda: page.get_by_role("button", name="Play").count(), 1)
+    assert parameters(page) == {"step": "scores"}
+
+
+def test_a_number_is_set_by_typing_and_by_dragging(opened):
+    page = opened("?step=scores")
+    box = page.get_by_role("textbox", name="Set by hand")
+    box.fill("-2.5")
+    box.press("Enter")
+    assert sent(page) == [["change", {"cell": "scores[0,1,2]", "value": -2.5}]]
+    box.fill("nonsense")
+    box.press("Enter")
+    assert (box.get_attribute("aria-invalid"), len(sent(page))) == ("true", 1)
+    box.press("Escape")
+    page.reload()
+    before = float(box.input_value())
+    at = box.bounding_box()
+    page.mouse.move(at["x"] + 20, at["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(at["x"] + 60, at["y"] + 9, steps=20)
+    page.mouse.up()
+    after = float(box.input_value())
+    assert after > before
+    becomes(page, lambda: sent(page)[-1], ["change", {"cell": "scores[0,1,2]", "value": after}])
+    assert 1 < len(sent(page)) < 15, "not with every pixel"
+
+
+def test_a_document_that_comes_while_one_types_takes_nothing_away(opened):
+    page = opened("?step=scores")
+    box = page.get_by_role("textbox", name="Set by hand")
+    box.press_sequentially("1")
+    typed = box.input_value()
+    page.evaluate("show({})")
+    assert box.input_value() == typed
+    assert box.evaluate("(box) => box === document.activeElement")
+
+
+def test_a_key_is_hidden_in_the_mask(opened):
+    page = opened("?step=mask&picked=mask")
+    page.get_by_role("button", name="Hide this key").click()
+    assert sent(page)[-1] == ["change", {"cell": "mask[1,2]", "value": 0}]
+    cell(page, "Masked scores", 0, 3).click()
+    page.get_by_role("button", name="Hide this key").click()
+    assert sent(page)[-1] == ["change", {"cell": "masked[0,0,3]", "value": "-inf"}]
+
+
+def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
+    page = opened("?step=output")
+    page.get_by_role("button", name="what would move it").click()
+    assert sent(page) == [["slopes", "output[1,0]"]]
+    becomes(page, lambda: len(sent(page)), 2, "asked again, as nobody answered")
+    page.evaluate(
+        "const { values } = given.stages.attention;"
+        "show({ slopes: { of: 'output[1,0]', text: 'It moves.', values: { attention: values } } })"
+    )
+    page.get_by_role("button", name="Softmax", exact=True).click()
+    assert "It moves." in page.locator(".panel").inner_text()
+    cell(page, "Slope of output[cat, 1] by Attention", 3, 4).hover()
+    assert (
+        page.locator(".status").inner_text().startswith("slope of output[cat, 1] by attention[head 1, on, the (2)] = ")
+    )
+    page.wait_for_timeout(1_200)
+    assert len(sent(page)) == 2, "it was answered"
+
+
+def test_changes_are_listed_undone_and_shown_by_how_much(opened):
+    page = opened("?step=scores")
+    page.evaluate(
+        "show({ changes: [{ text: 'scores = 2.5', stage: 'scores' }], before: { scores: given.stages.scores.values },"
+        " moved: [{ stage: 'attention', text: 'The attention moved.' }] })"
+    )
+    page.get_by_role("button", name="See what moved").click()
+    page.get_by_role("button", name="by how much they moved").click()
+    assert set(grid(page, "Change of Scores").locator("[data-row]").all_inner_texts()) == {"0.00"}
+    page.get_by_role("button", name="Undo", exact=True).click()
+    page.get_by_role("button", name="Undo all").click()
+    page.get_by_role("button", name="Mute head 1").click()
+    assert sent(page) == [["drop", 0], ["reset", True], ["mute", 0]]
+    page.get_by_role("button", name="The attention moved.").click()
+    assert parameters(page)["step"] == "softmax"
+
+
+def test_numbers_in_the_sentence_lead_to_their_cells(opened):
+    page = opened("?step=softmax")
+    score = page.locator(".story button").nth(1)
+    score.hover()
+    assert page.locator(".status").inner_text().startswith("masked[head 1, cat, sat] = ")
+    score.click()
+    assert number(page).startswith("masked[head 1, cat, sat] = ")
+    page.keyboard.press("]")
+    assert number(page).startswith("masked[head 2, cat, sat] = ")
+
+
+def test_a_head_that_was_not_sent_is_asked_for_once(opened):
+    page = opened("?step=scores")
+    page.evaluate(
+        "given.stages = structuredClone(given.stages); for (const stage of Object.values(given.stages))"
+        " if (stage.axes[0].name === 'head') stage.values[1] = null; show({})"
+    )
+    page.keyboard.press("]")
+    assert sent(page) == [["need", 1]]
+    assert "on its way" in page.locator(".panel").inner_text()
+
+
+def test_a_viewer_that_has_gone_hears_no_keys(opened):
+    page = opened("?step=scores")
+    page.evaluate("viewer.end()")
+    page.keyboard.press("PageDown")
+    assert parameters(page) == {"step": "scores"}
+
+
+def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, document):
+    page = opened("?step=scores", color_scheme="dark")
+    page.evaluate(
+        """addEventListener("beforeprint", () => {
+            const pages = [...document.querySelectorAll(".printed")];
+            const isCut = (each) => each.scrollHeight > each.clientHeight || each.scrollWidth > each.clientWidth;
+            window.cut = pages.filter(isCut).map((each) => each.innerText);
+        })"""
+    )
+    printed = page.pdf(landscape=True, prefer_css_page_size=True)
+    steps = json.loads(document)["steps"]
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(steps)
+    assert page.evaluate("cut") == []
+    assert page.locator(".printed").count() == 0
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
+def test_every_step_fits_its_screen(opened, document, size):
+    page = opened()
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }} #other {{ position: absolute }}")
+    for step in json.loads(document)["order"]:
+        page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
+        page.wait_for_timeout(50)
+        below, scrolls = page.evaluate(
+            """() => {
+                const bottom = (each) => each.getBoundingClientRect().bottom;
+                const end = bottom(document.querySelector(".viewer")) + 1;
+                const those = (selector, are) => [...document.querySelectorAll(selector)]
+                    .filter((each) => each.offsetParent && are(each)).map((each) => each.className);
+                return [
+                    those(".main > *, .panel, .panel > *", (each) => bottom(each) > end),
+                    those(".lesson, .board, .main", (each) => each.scrollHeight > each.clientHeight + 1),
+                ];
+            }"""
+        )
+        assert (below, scrolls) == ([], []), step
