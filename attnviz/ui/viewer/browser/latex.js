@@ -3,7 +3,12 @@
 const SIGNS = new Map([["\\cdot", "·"], ["\\dots", "…"], ["\\cdots", "⋯"], ["\\infty", "∞"], ["\\top", "⊤"], ["\\sum", "∑"], ["-", "−"]]);
 const SPACES = new Map([["\\,", "0.1667em"], ["\\;", "0.2778em"], ["\\quad", "1em"]]);
 const WITH_LIMITS = ["\\sum", "\\max"]; // what stands below them is set under them
-const TEXT = /^\\(text|mathrm)\{(.*)\}$/;
+const ATTRIBUTES = new Map([
+  ...[..."()[]"].map((bracket) => [bracket, { stretchy: "false" }]),
+  ...["\\top", "⊤"].map((transposing) => [transposing, { lspace: "0", rspace: "0" }]),
+  ["\\sum", { movablelimits: "false" }],
+]);
+const UPRIGHT = /^\\(?:text|mathrm)\{(.*)\}$/;
 
 export function tokens(latex) {
   return latex.match(/\\(?:text|mathrm)\{[^}]*\}|\\[a-zA-Z]+|\\.|[\d.]+|\S/gu) ?? [];
@@ -32,8 +37,8 @@ export function parse(latex) {
     if (token === "\\frac") return node("mfrac", [atom(), atom()]);
     if (token === "\\sqrt") return node("msqrt", [atom()]);
     if (SPACES.has(token)) return node("mspace", [], { width: SPACES.get(token) });
-    const [, command, text] = token.match(TEXT) ?? [];
-    if (command) return node(command === "text" ? "mtext" : "mi", [text.replaceAll(" ", "\u00a0")]);
+    const [, text] = token.match(UPRIGHT) ?? [];
+    if (text !== undefined) return node("mtext", [text.replaceAll(" ", "\u00a0")]);
     return symbol(token, follows, rest[0]);
   };
   const scripted = (base) => {
@@ -57,13 +62,9 @@ export function plain(latex) {
 
 function symbol(token, follows, next) {
   if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], operator(next));
-  const tag = /^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}|^⊤|^\\top/u.test(token) ? "mi" : "mo";
-  const isSign = "-+".includes(token) && /[({=+]$/.test(follows); // of a number, and so close to it
-  const isBracket = "()[]".includes(token);
-  return node(tag, [SIGNS.get(token) ?? token], {
-    ...(isSign ? { form: "prefix" } : {}),
-    ...(isBracket ? { stretchy: "false" } : {}),
-  });
+  const tag = /^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo";
+  const isSign = "-+".includes(token) && /[({=+]$|^\\text/.test(follows); // of a number, and so close to it
+  return node(tag, [SIGNS.get(token) ?? token], isSign ? { form: "prefix" } : ATTRIBUTES.get(token));
 }
 
 // TeX's thin space around the name of a function, but none before its bracket.
