@@ -46,6 +46,9 @@ test("a head that was not sent has no numbers and no terms, and says nothing", (
   assert.equal(pass.terms("attention", [1, 3, 0]), null);
   assert.deepEqual(pass.cellsOf("attention", [1, 3, 0]), []);
   assert.deepEqual(pass.story("attention", [1, 3, 0], SELECTION), []);
+  const most = ["", "In {head}, “{query}” took most from {attention:best}, {attention:most}."], who = ["", "what “{query}” takes"];
+  assert.deepEqual(pass.told([most, ["unseeing", "It saw no key."]], { ...SELECTION, head: 1 }), []);
+  assert.equal(pass.told([most, who], { ...SELECTION, head: 1 }).map((piece) => piece.text).join(""), "what “on” takes");
   assert.equal(pass.number("attention", [2, 3, 0]), ARRAYS.attention[2][3][0]);
 });
 
