@@ -38,6 +38,7 @@ function drawRow([name, array], pass, where, look, colours, tools) {
       bottom: `${(100 * (Math.min(value, 0) - low)) / range || 0}%`,
       background: css(mixed(colours.share, colours.page, place === selected ? 0.9 : 0.45)),
     });
+    bar.hidden = !isThere;
     const zero = element("span", "zero");
     zero.style.bottom = `${(-100 * low) / range}%`;
     column.append(bar, zero, element("span", "number", isThere && values.length <= 8 ? short(value) : ""));

@@ -10,7 +10,7 @@
 
 const GAP = 10;
 const SIGN = 1.15, CAPTION = 0.85; // how large signs and captions are beside the text around
-const LEAST = 1.5; // a cell that is smaller can't be pointed at
+const LEAST = 1; // pixels of a cell: a smaller one can't be pointed at
 
 const DEAR = 1.25; // how much larger cells must become by leaving out titles
 const WIDEST_CELL = 40, TALLEST_CELL = 24; // without digits
@@ -113,13 +113,13 @@ function laidOut({ grids, beside, named }, cell, text, options) {
 
 function laidOutGrid(grid, cell, text, { base }) {
   const { font, label, written, named: name } = text;
-  const named = withoutRepeated(grid);
+  const named = withoutRepeated(grid), sign = Math.max(SIGN * base, written ? 0.9 * font : 0);
   const columns = named[0].map((_, column) => {
     const blocks = named.map((row) => row[column]).filter(Boolean);
-    const before = widest(blocks, "before") * SIGN * base;
+    const before = widest(blocks, "before") * sign;
     const labels = widest(blocks, "rowLabel") && widest(blocks, "rowLabel") * label + 8;
     const n = widest(blocks, "columns");
-    const after = widest(blocks, "sums") * font + widest(blocks, "after") * SIGN * base;
+    const after = widest(blocks, "sums") * font + widest(blocks, "after") * sign;
     return { before, labels, n, cells: Math.max(n * cell[0], widest(blocks, name) * CAPTION * base), after };
   });
   const rows = named.map((row) => {

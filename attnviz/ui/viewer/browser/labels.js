@@ -4,7 +4,7 @@ import { bandOf } from "./sheet.js";
 
 // One strip of labels, along "rows" or "columns".
 export function makeLabels(along) {
-  const strip = element("div", `labels ${along}`);
+  const strip = element("div", `labels of-${along}`);
   strip.setAttribute("aria-hidden", "true"); // a cell says where it is
   let shown = "";
   const write = (names, { upright, all }, size) => {
@@ -30,7 +30,7 @@ export function drawBands(axis, width, head) {
   const band = bandOf(axis);
   const count = band ? axis.labels.length / band : 0;
   return Array.from({ length: count }, (_, place) => {
-    const name = element("span", place === head ? "band lit" : "band", width * band > 50 ? `head ${place + 1}` : String(place + 1));
+    const name = element("span", place === head ? "band lit" : "band", width * band > 50 ? `head ${place + 1}` : width * band > 14 ? String(place + 1) : "");
     Object.assign(name.style, { left: `${place * band * width}px`, width: `${band * width - 3}px` });
     return name;
   });

@@ -26,11 +26,8 @@ export function makeMap(tools) {
     const { map, palette } = pass.document;
     diagram.build(map);
     for (const button of diagram.row.children) {
-      if (button.dataset.step !== where.step) button.removeAttribute("aria-current");
-      else if (button.getAttribute("aria-current") !== "step") {
-        button.setAttribute("aria-current", "step");
-        box.scrollLeft = button.offsetLeft - (box.clientWidth - button.offsetWidth) / 2;
-      }
+      if (button.dataset.step === where.step) button.setAttribute("aria-current", "step");
+      else button.removeAttribute("aria-current");
     }
     const colours = coloursOf(box, palette), now = JSON.stringify([colours, box.clientWidth]);
     if (drawn?.pass !== pass || drawn.now !== now) {
@@ -39,9 +36,13 @@ export function makeMap(tools) {
         thumb.draw(pass, { width: 58, height, largest: 7 }, colours);
       }
       diagram.connect(map.arrows);
-      drawn = { pass, now };
     }
+    if (drawn?.now !== now || drawn.step !== where.step) show(diagram.row.querySelector("[aria-current]"));
+    drawn = { pass, now, step: where.step };
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
+  };
+  const show = (button) => {
+    if (button) box.scrollLeft = button.offsetLeft - (box.clientWidth - button.offsetWidth) / 2;
   };
   new ResizeObserver(() => { if (shown) draw(); }).observe(box);
   return {

@@ -11,6 +11,7 @@ import { bandOf } from "./sheet.js";
 import { makeTable } from "./table.js";
 
 const LARGEST_TABLE = 16;
+const CLOSEST = 10; // pixels between lines that part heads
 
 // `acts` are point(sheet, place or null) and pick(sheet, place).
 export function makeMatrix(size, acts) {
@@ -22,7 +23,7 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let sheet = null, geometry = null;
+  let sheet = null, geometry = null, drawn = null;
   listen(cells, { point: (place) => acts.point(sheet, place), pick: (place) => acts.pick(sheet, place) });
 
   return {
@@ -37,8 +38,12 @@ export function makeMatrix(size, acts) {
       labels.columns.write(geometry.labels[1] ? sheet.columns.labels : [], { upright: geometry.upright, all: geometry.all[1] }, geometry.cell[0]);
       bands.replaceChildren(...drawBands(sheet.columns, geometry.cell[0], paint.head));
       lines.replaceChildren(...drawLines(sheet, geometry.cell));
-      cells.update(sheet, paint, ([row, column]) => describe(sheet, paint, row, column), geometry);
-      writeSums(sums, sheet, paint, geometry.cell[1]);
+      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(sheet, geometry, paint) };
+      if (!isSame(face, drawn) || paint.look.moment !== "all") {
+        cells.update(sheet, paint, ([row, column]) => describe(sheet, paint, row, column), geometry);
+        writeSums(sums, sheet, paint, geometry);
+      }
+      drawn = face;
       sign.textContent = sheet.slot.sign;
       after.textContent = sheet.slot.after;
     },
@@ -51,6 +56,15 @@ export function makeMatrix(size, acts) {
       if (reached) cells.select(reached);
     },
   };
+}
+
+// What the cells' faces depend on, besides the numbers: most moves in a pass leave most matrices as they are.
+function stateOf({ index, slot }, { cell, font, written }, { look, limit, colours }) {
+  return JSON.stringify([index(0, 0), slot, cell, font, written, look.moment, look.kind, limit, colours]);
+}
+
+function isSame(one, other) {
+  return Object.keys(one).every((name) => one[name] === other?.[name]);
 }
 
 function describe(sheet, { pass, look }, row, column) {
@@ -71,18 +85,19 @@ function place(figure, { size: [rows, columns], stage }, { x, y, room, cell: [wi
 
 // What parts the heads' bands.
 function drawLines({ size, rows, columns }, [width, height]) {
-  const between = (axis, length) => (bandOf(axis)
+  const between = (axis, length, size) => (bandOf(axis) * size > CLOSEST
     ? Array.from({ length: length / bandOf(axis) - 1 }, (_, place) => (place + 1) * bandOf(axis))
     : []);
   const line = (style) => Object.assign(element("div", "line"), { style });
   return [
-    ...between(columns, size[1]).map((at) => line(`left: ${at * width - 1.5}px; top: 0; height: 100%; width: 2px`)),
-    ...between(rows, size[0]).map((at) => line(`top: ${at * height - 1.5}px; left: 0; width: 100%; height: 2px`)),
+    ...between(columns, size[1], width).map((at) => line(`left: ${at * width - 1.5}px; top: 0; height: 100%; width: 2px`)),
+    ...between(rows, size[0], height).map((at) => line(`top: ${at * height - 1.5}px; left: 0; width: 100%; height: 2px`)),
   ];
 }
 
-function writeSums(box, sheet, { look }, height) {
-  if (!sheet.slot.sums) return;
+function writeSums(box, sheet, { look }, { cell: [, height], all }) {
+  box.hidden = !sheet.slot.sums || !all[0];
+  if (box.hidden) return;
   const [rows, columns] = sheet.size;
   box.replaceChildren(element("span", "of", "sum"), ...Array.from({ length: rows }, (_, row) => {
     const places = Array.from({ length: columns }, (__, column) => sheet.index(row, column));

@@ -22,9 +22,7 @@ export function focusOf(pass, where) {
 
 function subjectOf(pass, where) {
   const step = stepAt(pass, where);
-  if (where.picked && isShownIn(step, where.picked)) return where.picked;
-  const isQuestion = where.step === stepsOf(pass)[0] && pass.stages.has("attention"); // of whom a word looks at
-  return step.stages.at(-1) ?? (isQuestion ? "attention" : [...pass.stages.keys()].at(-1));
+  return where.picked && isShownIn(step, where.picked) ? where.picked : step.subject;
 }
 
 // A step without pictures shows the whole pass.

@@ -63,7 +63,8 @@ function paintOf(pass, name, colours, strengths) {
   const full = (place) => {
     const value = values[place];
     if (scale === "flag") return value ? visible : hidden;
-    if (hider[place] === -Infinity || Number.isNaN(value)) return hidden;
+    if (hider[place] === -Infinity) return hidden;
+    if (Number.isNaN(value)) return visible; // it was not sent yet
     return ramp[STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS)];
   };
   if (!strengths) return full;
