@@ -158,7 +158,9 @@ function withoutRepeated(grid) {
 
 // Where each of some lengths begins when they follow one another, and where the next would.
 function edges(lengths) {
-  return lengths.reduce((made, length) => [...made, made.at(-1) + length + GAP], [0]);
+  const made = [0];
+  for (const length of lengths) made.push(made.at(-1) + length + GAP);
+  return made;
 }
 
 function widest(blocks, name) {
