@@ -74,8 +74,13 @@ export function makePicture(tools) {
     box.hidden = !sheets.length;
     build(pictures);
     if (!sheets.length) return;
-    const limit = look.kind === "numbers" ? 0 : sharedLimit(sheets, look.pass);
-    const paint = { pass, look, limit, head: where.cell.head, colours: coloursOf(box, pass.document.palette), family: getComputedStyle(box).fontFamily };
+    const paint = {
+      pass, look,
+      limit: sharedLimit(sheets, look),
+      head: where.cell.head,
+      colours: coloursOf(box, pass.document.palette),
+      family: getComputedStyle(box).fontFamily,
+    };
     bars.update(pass, where, look);
     legend.replaceChildren(...drawLegend(sheets, paint));
     legend.classList.toggle("in-corner", hasCorner(pictures));

@@ -32,7 +32,7 @@ function lineAt(sheet, place, axis, focus) {
   return {
     key: `${sheet.name} ${along.title} ${sheet.index(...place)}`,
     sheet, length: sheet.size[1 - axis], labels: along.labels, name: across.labels[place[axis]],
-    focus: focus && focus[1 - axis],
+    focus: focus?.[1 - axis],
     placeAt: (n) => (axis ? [n, place[1]] : [place[0], n]),
   };
 }
