@@ -302,3 +302,8 @@ def test_every_step_fits_its_screen(opened, size, settings):
             }"""
         )
         assert (below, scrolls) == ([], []), step
+
+
+def test_what_the_address_has_wrong_is_mended_in_it(opened):
+    page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
+    assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}

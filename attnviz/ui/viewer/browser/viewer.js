@@ -99,7 +99,9 @@ export function mount(root, host, left = null) {
       const known = pass ? { arrival: pass.document.arrival, where } : left;
       pass = readPass(document);
       errands.answered(pass);
-      arrive(known?.arrival === document.arrival ? known.where : document.where);
+      const isArrival = known?.arrival !== document.arrival;
+      arrive(isArrival ? document.where : known.where);
+      if (isArrival) write(false); // what could not be read in it is mended
       render();
     },
     end: () => {
