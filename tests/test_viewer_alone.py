@@ -10,8 +10,9 @@ from tab import becomes, cell, grid, parameters
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 PAGE = """
-<!doctype html><meta charset="utf-8"><style>body { margin: 0 } .viewer { height: 640px }</style>
-<style>%s</style><input id="other"><div class="viewer"></div>
+<!doctype html><meta charset="utf-8"><style>%s</style>
+<style>body { margin: 0 } .viewer { height: 640px } #other { position: absolute; bottom: 0 }</style>
+<div class="viewer"></div><input id="other">
 <script type="module">
     import { readPlace } from "./address.js";
     import { addressOf } from "./history.js";
@@ -197,7 +198,7 @@ def test_a_key_is_hidden_in_the_mask(opened):
     assert sent(page)[-1] == ["change", {"cell": "mask[1,2]", "value": 0}]
     cell(page, "Masked scores", 0, 3).click()
     page.get_by_role("button", name="Hide this key").click()
-    assert sent(page)[-1] == ["change", {"cell": "masked[0,0,3]", "value": "-inf"}]
+    assert sent(page)[-1] == ["change", {"cell": "masked[0,0,3]", "value": None}]
 
 
 def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
@@ -285,7 +286,7 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, document):
 def test_every_step_fits_its_screen(opened, document, size):
     page = opened()
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
-    page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }} #other {{ position: absolute }}")
+    page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }}")
     for step in json.loads(document)["order"]:
         page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
         page.wait_for_timeout(50)

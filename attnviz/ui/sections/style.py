@@ -43,6 +43,8 @@ _STYLE = """<style>
     display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
   }
 }
+[data-testid="stMainBlockContainer"]:has([class*="st-key-viewer"]) > [data-testid="stVerticalBlock"],
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-viewer"]) { min-height: 0; }
 [class*="st-key-viewer"] { min-height: 26rem; }
 [class*="st-key-viewer"]
 :is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {

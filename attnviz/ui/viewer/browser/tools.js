@@ -31,9 +31,9 @@ export function makeTools({ go, now, send, errands, show }) {
     wantSlopes,
     // A head that was not sent with the document.
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
-    // A number set by hand.
+    // A number set by hand; null is -inf, which JSON has no number for.
     set: ({ name, index }, value) => {
-      const message = { cell: now().pass.address(name, index), value: value === -Infinity ? "-inf" : value };
+      const message = { cell: now().pass.address(name, index), value: value === -Infinity ? null : value };
       errands.begin("change", message, (later) => later.number(name, index) === value);
     },
   };
