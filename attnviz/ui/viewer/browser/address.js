@@ -50,7 +50,7 @@ export function readPlace(pass, search) {
 // A step is found by its id or its title.
 function stepNamed(pass, text) {
   const named = pass.document.steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
-  return named?.id ?? (text ? pass.nearestStep(text) : stepsOf(pass)[0]);
+  return named?.id ?? pass.nearestStep(text);
 }
 
 function cellIn(text) {
