@@ -1,11 +1,15 @@
 // Thumbs: a stage as a small true picture of itself, a dot for each number.
-import { background, mixed } from "./colour.js";
+import { unflattened } from "./axes.js";
+import { background, css, mixed } from "./colour.js";
 import { element } from "./element.js";
 import { spotOf, tileAt, tiling } from "./tiling.js";
 
 const STEPS = 128; // of the scale, on either side
 const FAINTEST = 0.1; // of a number that takes no part
 const CURVE_OF_PARTS = 0.6; // below 1, so that small parts are seen
+
+const SMALL = 3; // pixels of a cell that would be overlooked alone
+const SEEN = 0.2; // of the strongest part: smaller ones have no dot of their own
 
 export function makeThumb(name) {
   const box = element("div", "thumb"), canvas = element("canvas"), frame = element("div", "frame");
@@ -18,7 +22,9 @@ export function makeThumb(name) {
     draw(pass, room, colours, strengths) {
       tiled = tiling(pass.stages.get(name), room);
       Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
-      drawTiles(canvas, tiled, pass.stages.get(name), paintOf(pass, name, colours, strengths));
+      const colourAt = paintOf(pass, name, colours, strengths);
+      drawTiles(canvas, tiled, pass.stages.get(name), colourAt);
+      if (strengths && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), strengths, colourAt);
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;
@@ -53,6 +59,21 @@ function drawTiles(canvas, tiled, { length }, colourAt) {
   }
 }
 
+// The strongest parts, large enough to be seen.
+function drawDots(canvas, tiled, { shape, length }, strengths, colourAt) {
+  const pen = canvas.getContext("2d"), ratio = globalThis.devicePixelRatio, least = SEEN * strongest(strengths);
+  for (let place = 0; place < length; place += 1) {
+    if (strengths[place] <= least) continue;
+    const { x, y } = spotOf(tiled, unflattened(shape, place));
+    pen.fillStyle = css(colourAt(place).slice(0, 3));
+    pen.fillRect(x * ratio, y * ratio, SMALL * ratio, SMALL * ratio);
+  }
+}
+
+function strongest(strengths) {
+  return strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
+}
+
 // A function from a number's place in its stage to its colour.
 function paintOf(pass, name, colours, strengths) {
   const { scale, limit, hiddenBy } = pass.stages.get(name);
@@ -68,6 +89,6 @@ function paintOf(pass, name, colours, strengths) {
     return ramp[STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS)];
   };
   if (!strengths) return full;
-  const largest = strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
+  const largest = strongest(strengths);
   return (place) => opaque(mixed(full(place).slice(0, 3), colours.page, FAINTEST + (1 - FAINTEST) * (strengths[place] / largest) ** CURVE_OF_PARTS));
 }
