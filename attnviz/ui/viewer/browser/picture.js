@@ -36,7 +36,8 @@ export function makePicture(tools) {
     const cell = pointed ?? focus;
     const term = !pointed && look.lines ? pass.terms(focus.name, focus.index)?.lines[look.lines - 1]?.cells ?? [] : [];
     for (const { matrix, sheet } of matrices) {
-      matrix.mark(marksOf(sheet, pass, cell, term), pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
+      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, pass, cell, term) : [];
+      matrix.mark(marks, pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
     }
   };
   const build = (pictures) => {

@@ -8,7 +8,9 @@ export function drawReadout(box, sheets, paint, focus, acts, most) {
   const lists = linesOf(sheets, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
   const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
   box.replaceChildren(...lists);
-  [...box.querySelectorAll("ol")].forEach((list, i) => { list.scrollTop = before[i] ?? 0; });
+  [...box.querySelectorAll("ol")].forEach((list, i) => {
+    if (before[i]) list.scrollTop = before[i]; // asking costs a layout
+  });
 }
 
 // The focus's own row and column, and of each other matrix the line that it was computed from.
