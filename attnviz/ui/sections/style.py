@@ -56,6 +56,7 @@ _STYLE = """<style>
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }
 [data-presenting] :is([data-testid="stHeader"], [class*="st-key-settings"], [data-testid="stAlert"]) { display: none; }
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
+@page { size: landscape; margin: 10mm; }
 @media print {
   :is([data-testid="stHeader"], [class*="st-key-settings"], [data-testid="stAlert"]) { display: none; }
   [data-testid="stMainBlockContainer"] { display: block; height: auto; padding: 0; }
