@@ -4,7 +4,7 @@ import { typeset } from "./formula.js";
 import { ofHead } from "./latex.js";
 import { drawRuns, runsAt } from "./runs.js";
 import { drawShapes } from "./shapes.js";
-import { stepAt } from "./state.js";
+import { stepAt, stepsOf } from "./state.js";
 
 export function makeLesson() {
   const box = element("section", "lesson");
@@ -14,7 +14,7 @@ export function makeLesson() {
     const next = JSON.stringify([where.step, where.cell.head, lesson]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
-    const isLast = pass.document.order.at(-1) === where.step;
+    const isLast = stepsOf(pass).at(-1) === where.step;
     box.replaceChildren(...drawLesson(lesson), ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
   };
   return { element: box, update };

@@ -66,8 +66,13 @@ export function atStep(where, step) {
 
 // The id of the step so many further on, or null where there is none.
 export function besideStep(pass, where, by) {
-  const { order } = pass.document;
-  return order[order.indexOf(where.step) + by] ?? null;
+  const ids = stepsOf(pass);
+  return ids[ids.indexOf(where.step) + by] ?? null;
+}
+
+// The ids of the steps that this pass has.
+export function stepsOf(pass) {
+  return pass.document.steps.map(({ id }) => id);
 }
 
 // Another cell, in the step that shows its stage if this one doesn't.
