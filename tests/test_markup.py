@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from passes import TRACES
 
-from attnviz.text.markup import STYLES, plain, runs
+from attnviz.text.markup import STYLES, runs
 from attnviz.text.steps import steps_of
 
 
@@ -31,13 +31,18 @@ def test_each_kind_of_markup_has_its_style(text, said):
 @given(st.text(min_size=1))
 def test_a_persons_word_is_one_run_whatever_it_holds(word):
     assert runs("**In** “{word}”, {word}?", word=word)[2] == ["word", word]
-    assert plain(runs("“{word}”", word=word)) == f"“{word}”"
+    assert "".join(text for _, text in runs("“{word}”", word=word)) == f"“{word}”"
+
+
+def test_a_run_enters_as_it_is():
+    run = ["told", [["", "{query}"]]]
+    assert runs("what does “{word}” take", word=run) == [["", "what does “"], run, ["", "” take"]]
 
 
 @pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 def test_no_markup_is_left_in_a_text_of_a_step(trace):
     for step in steps_of(trace):
         for said in (step.heading, step.text, *(note.runs for note in step.notes)):
-            assert {style for style, _ in said} <= set(STYLES)
-            ours = "".join(text for style, text in said if style not in ("math", "word"))
+            assert {style for style, _ in said} <= {*STYLES, "told"}
+            ours = "".join(text for style, text in said if style not in ("math", "word", "told"))
             assert not re.search(r"[*`$\[\]{}]|:\w+\[", ours)

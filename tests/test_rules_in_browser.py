@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import latex
 import numpy as np
 import pytest
+from documents import document_of
 from page import ROOT
 from passes import TRACES
 from rules import said
@@ -16,10 +17,7 @@ from stories import told
 from attnviz.core.changes import Change
 from attnviz.core.numerals import tex
 from attnviz.core.selection import Selection
-from attnviz.text.steps import steps_of
 from attnviz.text.vocabulary import symbol
-from attnviz.views.scales import limits
-from attnviz.views.stages import stages
 
 BY_HAND = {
     "attention by hand": TRACES["causal"].with_changes(Change("attention", (1, 2, 0), 0.25), Change("x", (0, 0), -2.0)),
@@ -52,13 +50,6 @@ def answers(node):
         name: [(*cell, SimpleNamespace(**answer)) for cell, answer in zip(asked[name], each, strict=True)]
         for name, each in zip(asked, found, strict=True)
     }
-
-
-def document_of(trace):
-    """As much of a document as a pass is read from."""
-    steps = steps_of(trace)
-    heads = range(trace["scores"].shape[0])
-    return {"stages": stages(trace, limits(trace, steps), heads), "steps": [], "order": []}
 
 
 def within(trace):

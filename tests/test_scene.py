@@ -17,8 +17,8 @@ from attnviz.text.steps import STEPS
 
 PARAMETERS = """
 source sentence context d_model heads mask mask_size seed initialiser positions scaled
-step cell picked changes trail ask order stage notebook
-""".split()  # noqa: SIM905, a list of 19 strings would be read one by one
+step cell picked changes trail ask order stage present reveal notebook
+""".split()  # noqa: SIM905, a list of 21 strings would be read one by one
 STAGES = [stage.name for stage in fit(Scene()).trace.stages]
 WRITTEN = st.one_of(
     st.text(max_size=30),
@@ -55,7 +55,8 @@ def scenes(draw):
         trail=draw(st.sampled_from([(), ("output[0,0]", "concat[0,0]", "heads[0,0,0]"), ("w_q[0,0,0]",)])),
         question=draw(st.sampled_from(QUESTIONS)),
         order=draw(st.sampled_from(ORDERS)),
-        stage=draw(st.sampled_from(STAGES)),
+        present=draw(st.booleans()),
+        reveal=draw(st.none() | st.integers(0, 99)),
         notebook=draw(st.sampled_from(list(EXAMPLES))),
     )
     return fit(scene).scene
@@ -92,7 +93,7 @@ def query_of_the_default(parameter):
         **{name: str(value).lower() for name, value in vars(default.options).items()},
         "cell": str(default.selection),
     }
-    shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "stage": default.stage}
+    shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "present": "0"}
     shown |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
     return shown.get(parameter, "")
 
@@ -116,7 +117,10 @@ def is_another_spelling(parameter, text, scene):
         ({"notebook": ""}, "notebook is one of"),
         ({"ask": "who"}, "ask is one of"),
         ({"order": "random"}, "order is one of"),
-        ({"stage": "logits"}, "stage is one of"),
+        ({"stage": "logits"}, "picked is a stage"),
+        ({"present": "yes"}, "present is 1 or 0"),
+        ({"reveal": "-1"}, "reveal is a whole number"),
+        ({"reveal": "100"}, "reveal is a whole number"),
         ({"picked": "logits"}, "picked is a stage"),
         ({"source": "009 none"}, "got '009 none'"),
         ({"cell": "1.2.x"}, "got '1.2.x'"),

@@ -2,12 +2,14 @@
 
 A small part of Markdown is enough for what we write ourselves. What a person
 typed is never read as markup: it enters through a slot, as a run of style "word".
+What follows the selection enters as a run too, which the browser fills in: of
+style "told", with stories instead of a text.
 """
 
 import re
 
-Runs = list[list[str]]
-"""Pairs of a style and a text. The style is one of STYLES."""
+Runs = list[list]
+"""Pairs of a style and a text. The style is one of STYLES; or "told", with stories (attnviz.text.story)."""
 
 STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
 """How a run looks: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""
@@ -19,8 +21,8 @@ _MARKED = re.compile(
 )
 
 
-def runs(text: str, **words: str) -> Runs:
-    """A text of our own as runs; each slot in it is filled with one of a person's words.
+def runs(text: str, **words: str | list) -> Runs:
+    """A text of our own as runs; each slot in it is filled with one of a person's words, or with a run.
 
     Examples
     --------
@@ -37,14 +39,10 @@ def runs(text: str, **words: str) -> Runs:
     return [run for run in [*found, ["", text[end:]]] if run[1]]
 
 
-def _run(marked: re.Match[str], words: dict[str, str]) -> list[str]:
+def _run(marked: re.Match[str], words: dict[str, str | list]) -> list:
     if marked["slot"]:
-        return ["word", words[marked["slot"]]]
+        word = words[marked["slot"]]
+        return ["word", word] if isinstance(word, str) else word
     if marked["role"]:
         return [_ROLES[marked["role"]], marked["coloured"]]
     return [marked.lastgroup, marked[marked.lastgroup]]
-
-
-def plain(said: Runs) -> str:
-    """What runs say, without their styles."""
-    return "".join(text for _, text in said)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.condition import Condition, always
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 
-Writer = Callable[[Trace, Selection, Mapping[str, Entry]], str | Runs]
+Writer = Callable[[Trace, Mapping[str, Entry]], str | Runs]
 
 
 @dataclass(frozen=True)
@@ -23,8 +22,8 @@ class Section:
     name : str
         What it is about, unique within the step.
     text : str, runs or callable
-        In our markup; or a function that writes it, or its runs, from a trace, a selection and the
-        entries of all stages, where it names what differs from trace to trace.
+        In our markup; or a function that writes it, or its runs, from a trace and the entries of all
+        stages, where it names what differs from trace to trace.
     when : callable
         For which traces it holds.
     stages : tuple of str
@@ -36,9 +35,9 @@ class Section:
     when: Condition = always
     stages: tuple[str, ...] = ()
 
-    def of(self, trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Section:
+    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Section:
         """The section with its text for the trace, and those of its stages that the trace has."""
-        text = self.text(trace, selection, entries) if callable(self.text) else self.text
+        text = self.text(trace, entries) if callable(self.text) else self.text
         return replace(self, text=text, stages=tuple(name for name in self.stages if name in trace))
 
     @property
@@ -88,6 +87,9 @@ class Step:
     arcs : bool
         Whether arcs over the words show the attention.
     bars : tuple of Bars
+    subject : str
+        The stage whose selected number is spoken of beside it, where that is not the last of its stages: the output
+        where it has none.
     when : callable, optional
         Which traces have the step; by default those with one of its stages.
     """
@@ -101,6 +103,7 @@ class Step:
     notes: tuple[Section, ...] = ()
     arcs: bool = False
     bars: tuple[Bars, ...] = ()
+    subject: str = ""
     when: Condition | None = None
 
     @property
@@ -118,11 +121,11 @@ class Step:
         """Whether the trace has this step."""
         return self.when(trace) if self.when else any(name in trace for name in self.stages)
 
-    def of(self, trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Step:
+    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Step:
         """The step with the stages that the trace has, and with what holds for it; `entries` are those of all steps."""
 
         def said(sections: tuple[Section, ...]) -> tuple[Section, ...]:
-            return tuple(section.of(trace, selection, entries) for section in sections if section.when(trace))
+            return tuple(section.of(trace, entries) for section in sections if section.when(trace))
 
         sections, notes = said(self.sections), said(self.notes)
         told = {name for section in (*sections, *notes) for name in section.stages}

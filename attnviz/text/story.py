@@ -12,10 +12,16 @@ number at the same selection. A format may follow:
     :part.place where that term comes from: place 2, or a word
     :part.sum   that term, as it is multiplied: 1.80 × 0.92
     :sum        the sum of the visible numbers of its row
+    :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”
+    :alike      the words of its row where their numbers are all the same: “cat” alone, all four keys alike
+    :most       the largest number of its row, in hundredths if it is a share: 36 %; of several words, 36 % each
+    :longest    of all heads those with the longest row at its place: head 2
 
 A slot can't be filled where its number isn't there, where a number is set by
 hand and so has no terms, and where it is the only visible one of its row and so
-has no rank. A story holds where its case does and all its slots can be filled.
+has no rank; one of `:best` and `:alike` can't where the other can, nor either
+where a query sees no key, nor `:longest` where all rows are as long. A story
+holds where its case does and all its slots can be filled.
 """
 
 from __future__ import annotations
@@ -48,6 +54,11 @@ class Story:
     text: str
     when: When = ""
     of: Condition = always
+
+
+def told(*stories: Story) -> list:
+    """A run that follows the selection: the first of the stories that holds of the selected number of attention."""
+    return ["told", [[story.when, story.text] for story in stories]]
 
 
 SET = Story("You set this number to {value} by hand; what follows is recomputed from it.", "set")

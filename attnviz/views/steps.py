@@ -17,6 +17,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "text": step.text,
         "notes": [note.runs for note in step.notes],
         "stages": list(step.stages),
+        "subject": step.subject or (step.stages or [trace.output.name])[-1],
         "pictures": [_picture(picture) for picture in pictures(trace, step.stages)],
         "formulas": formulas(trace, step),
         "numpy": [line for name in step.stages for line in trace.lines(name)],

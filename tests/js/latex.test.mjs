@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { parse, plain, tokens } from "../../attnviz/ui/viewer/browser/latex.js";
+import { ofHead, parse, plain, tokens } from "../../attnviz/ui/viewer/browser/latex.js";
 
 function xml(tree) {
   if (typeof tree === "string") return tree;
@@ -18,8 +18,15 @@ const FORMULAS = [
   ["W_{10}^Q", "<msubsup><mi>W</mi><mrow><mn>10</mn></mrow><mi>Q</mi></msubsup>"],
   ["\\frac{e^{-1.50}}{2} + \\dots", '<mfrac><mrow><msup><mi>e</mi><mrow><mo form="prefix">−</mo><mn>1.50</mn></mrow></msup></mrow>'
     + "<mrow><mn>2</mn></mrow></mfrac><mo>+</mo><mo>…</mo>"],
-  ["0 \\quad\\text{(no key is visible)}", "<mn>0</mn><mo>\u2003</mo><mtext>(no\u00a0key\u00a0is\u00a0visible)</mtext>"],
+  ["0 \\quad\\text{(no key is visible)}", '<mn>0</mn><mspace width="1em"></mspace><mtext>(no\u00a0key\u00a0is\u00a0visible)</mtext>'],
+  ["X\\,W", '<mi>X</mi><mspace width="0.1667em"></mspace><mi>W</mi>'],
+  ["{K_1}^{\\top}", '<msup><mrow><msub><mi>K</mi><mn>1</mn></msub></mrow><mrow><mo lspace="0" rspace="0">⊤</mo></mrow></msup>'],
+  ["\\mathrm{softmax}(Z)", '<mtext>softmax</mtext><mo stretchy="false">(</mo><mi>Z</mi><mo stretchy="false">)</mo>'],
+  ["\\exp(z)", '<mo lspace="0.1667em" rspace="0">exp</mo><mo stretchy="false">(</mo><mi>z</mi><mo stretchy="false">)</mo>'],
+  ["\\frac{1}{\\sqrt{d_k}}", "<mfrac><mrow><mn>1</mn></mrow><mrow><msqrt><mrow><msub><mi>d</mi><mi>k</mi></msub></mrow></msqrt></mrow></mfrac>"],
+  ["\\sum_j z_j", '<munder><mo movablelimits="false">∑</mo><mi>j</mi></munder><msub><mi>z</mi><mi>j</mi></msub>'],
   ["1 \\cdot (-\\infty)", '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mn>∞</mn><mo stretchy="false">)</mo>'],
+  ["\\text{else } -1", '<mtext>else\u00a0</mtext><mo form="prefix">−</mo><mn>1</mn>'],
   ["a - 1", "<mi>a</mi><mo>−</mo><mn>1</mn>"],
   ["\\text{constructor}", "<mtext>constructor</mtext>"],
 ];
@@ -36,6 +43,12 @@ for (const name of ["tanh", "ReLU", "odot", "textstyle", "constructor"]) { // th
     assert.equal(inner(`2 \\${name} 0.5`), `<mrow><mn>2</mn>${operator(name)}<mn>0.5</mn></mrow>`);
   });
 }
+
+test("of one head, its number stands for it", () => {
+  const latex = "{K_i}^{\\top} \\infty Z^M_i E_in";
+  assert.equal(ofHead(latex, 0), "{K_1}^{\\top} \\infty Z^M_1 E_in");
+  assert.equal(ofHead(latex, 9), "{K_{10}}^{\\top} \\infty Z^M_{10} E_in");
+});
 
 test("a symbol is heard without its markup", () => {
   assert.equal(plain("W^Q_{10}"), "WQ10");

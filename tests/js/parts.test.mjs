@@ -74,10 +74,17 @@ test("a sum of nothing but zeros has equal parts, and sums beyond float64 are di
   assert.deepEqual(sized(1, 3), [0.25, 0.75]);
 });
 
+test("a number that hides a key is all of its sum", () => {
+  const document = documentOf({ nWords: 1, dModel: 2, nHeads: 1 });
+  document.stages.positions.values = [Buffer.from(Float64Array.from([-Infinity, 0]).buffer).toString("base64")];
+  const parts = readPass(document).parts("x", [0, 0]);
+  assert.deepEqual([...parts.get("positions"), ...parts.get("embeddings")], [1, 0, 0, 0]);
+});
+
 test("what is computed from a head that was not sent has no parts yet", () => {
   const document = documentOf(OPTIONS);
   for (const stage of ["attention", "v", "heads"]) document.stages[stage].values[1] = null;
   const parts = readPass(document).parts("output", [1, 0]);
-  assert.ok(parts.get("attention").every((strength) => !Number.isNaN(strength)));
+  for (const strengths of parts.values()) assert.ok(!strengths.some(Number.isNaN));
   assert.ok(parts.get("attention").subarray(9).every((strength) => strength === 0));
 });

@@ -40,11 +40,15 @@ test("a head that was not sent has no numbers and no terms, and says nothing", (
   const document = documentOf(OPTIONS);
   for (const name of ["masked", "attention"]) document.stages[name].values[1] = null;
   for (const array of Object.values(document.stages.attention.rule.arrays)) array.values[1] = null;
+  document.stages.attention.stories = [["", "A share."]];
   const pass = readPass(document);
   assert.equal(pass.number("attention", [1, 3, 0]), undefined);
   assert.equal(pass.terms("attention", [1, 3, 0]), null);
   assert.deepEqual(pass.cellsOf("attention", [1, 3, 0]), []);
   assert.deepEqual(pass.story("attention", [1, 3, 0], SELECTION), []);
+  const most = ["", "In {head}, “{query}” took most from {attention:best}, {attention:most}."], who = ["", "what “{query}” takes"];
+  assert.deepEqual(pass.told([most, ["unseeing", "It saw no key."]], { ...SELECTION, head: 1 }), []);
+  assert.equal(pass.told([most, who], { ...SELECTION, head: 1 }).map((piece) => piece.text).join(""), "what “on” takes");
   assert.equal(pass.number("attention", [2, 3, 0]), ARRAYS.attention[2][3][0]);
 });
 
@@ -88,4 +92,18 @@ test("a story whose slots can't all be filled is passed over", () => {
   document.stages.attention.stories = [...unfillable.map((each) => ["", each]), ["", "“{query}” {{value:percent}}"]];
   document.stages.attention.overridden = [0];
   assert.equal(text(readPass(document), "attention", [0, 0, 0], SELECTION), "“the” {100 %}");
+});
+
+test("numbers that differ by rounding alone are tied", () => {
+  const document = documentOf({ nWords: 3, dModel: 2, nHeads: 1 });
+  const row = [1, 1 + 1e-12, 0.5];
+  document.stages.scores.values = encoded([row, row, row], { perHead: false });
+  document.stages.scores.stories = [["", "{value:rank}"]];
+  const ranks = [0, 1, 2].map((key) => text(readPass(document), "scores", [0, 1, key], SELECTION));
+  assert.deepEqual(ranks, ["tied for highest", "tied for highest", "lowest"]);
+});
+
+test("the cells of a product have a times sign between them", () => {
+  assert.equal(PASS.terms("scores", [0, 0, 0]).between, " × ");
+  assert.equal(PASS.terms("masked", [0, 0, 0]).between, ", ");
 });

@@ -241,6 +241,7 @@ export function documentOf(options = {}) {
     text: [["", "Every "], ["q", "query"], ["", " meets every "], ["k", "key"], ["", " in a "], ["strong", "dot product"], ["", ": $"], ["math", "QK^{\\top}"], ["", "."]],
     notes: [],
     stages: names(id),
+    subject: { question: "attention", "whole-pass": "output" }[id] ?? names(id).at(-1),
     pictures: PICTURES[id] ? [PICTURES[id]] : [],
     numpy: ["scores = q @ k.swapaxes(-1, -2)"],
     arcs: WITH_ARCS.includes(id),

@@ -9,6 +9,7 @@ const HEADS = axis("head", ["head 1", "head 2", "head 3"], ["head", 3]);
 const STAGES = new Map(Object.entries({
   concat: { symbol: "H", axes: [QUERIES, BANDS], shape: [2, 15] },
   scores: { symbol: "S_i", axes: [HEADS, QUERIES, axis("key", ["a", "b"], ["key", 2])], shape: [3, 2, 2] },
+  x: { symbol: "X", axes: [axis("token", ["the", "cat", "sat"], ["query", 3])], shape: [3] },
 }));
 const { address, axisOf, indexAt, nameOf, read, selectionAt, symbol, within } = placing(STAGES);
 
@@ -45,7 +46,7 @@ test("a place on an axis of two coordinates is that in nested lists, and leads b
 });
 
 test("a selection is brought inside every stage", () => {
-  const far = { head: 7, query: 1, key: 99, feature: 5, dimension: 3 };
+  const far = { head: 7, query: 2, key: 99, feature: 5, dimension: 3 };
   assert.deepEqual(within(far), { head: 2, query: 1, key: 1, feature: 4, dimension: 3 });
 });
 
@@ -55,7 +56,9 @@ test("a symbol has the number of its head, in braces from ten on", () => {
 });
 
 test("an axis is found by its name or its coordinate, of the stage itself first", () => {
-  assert.equal(axisOf("query", "concat"), QUERIES);
+  assert.equal(axisOf("query", "scores"), QUERIES);
+  assert.equal(axisOf("query", "x").name, "token");
+  assert.equal(axisOf("token", "concat").name, "token");
   assert.equal(axisOf("head", "concat"), HEADS);
   assert.equal(axisOf("feature", "concat"), undefined);
 });

@@ -5,7 +5,6 @@ Which steps a trace has, and what they say, follows from its stages.
 
 from dataclasses import replace
 
-from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
@@ -42,16 +41,13 @@ ENTRIES: dict[str, Entry] = {
 }
 """What the steps say of each stage, by its name."""
 
-START = Selection()
-"""Where a person looks who has picked nothing yet."""
 
-
-def steps_of(trace: Trace, selection: Selection = START) -> tuple[Step, ...]:
-    """The steps that the stages of the trace call for; the first and the last speak of what is selected.
+def steps_of(trace: Trace) -> tuple[Step, ...]:
+    """The steps that the stages of the trace call for.
 
     Of two steps that could show a stage the later one does.
     """
-    steps = [step.of(trace, selection.within(trace), ENTRIES) for step in STEPS if step.is_in(trace)]
+    steps = [step.of(trace, ENTRIES) for step in STEPS if step.is_in(trace)]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 

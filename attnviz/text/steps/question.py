@@ -3,18 +3,19 @@
 import re
 from collections.abc import Mapping, Sequence
 
-from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.condition import always, has, lacks
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
+from attnviz.text.story import Story, told
 
 LONGEST = 8
 """How many words of a sentence a heading quotes."""
 
 _REPEATED = re.compile(r" \(\d+\)$")
 _CLOSING = ".,;:!?…)"
+_WORD = told(Story("{query}"))
 
 
 def sentence(labels: Sequence[str]) -> str:
@@ -26,16 +27,15 @@ def sentence(labels: Sequence[str]) -> str:
     return quoted + " …" * (len(labels) > LONGEST)
 
 
-def _asked(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> Runs:
+def _asked(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
-    word = queries[selection.query]
     if queries != keys:
-        return runs("What does “{word}” take from “{context}”?", word=word, context=sentence(keys))
+        return runs("What does “{word}” take from “{context}”?", word=_WORD, context=sentence(keys))
     if len(queries) == 1:
-        return runs("What does “{word}” take from itself?", word=word)
-    return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=word)
+        return runs("What does “{word}” take from itself?", word=_WORD)
+    return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=_WORD)
 
 
 QUESTION = Step(
@@ -58,5 +58,6 @@ QUESTION = Step(
         Section("given", "The numbers of this example are given.", lacks("embeddings")),
     ),
     arcs=True,
+    subject="attention",
     when=always,
 )

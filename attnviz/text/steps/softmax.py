@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.text.condition import both
 from attnviz.text.entry import Entry
@@ -28,7 +27,7 @@ def _untouched(trace: Trace) -> bool:
     return not _by_hand(trace)
 
 
-def _no_mask(trace: Trace, selection: Selection, entries: Mapping[str, Entry]) -> str:
+def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
     masked, seen = entries["masked"], entries[before(trace).name]
     return (
         f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: "

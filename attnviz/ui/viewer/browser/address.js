@@ -1,5 +1,5 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
-import { ORDERS, QUESTIONS } from "./state.js";
+import { ORDERS, QUESTIONS, stepsOf } from "./state.js";
 
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"];
 const COORDINATES = ["head", "query", "key", "feature", "dimension"];
@@ -19,7 +19,7 @@ function parametersOf(pass, { step, cell, picked, trail, ask, order, present, re
   const place = COORDINATES.map((name) => cell[name] + 1).join(".");
   const start = COORDINATES.map((name) => pass.within(START)[name] + 1).join(".");
   return {
-    step: step === pass.document.order[0] ? "" : step,
+    step: step === stepsOf(pass)[0] ? "" : step,
     cell: place === start ? "" : place,
     picked,
     trail: trail.join("<"),
@@ -49,9 +49,8 @@ export function readPlace(pass, search) {
 
 // A step is found by its id or its title.
 function stepNamed(pass, text) {
-  const { steps, order } = pass.document;
-  const named = steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
-  return named?.id ?? pass.nearestStep(text || order[0]);
+  const named = pass.document.steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
+  return named?.id ?? (text ? pass.nearestStep(text) : stepsOf(pass)[0]);
 }
 
 function cellIn(text) {

@@ -1,14 +1,22 @@
 // Reads the LaTeX that attnviz writes into a tree of MathML: letters, numbers, signs, ^ and _, \frac, \sqrt, \text, \mathrm,
-// and these.
-// Any other command is the name of a function or operator (\tanh), and stands upright.
-const SIGNS = new Map([
-  ["\\cdot", "·"], ["\\dots", "…"], ["\\cdots", "⋯"], ["\\infty", "∞"], ["\\top", "⊤"], ["\\sum", "∑"], ["\\quad", "\u2003"], ["-", "−"],
+// and these. Any other command is the name of a function or operator (\tanh), and stands upright.
+const SIGNS = new Map([["\\cdot", "·"], ["\\dots", "…"], ["\\cdots", "⋯"], ["\\infty", "∞"], ["\\top", "⊤"], ["\\sum", "∑"], ["-", "−"]]);
+const SPACES = new Map([["\\,", "0.1667em"], ["\\;", "0.2778em"], ["\\quad", "1em"]]);
+const WITH_LIMITS = ["\\sum", "\\max"]; // what stands below them is set under them
+const ATTRIBUTES = new Map([
+  ...[..."()[]"].map((bracket) => [bracket, { stretchy: "false" }]),
+  ...["\\top", "⊤"].map((transposing) => [transposing, { lspace: "0", rspace: "0" }]),
+  ["\\sum", { movablelimits: "false" }],
 ]);
-const SPACES = new Map([["\\,", "0.1667em"], ["\\;", "0.2778em"]]);
-const OPERATOR = { lspace: "0.1667em", rspace: "0.1667em" }; // TeX's thin space
+const UPRIGHT = /^\\(?:text|mathrm)\{(.*)\}$/;
 
 export function tokens(latex) {
-  return latex.match(/\\(?:text|mathrm)\{[^}]*\}|\\[a-zA-Z]+|\\[,;]|[\d.]+|\S/gu) ?? [];
+  return latex.match(/\\(?:text|mathrm)\{[^}]*\}|\\[a-zA-Z]+|\\.|[\d.]+|\S/gu) ?? [];
+}
+
+// The LaTeX of one head, where `_i` stands for it.
+export function ofHead(latex, head) {
+  return latex.replaceAll(/_i(?![a-z])/g, head < 9 ? `_${head + 1}` : `_{${head + 1}}`);
 }
 
 // A tree of {tag, attributes, children}; a child is a tree or a text.
@@ -29,16 +37,18 @@ export function parse(latex) {
     if (token === "\\frac") return node("mfrac", [atom(), atom()]);
     if (token === "\\sqrt") return node("msqrt", [atom()]);
     if (SPACES.has(token)) return node("mspace", [], { width: SPACES.get(token) });
-    const upright = token.match(/^\\(?:text|mathrm)\{(.*)\}$/);
-    if (upright) return node("mtext", [upright[1].replaceAll(" ", "\u00a0")]);
-    return symbol(token, follows);
+    const [, text] = token.match(UPRIGHT) ?? [];
+    if (text !== undefined) return node("mtext", [text.replaceAll(" ", "\u00a0")]);
+    return symbol(token, follows, rest[0]);
   };
   const scripted = (base) => {
+    const hasLimits = WITH_LIMITS.includes(before);
     let below = null, above = null;
     while (rest[0] === "_" || rest[0] === "^") {
       if (rest.shift() === "_") below = atom();
       else above = atom();
     }
+    if (hasLimits && below) return node("munder", [base, below]);
     if (below && above) return node("msubsup", [base, below, above]);
     return below ? node("msub", [base, below]) : above ? node("msup", [base, above]) : base;
   };
@@ -50,15 +60,16 @@ export function plain(latex) {
   return latex.replace(/[\^_{}]/g, "");
 }
 
-function symbol(token, follows) {
-  if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], OPERATOR);
+function symbol(token, follows, next) {
+  if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], operator(next));
   const tag = /^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo";
-  const isSign = "-+".includes(token) && /[({=+]$/.test(follows); // of a number, and so close to it
-  const isBracket = "()".includes(token);
-  return node(tag, [SIGNS.get(token) ?? token], {
-    ...(isSign ? { form: "prefix" } : {}),
-    ...(isBracket ? { stretchy: "false" } : {}),
-  });
+  const isSign = "-+".includes(token) && /[({=+]$|^\\text/.test(follows); // of a number, and so close to it
+  return node(tag, [SIGNS.get(token) ?? token], isSign ? { form: "prefix" } : ATTRIBUTES.get(token));
+}
+
+// TeX's thin space around the name of a function, but none before its bracket.
+function operator(next) {
+  return { lspace: "0.1667em", rspace: next === "(" ? "0" : "0.1667em" };
 }
 
 function node(tag, children, attributes = {}) {

@@ -1,27 +1,40 @@
 // The lesson: a step's heading, what is said of it, and its formula.
 import { element } from "./element.js";
 import { typeset } from "./formula.js";
-import { drawRuns } from "./runs.js";
+import { ofHead } from "./latex.js";
+import { drawRuns, runsAt } from "./runs.js";
 import { drawShapes } from "./shapes.js";
-import { stepAt } from "./state.js";
+import { stepAt, stepsOf } from "./state.js";
 
 export function makeLesson() {
   const box = element("section", "lesson");
   let shown = "";
   const update = (pass, where) => {
-    const { heading, text, notes, formulas } = stepAt(pass, where);
-    const next = JSON.stringify([where.step, heading, text, notes, formulas]);
+    const lesson = lessonAt(pass, where);
+    const next = JSON.stringify([where.step, where.cell.head, lesson]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
-    const isLast = pass.document.order.at(-1) === where.step;
-    box.replaceChildren(...drawLesson(stepAt(pass, where)), ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
+    const isLast = stepsOf(pass).at(-1) === where.step;
+    box.replaceChildren(...drawLesson(lesson), ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
   };
   return { element: box, update };
 }
 
+// What the step says, as it reads for what is selected.
+export function lessonAt(pass, where) {
+  const { heading, text, notes, formulas } = stepAt(pass, where);
+  const read = (runs) => runsAt(pass, runs, where.cell);
+  return {
+    heading: read(heading),
+    text: read(text),
+    notes: notes.map(read),
+    formulas: formulas.map((latex) => ofHead(latex, where.cell.head)),
+  };
+}
+
 export function drawLesson({ heading, text, notes, formulas }) {
   const title = element("header");
-  title.append(lineOf("h2", "", typeof heading === "string" ? [["", heading]] : heading), ...formulas.map(typeset));
+  title.append(lineOf("h2", "", heading), ...formulas.map(typeset));
   return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
 }
 

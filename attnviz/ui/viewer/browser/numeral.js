@@ -45,6 +45,11 @@ export function ordinal(n) {
   return ORDINALS[n - 1] ?? `${n}${ENDINGS[PLURALS.select(n)]}`;
 }
 
+// Parts of a sentence, each a list of pieces, joined by commas and "and".
+export function listed(parts) {
+  return parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ", " : " and "]), ...part]);
+}
+
 function signed(value, text) {
   return value < 0 && Number(text) !== 0 ? `−${text}` : text;
 }

@@ -46,7 +46,10 @@ export function readPass(document) {
       const slot = [...slots.values()].find(({ source, runs }) => source === array && runs);
       return runOf(slot, placesAt(result, flatOf(name, index)));
     },
-    story: (name, index, selection) => tell(pass, { name, index }, selection),
+    story: (name, index, selection) =>
+      pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
+    // What a step tells of the selection, by stories of the selected cell of attention.
+    told: (stories, selection) => tell(pass, stories, { name: "attention", index: pass.indexAt("attention", selection) }, selection),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.

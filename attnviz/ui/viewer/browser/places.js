@@ -1,6 +1,7 @@
 // Places: where a selection, an address or a flat count lies in the stages of a pass. An index has a place for each axis
 // of its stage.
 import { coordinatesAt, lengthsOf, placeAt } from "./axes.js";
+import { ofHead } from "./latex.js";
 
 const CELL = /^([a-z_]{1,32})\[(\d{1,4}(?:,\d{1,4}){0,3})\]$/; // as attnviz/core/terms.py has it
 
@@ -30,6 +31,6 @@ export function placing(stages) {
     // scores[0,1,2] is scores[head 1, cat, sat].
     nameOf: (name, index) => `${name}[${index.map((place, i) => axesOf(name)[i].labels[place]).join(", ")}]`,
     // The symbol of a stage in one head, as LaTeX.
-    symbol: (name, head) => stages.get(name).symbol.replaceAll("_i", head < 9 ? `_${head + 1}` : `_{${head + 1}}`),
+    symbol: (name, head) => ofHead(stages.get(name).symbol, head),
   };
 }

@@ -1,6 +1,6 @@
 // Printing: every step as a page of its own, without controls.
 import { element } from "./element.js";
-import { drawLesson } from "./lesson.js";
+import { drawLesson, lessonAt } from "./lesson.js";
 import { lookAt } from "./looks.js";
 import { makePicture } from "./picture.js";
 import { atStep, focusOf } from "./state.js";
@@ -34,7 +34,7 @@ function drawPages(pages, { pass, where }) {
   pages.replaceChildren(...drawn.map(({ page }) => page));
   for (const { step, page, picture } of drawn) {
     const there = { ...where, ...atStep({ ...where, ask: "" }, step.id), present: false };
-    page.append(...drawLesson(step), drawSaid(pass, there), picture.element);
+    page.append(...drawLesson(lessonAt(pass, there)), drawSaid(pass, there), picture.element);
     picture.update(pass, there, { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true });
   }
 }

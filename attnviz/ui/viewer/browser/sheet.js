@@ -1,5 +1,6 @@
 // Sheets: a slot of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
 // others are fixed, or those of the selection.
+import { ofHead } from "./latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
@@ -45,5 +46,5 @@ export function bandOf({ coordinates }) {
 // The symbol of one head; of the whole stage, if its heads lie side by side; with `_i`, if each has a row of its own.
 function symbolOf(latex, axes, head) {
   if (head === null) return axes.some(({ name }) => name === "head") ? latex : latex.replace("_i", "");
-  return latex.replace("_i", head < 9 ? `_${head + 1}` : `_{${head + 1}}`);
+  return ofHead(latex, head);
 }

@@ -22,9 +22,7 @@ export function focusOf(pass, where) {
 
 function subjectOf(pass, where) {
   const step = stepAt(pass, where);
-  if (where.picked && isShownIn(step, where.picked)) return where.picked;
-  const isQuestion = where.step === pass.document.order[0] && pass.stages.has("attention"); // of whom a word looks at
-  return step.stages.at(-1) ?? (isQuestion ? "attention" : [...pass.stages.keys()].at(-1));
+  return where.picked && isShownIn(step, where.picked) ? where.picked : step.subject;
 }
 
 // A step without pictures shows the whole pass.
@@ -68,8 +66,13 @@ export function atStep(where, step) {
 
 // The id of the step so many further on, or null where there is none.
 export function besideStep(pass, where, by) {
-  const { order } = pass.document;
-  return order[order.indexOf(where.step) + by] ?? null;
+  const ids = stepsOf(pass);
+  return ids[ids.indexOf(where.step) + by] ?? null;
+}
+
+// The ids of the steps that this pass has.
+export function stepsOf(pass) {
+  return pass.document.steps.map(({ id }) => id);
 }
 
 // Another cell, in the step that shows its stage if this one doesn't.

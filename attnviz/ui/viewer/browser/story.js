@@ -1,9 +1,8 @@
 // Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
 import { hasWords } from "./axes.js";
-import { counted, ordinal, percent, short } from "./numeral.js";
+import { counted, percent, short } from "./numeral.js";
+import { alikeOf, bestOf, longestOf, mostOf, rankOf, visibleRow } from "./row.js";
 import { pieces } from "./template.js";
-
-const ERROR = 1e-9; // of the largest number of a row: what is nearer than that differs by rounding alone
 
 // What a slot says of a cell, by its format; undefined where there is nothing to say.
 const FORMATS = {
@@ -16,14 +15,17 @@ const FORMATS = {
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
   "part.sum": (pass, cell) =>
     largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
+  best: bestOf,
+  alike: alikeOf,
+  most: mostOf,
+  longest: longestOf,
 };
 
-// The first story that holds and whose slots can all be filled, as pieces {text, cell, style}: `cell` where a piece is the
-// number of one, style "word" where it is a person's.
-export function tell(pass, cell, selection) {
-  if (pass.number(cell.name, cell.index) === undefined) return [];
+// The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
+// where a piece is the number of one, style "word" where it is a person's.
+export function tell(pass, stories, cell, selection) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
-  for (const [when, template] of pass.stages.get(cell.name).stories) {
+  for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
     const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
     if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
@@ -77,23 +79,9 @@ function ifThere(found, of) {
   return found === undefined ? undefined : of(found);
 }
 
-function visibleRow(pass, { name, index }) {
-  return Array.from(pass.row(name, index)).filter((_, place) => !pass.isHidden(name, [...index.slice(0, -1), place]));
-}
-
 // The largest of a cell's lines that have the number's own sign.
 function largestLine(pass, { name, index }) {
   const sign = pass.number(name, index) < 0 ? -1 : 1;
   const lines = pass.terms(name, index)?.lines ?? [];
   return lines.reduce((most, line) => (most && sign * most.value >= sign * line.value ? most : line), undefined);
-}
-
-// A number's place in its row; the only one has none.
-function rankOf(value, row) {
-  if (row.length < 2) return undefined;
-  const near = ERROR * Math.max(...row.map(Math.abs));
-  const higher = row.filter((each) => each - value > near).length;
-  const lower = row.filter((each) => value - each > near).length;
-  const place = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
-  return higher + lower + 1 < row.length ? `tied for ${place}` : place;
 }

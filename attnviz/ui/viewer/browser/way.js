@@ -1,7 +1,7 @@
 // The way: from step to step, with what lies between the first and the last in sight.
 import { button } from "./button.js";
 import { element } from "./element.js";
-import { besideStep } from "./state.js";
+import { stepsOf } from "./state.js";
 
 // `between` is what stands between Previous and Next, on(by) leads so many steps on.
 export function makeWay(between, on) {
@@ -12,11 +12,11 @@ export function makeWay(between, on) {
   end.append(next, place);
   box.append(back, between, end);
   const update = (pass, where) => {
-    const { order } = pass.document;
-    back.disabled = besideStep(pass, where, -1) === null;
-    next.disabled = besideStep(pass, where, 1) === null;
-    next.textContent = order[0] === where.step ? "Begin ›" : "Next ›";
-    place.textContent = `step ${order.indexOf(where.step) + 1} of ${order.length}`;
+    const steps = stepsOf(pass), at = steps.indexOf(where.step);
+    back.disabled = at === 0;
+    next.disabled = at === steps.length - 1;
+    next.textContent = at === 0 ? "Begin ›" : "Next ›";
+    place.textContent = `step ${at + 1} of ${steps.length}`;
   };
   return { element: box, update };
 }

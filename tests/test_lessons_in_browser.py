@@ -1,0 +1,191 @@
+"""Lessons in the browser: what a step says of a selection is so, and its formulas are those of its head."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from documents import document_of
+from page import ROOT
+from passes import TRACES as PASSES
+from passes import selections
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.selection import Selection
+from attnviz.text.steps import steps_of
+
+OWN = {
+    "positions": trace_of(Settings("the cat sat", positions="sinusoidal")),
+    "attention by hand": trace_of(Settings("the cat sat")).with_change("attention", (0, 0, 1), 5.0),
+    "a hidden share by hand": trace_of(Settings("the cat sat", mask="causal")).with_change("attention", (0, 0, 2), 2.0),
+    "nothing seen but by hand": PASSES["all hidden"].with_change("attention", (0, 1, 2), 0.5),
+    "nine at the top": PASSES["many ties"].with_change("attention", (0, 0, 9), 0.0),
+    "four at the top": trace_of(Settings("a a a a b")).with_change("attention", (0, 0, 4), 0.0),
+    "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
+    "ten heads": trace_of(Settings("the cat", d_model=10, n_heads=10)),
+    "near the end of float64": attend(
+        np.eye(2),
+        parameters=Parameters(
+            **{each: np.ones((2, 2, 1)) for each in ("w_q", "w_k", "w_v")},
+            w_o=np.array([[1e308, 1e308], [1.5e308, 1.5e308]]) / 2,
+        ),
+    ),
+}
+TRACES = PASSES | OWN
+QUOTED = re.compile("“(.*?)”")
+
+
+@pytest.fixture(scope="module")
+def lessons(node):
+    """What the steps of each pass say: pairs of a selection and the lessons by the ids of their steps."""
+    asked = {name: some(trace) for name, trace in TRACES.items()}
+    passes = [
+        {"document": document_of(TRACES[name]), "selections": [vars(each) for each in of_pass]}
+        for name, of_pass in asked.items()
+    ]
+    found = json.loads(node(str(ROOT / "tests/js/lessons.mjs"), text=json.dumps(passes)))
+    return {name: list(zip(asked[name], each, strict=True)) for name, each in zip(asked, found, strict=True)}
+
+
+def some(trace):
+    """A few queries in the first and the last head."""
+    n_heads = len(trace["scores"].value)
+    return [each for each in selections(trace, most=4) if each.key == 0 and each.head in (0, 1, n_heads - 1)]
+
+
+def plain(said):
+    return "".join(text for _, text in said)
+
+
+def lesson(node, trace, selection):
+    """What the steps of one pass say of one selection."""
+    asked = [{"document": document_of(trace), "selections": [vars(selection)]}]
+    return json.loads(node(str(ROOT / "tests/js/lessons.mjs"), text=json.dumps(asked)))[0][0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "asked"),
+    [
+        ({}, "In “the cat sat, sat!”, what does “cat” take from the others?"),
+        ({"sentence": "the {query} *`"}, "In “the { query } * `”, what does “{” take from the others?"),
+        ({"sentence": "a b c d e f g h i"}, "In “a b c d e f g h …”, what does “b” take from the others?"),
+        ({"sentence": "alone"}, "What does “alone” take from itself?"),
+        ({"context": "der Hund der"}, "What does “cat” take from “der Hund der”?"),
+    ],
+)
+def test_the_first_heading_asks_about_the_persons_own_sentence(node, settings, asked):
+    trace = trace_of(Settings(**{"sentence": "the cat sat, sat!"} | settings))
+    heading = lesson(node, trace, Selection().within(trace))["question"]["heading"]
+    assert plain(heading) == asked
+    assert sum(style == "word" for style, _ in heading) == asked.count("“")
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_what_is_told_is_told_of_the_selection(lessons, name):
+    trace = TRACES[name]
+    for selection, said in lessons[name]:
+        word = trace.label("query", selection.query)
+        if trace.labels.get("query"):
+            assert f"hat does “{word}” take" in plain(said["question"]["heading"])
+        assert f"In head {selection.head + 1}, “{word}” " in plain(said["whole-pass"]["text"])
+        ours = "".join(t for each in said.values() for style, t in (*each["heading"], *each["text"]) if style == "")
+        assert not re.search(r"[{}]|undefined|NaN|nfinity", ours)
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_from_whom_a_query_took_is_so(lessons, name):
+    """Each claim of the last step read back, and compared with the arrays."""
+    trace = TRACES[name]
+    for selection, said in lessons[name]:
+        head, query = selection.head, selection.query
+        took = re.search(rf"In head {head + 1}, .*?\.( |$)", plain(said["whole-pass"]["text"]))[0]
+        row, seen = (trace[each].value[head, query] for each in ("attention", "masked"))
+        taken = [key for key in range(len(row)) if row[key] or np.isfinite(seen[key])]
+        if "saw no key" in took:
+            assert not taken
+            continue
+        most = [trace.label("key", key) for key in taken if np.isclose(row[key], max(row[taken]), rtol=1e-8)]
+        if "keys alike" in took:
+            count = re.search(r"(all \w+|both) keys", took)[1]
+            assert len(taken) == {"both": 2, "all three": 3, "all four": 4, "all five": 5, "all six": 6}[count]
+            assert len(most) == len(taken)
+        else:
+            assert QUOTED.findall(took)[1:] == most[:3]
+            assert (" alone" in took) == (len(taken) == 1)
+            assert (len(most) > 3) == (f" {len(most) - 3} other" in took)
+            assert ("took most" in took) == (len(most) < len(taken))
+        assert (" each" in took) == (len(most) > 1)
+        share = re.search(r"share of (under |over )?(−?)(\d+) %", took)
+        assert 100 * max(row[taken]) == pytest.approx(float(share[3]) * (-1 if share[2] else 1), abs=1)
+
+
+@pytest.mark.parametrize("name", [name for name, trace in TRACES.items() if "output" in trace])
+def test_the_head_that_added_most_is_so(lessons, name):
+    trace = TRACES[name]
+    for selection, said in lessons[name]:
+        rows = trace["contributions"].value[:, selection.query]
+        lengths = np.sqrt(((rows / (np.abs(rows).max() or 1)) ** 2).sum(axis=-1))
+        most = [head for head in range(len(lengths)) if np.isclose(lengths[head], lengths.max(), rtol=1e-8)]
+        adds_up = not any(trace[each].overridden for each in ("concat", "contributions", "output"))
+        found = re.search(
+            r"Most was added to the output of “(.*?)” by (head [\w, ]+):", plain(said["whole-pass"]["text"])
+        )
+        assert bool(found) == (adds_up and len(most) < len(lengths))
+        if found:
+            assert found[1] == trace.label("query", selection.query)
+            assert [int(each) - 1 for each in re.findall(r"\d+", found[2])] == most
+
+
+def test_the_last_step_tells_each_thing_of_some_selection(lessons):
+    told = " ".join(plain(said["whole-pass"]["text"]) for each in lessons.values() for _, said in each)
+    for claim in (
+        "took most from",
+        "alone: a share of",
+        "all four keys alike",
+        "both keys alike",
+        "saw no key",
+        "1 other:",
+        "6 others:",
+        "Most was added",
+    ):
+        assert claim in told
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_the_subject_of_a_step_is_shown_in_it(name):
+    trace = TRACES[name]
+    steps = {step.id: step for step in steps_of(trace)}
+    for written in document_of(trace)["steps"]:
+        stages = steps[written["id"]].stages
+        expected = {"question": "attention", "whole-pass": trace.output.name}
+        assert written["subject"] == expected.get(written["id"], stages[-1] if stages else trace.output.name)
+
+
+def leaves(tree):
+    for child in tree["children"]:
+        if isinstance(child, str):
+            yield child
+        else:
+            yield from leaves(child)
+
+
+def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(lessons, called):
+    for name, of_pass in lessons.items():
+        for selection, said in of_pass:
+            math = [latex for each in said.values() for latex in written(each)]
+            assert not [latex for latex in math if re.search(r"_i(?![a-z])", latex)]
+            scores = said["scores"]["formulas"][0].split(" ")[0]
+            assert scores == (f"S_{selection.head + 1}" if selection.head < 9 else f"S_{{{selection.head + 1}}}"), name
+    all_of_them = sorted(
+        {latex for each in lessons.values() for _, said in each for one in said.values() for latex in written(one)}
+    )
+    for latex, tree in zip(all_of_them, called("latex.js", "parse", [[latex] for latex in all_of_them]), strict=True):
+        shown = list(leaves(tree))
+        assert not set("".join(shown)) & set("\\{}_^"), latex
+        assert not {*re.findall(r"\\([a-z]+)", latex)} - {"exp", "max"} & {*shown}, latex
+
+
+def written(each):
+    """All LaTeX of a lesson."""
+    runs = (*each["heading"], *each["text"], *(run for note in each["notes"] for run in note))
+    return [*each["formulas"], *(text for style, text in runs if style == "math")]
