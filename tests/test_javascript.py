@@ -77,6 +77,14 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
         assert contrast(text, colour) >= 4.5, cell
 
 
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_small_number_is_seen_beside_the_page(called, theme):
+    page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
+    cells = [(-0.05, "signed"), (0.05, "signed"), (0.05, "share")]
+    for colour in called("colour.js", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells]):
+        assert np.linalg.norm(oklab(colour) - oklab(page["page"])) > 0.03  # 0.02 can just be seen
+
+
 def formulas():
     """The formulas of the first and the last cell of every computed stage, of passes of all kinds."""
     for trace in TRACES.values():
@@ -127,3 +135,20 @@ def contrast(one, other):
 def luminance(colour):
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in np.array(colour) / 255]
     return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def oklab(colour):
+    """A colour where distances are as large as they look (Ottosson 2020)."""
+    c = np.array(colour) / 255
+    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
+    to_cones = [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+    to_lab = [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+    return np.array(to_lab) @ np.cbrt(np.array(to_cones) @ linear)

@@ -2,11 +2,13 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 from page import ROOT
 from tab import becomes, cell, grid, parameters
+
+from attnviz.scene.address import parse
+from attnviz.scene.document import document
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 PAGE = """
@@ -28,33 +30,29 @@ PAGE = """
 """
 
 
-@pytest.fixture(scope="module")
-def document():
-    """A pass of six words and two heads, as JSON."""
-    passes = (ROOT / "tests" / "js" / "passes.mjs").as_uri()
-    source = f'import {{ documentOf }} from "{passes}"; console.log(JSON.stringify(documentOf()))'
-    return subprocess.run(
-        ["node", "--input-type=module", "--eval", source], capture_output=True, text=True, check=True
-    ).stdout
+def written(**settings):
+    """The document of a pass, as JSON."""
+    return json.dumps(document(parse(settings)))
 
 
 @pytest.fixture
-def opened(browser, document):
+def opened(browser):
     """Open the viewer at an address; it must make no errors."""
     tabs, errors = [], []
     styles = "\n".join(path.read_text("utf-8") for path in sorted(BROWSER.glob("*.css")))
 
-    def answer(route):
+    def answer(route, settings):
         name = route.request.url.split("?")[0].rsplit("/", 1)[1]
         if name.endswith(".js"):
             route.fulfill(path=BROWSER / name, content_type="text/javascript")
         else:
-            route.fulfill(body=PAGE % (styles, document.replace("</", r"<\/")), content_type="text/html")
+            body = PAGE % (styles, written(**settings).replace("</", r"<\/"))
+            route.fulfill(body=body, content_type="text/html")
 
-    def start(address="", **options):
-        page = browser.new_page(viewport={"width": 1366, "height": 768}, **options)
+    def start(address="", theme="light", **settings):
+        page = browser.new_page(viewport={"width": 1366, "height": 768}, color_scheme=theme)
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.route("http://alone.test/**", answer)
+        page.route("http://alone.test/**", lambda route: answer(route, settings))
         page.goto(f"http://alone.test/{address}")
         page.wait_for_selector(".viewer h2", state="attached")
         tabs.append(page)
@@ -205,12 +203,12 @@ def test_a_document_that_comes_while_one_types_takes_nothing_away(opened):
 
 
 def test_a_key_is_hidden_in_the_mask(opened):
-    page = opened("?step=mask&picked=mask")
+    page = opened("?step=mask&picked=mask", mask="causal")
+    page.get_by_role("button", name="Show this key").click()
+    assert sent(page)[-1] == ["change", {"cell": "mask[1,2]", "value": 1}]
+    cell(page, "Masked scores", 3, 0).click()
     page.get_by_role("button", name="Hide this key").click()
-    assert sent(page)[-1] == ["change", {"cell": "mask[1,2]", "value": 0}]
-    cell(page, "Masked scores", 0, 3).click()
-    page.get_by_role("button", name="Hide this key").click()
-    assert sent(page)[-1] == ["change", {"cell": "masked[0,0,3]", "value": None}]
+    assert sent(page)[-1] == ["change", {"cell": "masked[0,3,0]", "value": None}]
 
 
 def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
@@ -278,8 +276,8 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
-def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, document):
-    page = opened("?step=scores", color_scheme="dark")
+def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened):
+    page = opened("?step=scores", theme="dark")
     page.evaluate(
         """addEventListener("beforeprint", () => {
             const pages = [...document.querySelectorAll(".printed")];
@@ -288,18 +286,19 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, document):
         })"""
     )
     printed = page.pdf(landscape=True, prefer_css_page_size=True)
-    steps = json.loads(document)["steps"]
+    steps = json.loads(written())["steps"]
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(steps)
     assert page.evaluate("cut") == []
     assert page.locator(".printed").count() == 0
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
-def test_every_step_fits_its_screen(opened, document, size):
-    page = opened()
+@pytest.mark.parametrize("settings", [{}, {"sentence": "a b c d e f g h", "heads": "4", "mask": "causal"}])
+def test_every_step_fits_its_screen(opened, size, settings):
+    page = opened(**settings)
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }}")
-    for step in json.loads(document)["order"]:
+    for step in [step["id"] for step in json.loads(written(**settings))["steps"]]:
         page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
         page.wait_for_timeout(50)
         below, scrolls = page.evaluate(
@@ -315,3 +314,8 @@ def test_every_step_fits_its_screen(opened, document, size):
             }"""
         )
         assert (below, scrolls) == ([], []), step
+
+
+def test_what_the_address_has_wrong_is_mended_in_it(opened):
+    page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
+    assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}

@@ -11,8 +11,8 @@ test("a number that is nothing has the colour of the page", () => {
 });
 
 test("numbers below zero wear one colour, those above it the other", () => {
-  assert.deepEqual(signed(-2), [1, 2, 228]);
-  assert.deepEqual(signed(2), [226, 2, 3]);
+  assert.deepEqual(signed(-2), [1, 2, 232]);
+  assert.deepEqual(signed(2), [231, 2, 2]);
 });
 
 test("the larger a number, the stronger; its strength goes by the scale's end", () => {
@@ -24,7 +24,7 @@ test("the larger a number, the stronger; its strength goes by the scale's end", 
 });
 
 test("a share's strength is the share, whatever the limit", () => {
-  assert.deepEqual(share(1), [1, 239, 2]);
+  assert.deepEqual(share(1), [1, 232, 2]);
   assert.deepEqual(share(0.5), background(0.5, { scale: "share", limit: 9 }, COLOURS));
 });
 

@@ -50,7 +50,7 @@ export function readPlace(pass, search) {
 // A step is found by its id or its title.
 function stepNamed(pass, text) {
   const named = pass.document.steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
-  return named?.id ?? (text ? pass.nearestStep(text) : stepsOf(pass)[0]);
+  return named?.id ?? pass.nearestStep(text);
 }
 
 function cellIn(text) {
@@ -59,11 +59,13 @@ function cellIn(text) {
   return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i]]));
 }
 
-// An address that the server writes, with the viewer's parameters of the one before, if it has none itself.
+// An address that the server writes, with the viewer's place of the one before: the server may know an older one.
 export function kept(search, before) {
   const query = new URLSearchParams(search), old = new URLSearchParams(before);
-  if (OWN.some((name) => query.has(name))) return search;
-  for (const name of OWN) if (old.has(name)) query.set(name, old.get(name));
+  for (const name of OWN) {
+    query.delete(name);
+    if (old.has(name)) query.set(name, old.get(name));
+  }
   return textOf(query);
 }
 

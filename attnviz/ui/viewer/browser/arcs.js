@@ -25,7 +25,7 @@ export function drawArcs(svg, { from, to, shared, cell, shares }, { pick, point 
 // Over the sentence, the higher the farther it leads; to the word itself a loop.
 function arch(from, to, height, isItself, far) {
   const base = height - 1;
-  if (isItself) return `M ${from.x - 5} ${base} C ${from.x - 16} ${base - 24}, ${from.x + 16} ${base - 24}, ${from.x + 5} ${base}`;
+  if (isItself) return `M ${from.x - 9} ${base} C ${from.x - 30} ${base - 40}, ${from.x + 30} ${base - 40}, ${from.x + 9} ${base}`;
   const top = base - (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3;
   const lean = (to.x - from.x) * 0.12;
   return `M ${from.x} ${base} C ${from.x + lean} ${top}, ${to.x - lean} ${top}, ${to.x} ${base}`;

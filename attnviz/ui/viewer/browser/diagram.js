@@ -6,8 +6,9 @@ import { makeThumb } from "./thumb.js";
 
 // `draw` are step(column, layers) and stage(thumb), which give elements for a step of the map and a thumb of a stage.
 export function makeDiagram(box, draw) {
-  const arrows = svgElement("svg", { class: "arrows", "aria-hidden": "true" }), row = element("div", "row");
-  box.append(arrows, row);
+  const arrows = svgElement("svg", { class: "arrows", "aria-hidden": "true" }), row = element("div", "row"), whole = element("div", "diagram");
+  whole.append(arrows, row);
+  box.append(whole);
   let thumbs = [], built = "";
 
   const build = (map) => {

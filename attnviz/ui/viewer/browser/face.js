@@ -21,9 +21,9 @@ export function isHidden({ name, stage }, pass, index) {
   return stage.scale === "flag" ? pass.number(name, index) === 0 : pass.isHidden(name, index);
 }
 
-// How the numbers of a sheet are coloured. Slopes and differences are all of one kind.
-export function scaleOf({ stage }, { look, limit }) {
-  return look.kind === "numbers" ? stage : { scale: "signed", limit };
+// How the numbers of a sheet are coloured. Slopes, and differences, share a scale of their own.
+export function scaleOf({ name, stage }, { look, limit }) {
+  return look.titleOf(name) ? { scale: "signed", limit } : stage;
 }
 
 function written(value, sheet, paint) {
@@ -33,9 +33,9 @@ function written(value, sheet, paint) {
 }
 
 // The end of the scale that slopes or differences share: the largest of those that are shown.
-export function sharedLimit(sheets, pass) {
+export function sharedLimit(sheets, { pass, titleOf }) {
   let limit = 0;
-  for (const sheet of sheets) {
+  for (const sheet of sheets.filter(({ name }) => titleOf(name))) {
     for (let row = 0; row < sheet.size[0]; row += 1) {
       for (let column = 0; column < sheet.size[1]; column += 1) {
         const size = Math.abs(pass.number(sheet.name, sheet.index(row, column)) ?? 0);

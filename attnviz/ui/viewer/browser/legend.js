@@ -11,8 +11,9 @@ export function drawLegend(sheets, paint) {
     const { scale, limit } = scaleOf(sheet, paint);
     if (scale === "flag") continue;
     const ends = scale === "share" ? ["0", "1"] : [short(-limit), short(limit)];
-    const symbols = scales.get(`${scale} ${ends}`)?.symbols ?? new Set();
-    scales.set(`${scale} ${ends}`, { scale, ends, symbols: symbols.add(sheet.symbol) });
+    const kind = paint.look.titleOf(sheet.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
+    const symbols = scales.get(key)?.symbols ?? new Set();
+    scales.set(key, { kind, scale, ends, symbols: symbols.add(sheet.symbol) });
   }
   const some = (test) => sheets.some((sheet) => test(sheet.name));
   return [
@@ -22,11 +23,11 @@ export function drawLegend(sheets, paint) {
   ];
 }
 
-function drawScale({ scale, ends, symbols }, { colours }, isOneOfSeveral) {
+function drawScale({ kind, scale, ends, symbols }, { colours }, isOneOfSeveral) {
   const line = element("span", "scale");
   const ramp = element("span", "ramp");
   ramp.style.background = gradient(scale, colours);
-  line.append(...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), element("span", "", ends[0]), ramp, element("span", "", ends[1]));
+  line.append(kind, ...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), element("span", "", ends[0]), ramp, element("span", "", ends[1]));
   return line;
 }
 

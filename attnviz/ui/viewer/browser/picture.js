@@ -36,7 +36,8 @@ export function makePicture(tools) {
     const cell = pointed ?? focus;
     const term = !pointed && look.lines ? pass.terms(focus.name, focus.index)?.lines[look.lines - 1]?.cells ?? [] : [];
     for (const { matrix, sheet } of matrices) {
-      matrix.mark(marksOf(sheet, pass, cell, term), pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
+      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, pass, cell, term) : [];
+      matrix.mark(marks, pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
     }
   };
   const build = (pictures) => {
@@ -74,8 +75,13 @@ export function makePicture(tools) {
     box.hidden = !sheets.length;
     build(pictures);
     if (!sheets.length) return;
-    const limit = look.kind === "numbers" ? 0 : sharedLimit(sheets, look.pass);
-    const paint = { pass, look, limit, head: where.cell.head, colours: coloursOf(box, pass.document.palette), family: getComputedStyle(box).fontFamily };
+    const paint = {
+      pass, look,
+      limit: sharedLimit(sheets, look),
+      head: where.cell.head,
+      colours: coloursOf(box, pass.document.palette),
+      family: getComputedStyle(box).fontFamily,
+    };
     bars.update(pass, where, look);
     legend.replaceChildren(...drawLegend(sheets, paint));
     legend.classList.toggle("in-corner", hasCorner(pictures));

@@ -8,7 +8,9 @@ export function drawReadout(box, sheets, paint, focus, acts, most) {
   const lists = linesOf(sheets, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
   const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
   box.replaceChildren(...lists);
-  [...box.querySelectorAll("ol")].forEach((list, i) => { list.scrollTop = before[i] ?? 0; });
+  [...box.querySelectorAll("ol")].forEach((list, i) => {
+    if (before[i]) list.scrollTop = before[i]; // asking costs a layout
+  });
 }
 
 // The focus's own row and column, and of each other matrix the line that it was computed from.
@@ -32,7 +34,7 @@ function lineAt(sheet, place, axis, focus) {
   return {
     key: `${sheet.name} ${along.title} ${sheet.index(...place)}`,
     sheet, length: sheet.size[1 - axis], labels: along.labels, name: across.labels[place[axis]],
-    focus: focus && focus[1 - axis],
+    focus: focus?.[1 - axis],
     placeAt: (n) => (axis ? [n, place[1]] : [place[0], n]),
   };
 }

@@ -1,11 +1,16 @@
 // Thumbs: a stage as a small true picture of itself, a dot for each number.
-import { background, mixed } from "./colour.js";
+import { unflattened } from "./axes.js";
+import { background, css, mixed } from "./colour.js";
 import { element } from "./element.js";
 import { spotOf, tileAt, tiling } from "./tiling.js";
 
 const STEPS = 128; // of the scale, on either side
+const LEVELS = 32; // of how strongly numbers are drawn
 const FAINTEST = 0.1; // of a number that takes no part
 const CURVE_OF_PARTS = 0.6; // below 1, so that small parts are seen
+
+const SMALL = 3; // pixels of a cell that would be overlooked alone
+const SEEN = 0.2; // of the strongest part: smaller ones have no dot of their own
 
 export function makeThumb(name) {
   const box = element("div", "thumb"), canvas = element("canvas"), frame = element("div", "frame");
@@ -18,7 +23,9 @@ export function makeThumb(name) {
     draw(pass, room, colours, strengths) {
       tiled = tiling(pass.stages.get(name), room);
       Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
-      drawTiles(canvas, tiled, pass.stages.get(name), paintOf(pass, name, colours, strengths));
+      const colourAt = paintOf(pass, name, colours, strengths);
+      drawTiles(canvas, tiled, pass.stages.get(name), colourAt);
+      if (strengths && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), strengths, colourAt);
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;
@@ -53,21 +60,48 @@ function drawTiles(canvas, tiled, { length }, colourAt) {
   }
 }
 
+// The strongest parts, large enough to be seen.
+function drawDots(canvas, tiled, { shape, length }, strengths, colourAt) {
+  const pen = canvas.getContext("2d"), ratio = globalThis.devicePixelRatio, least = SEEN * strongest(strengths);
+  for (let place = 0; place < length; place += 1) {
+    if (strengths[place] <= least) continue;
+    const { x, y } = spotOf(tiled, unflattened(shape, place));
+    pen.fillStyle = css(colourAt(place).slice(0, 3));
+    pen.fillRect(x * ratio, y * ratio, SMALL * ratio, SMALL * ratio);
+  }
+}
+
+function strongest(strengths) {
+  return strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
+}
+
 // A function from a number's place in its stage to its colour.
 function paintOf(pass, name, colours, strengths) {
   const { scale, limit, hiddenBy } = pass.stages.get(name);
   const values = pass.numbers(name), hider = hiddenBy ? pass.numbers(hiddenBy) : [];
-  const opaque = (colour) => [...colour, 255];
-  const hidden = opaque(mixed(colours.text, colours.page, 0.22)), visible = opaque(mixed(colours.text, colours.page, 0.07));
-  const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) => opaque(background((i - STEPS) / STEPS, { scale, limit: 1 }, colours)));
-  const full = (place) => {
+  const inks = inksOf(scale, colours), hidden = inks.length - 2, visible = inks.length - 1;
+  const inkAt = (place) => {
     const value = values[place];
     if (scale === "flag") return value ? visible : hidden;
     if (hider[place] === -Infinity) return hidden;
     if (Number.isNaN(value)) return visible; // it was not sent yet
-    return ramp[STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS)];
+    return STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS);
   };
-  if (!strengths) return full;
-  const largest = strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
-  return (place) => opaque(mixed(full(place).slice(0, 3), colours.page, FAINTEST + (1 - FAINTEST) * (strengths[place] / largest) ** CURVE_OF_PARTS));
+  if (!strengths) return (place) => inks[inkAt(place)];
+  const largest = strongest(strengths), faded = [];
+  return (place) => {
+    const level = Math.round(LEVELS * (strengths[place] / largest) ** CURVE_OF_PARTS);
+    faded[level] ??= inks.map((ink) => opaque(mixed(ink.slice(0, 3), colours.page, FAINTEST + ((1 - FAINTEST) * level) / LEVELS)));
+    return faded[level][inkAt(place)];
+  };
+}
+
+// The colours of a scale from its low end to its high one, then that of a hidden number, and of one that has no size.
+function inksOf(scale, colours) {
+  const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) => background((i - STEPS) / STEPS, { scale, limit: 1 }, colours));
+  return [...ramp, mixed(colours.text, colours.page, 0.22), mixed(colours.text, colours.page, 0.07)].map(opaque);
+}
+
+function opaque(colour) {
+  return [...colour, 255];
 }
