@@ -29,8 +29,8 @@ const FORMULAS = [
   ["1 \\cdot (-\\infty)", '<mn>1</mn><mo>·</mo><mo stretchy="false">(</mo><mo form="prefix">−</mo><mn>∞</mn><mo stretchy="false">)</mo>'],
   ["\\text{else } -1", '<mtext>else\u00a0</mtext><mo form="prefix">−</mo><mn>1</mn>'],
   ["a - 1", "<mi>a</mi><mo>−</mo><mn>1</mn>"],
-  ["\\sum_j \\sqrt{d_k}", "<msub><mo>∑</mo><mi>j</mi></msub><msqrt><mrow><msub><mi>d</mi><mi>k</mi></msub></mrow></msqrt>"],
-  ["Q\\,{K}^{\\top}", '<mi>Q</mi><mspace width="0.1667em"></mspace><msup><mrow><mi>K</mi></mrow><mrow><mo>⊤</mo></mrow></msup>'],
+  ["\\sum_j \\sqrt{d_k}", '<munder><mo movablelimits="false">∑</mo><mi>j</mi></munder><msqrt><mrow><msub><mi>d</mi><mi>k</mi></msub></mrow></msqrt>'],
+  ["Q\\,{K}^{\\top}", '<mi>Q</mi><mspace width="0.1667em"></mspace><msup><mrow><mi>K</mi></mrow><mrow><mo lspace="0" rspace="0">⊤</mo></mrow></msup>'],
   ["\\mathrm{softmax}", "<mtext>softmax</mtext>"],
   ["\\text{constructor}", "<mtext>constructor</mtext>"],
 ];
