@@ -6,7 +6,8 @@ const DEAR = 1.25; // how much larger cells must become by leaving out titles
 const WIDEST_CELL = 40, TALLEST_CELL = 24; // without digits
 
 // `pictures` are {grid, turns}: rows of blocks (layout.js) or null, and whether its one row may stand as a column. `options`
-// are {smallest, largest, base}: font sizes of digits, and that of the text around. Returns a layout with {written, titled,
+// are {smallest, largest, base, around, line}: font sizes of digits, that of the text around, and in units of the digits'
+// what is at least free beside them and how high a line is. Returns a layout with {written, titled,
 // font, label, cell: [width, height]}: whether digits and titles are written, and the font sizes of digits and labels.
 export function fit(pictures, box, options) {
   const [titled, bare] = ["caption", "symbol"].map((named) => fitNamed(arrangements(pictures, named), box, options));
@@ -47,7 +48,7 @@ function best(found, box) {
 
 function writtenAt(layout, font, box, options) {
   const digits = Math.max(...blocksOf(layout).map((block) => block.digits));
-  const least = [Math.ceil((digits + 0.6) * font), Math.ceil(1.42 * font)];
+  const least = [digits + options.around, options.line].map((size) => Math.ceil(size * font));
   const tight = laidOut(layout, least, { font, label: 0.92 * font, written: true }, options);
   if (!isInside(tight, box)) return tight;
   // What is left over makes cells easier to tell apart, up to a size that still looks like a table.

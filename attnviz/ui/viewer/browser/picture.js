@@ -84,7 +84,9 @@ export function makePicture(tools) {
     };
     bars.update(pass, where, look);
     legend.replaceChildren(...drawLegend(sheets, paint));
-    legend.classList.toggle("in-corner", hasCorner(pictures));
+    const isCornered = hasCorner(pictures);
+    legend.classList.toggle("in-corner", isCornered && !where.present);
+    box.classList.toggle("cornered", isCornered && where.present);
     const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((sheet) => sheet && blockOf(sheet, paint))) }));
     const fitted = layOut(blocks, where, (most) => drawReadout(readout, sheets, paint, focusOf(pass, where), acts, most));
     const places = fitted.pictures.flat(2).filter(Boolean);
@@ -92,7 +94,7 @@ export function makePicture(tools) {
       matrices[i].sheet = sheet;
       matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
     });
-    if (hasCorner(pictures)) legend.style.maxWidth = `${places[0].x - places[0].labels[0] - 40}px`;
+    if (isCornered) giveCorner(box, places[0], fitted.cell[1] * sheets[0].size[0]);
     mark();
     if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
@@ -120,13 +122,23 @@ function heightIn(box, legend) {
   return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
 }
 
-// Over the left matrix of a product, and beside the one above, nothing stands: the legend finds room there.
+// Over the left matrix of a product, and beside the one above, nothing stands: the legend finds room there, or the panel of
+// a presenter, whose picture has the whole width.
 function hasCorner([{ grid }]) {
   return grid.length > 1 && grid[0][0] === null;
 }
 
+function giveCorner(box, { x, y, labels }, height) {
+  const width = x - labels[0] - 2 * APART;
+  const corner = { "--corner-top": box.offsetTop, "--corner-width": width, "--corner-height": y + height };
+  const around = box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
+  for (const [name, size] of Object.entries(corner)) around.style.setProperty(name, `${size}px`);
+}
+
 function optionsOf(box, { present }) {
   const base = Number.parseFloat(getComputedStyle(box).fontSize);
-  if (box.clientWidth <= NARROW) return { smallest: 8, largest: base, base };
-  return present ? { smallest: 12, largest: 3 * base, base } : { smallest: 9, largest: 1.1 * base, base };
+  if (box.clientWidth <= NARROW) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
+  return present
+    ? { smallest: 12, largest: 2.4 * base, base, around: 0.3, line: 1.15 }
+    : { smallest: 9, largest: 1.1 * base, base, around: 0.6, line: 1.42 };
 }

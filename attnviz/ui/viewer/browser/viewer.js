@@ -99,9 +99,8 @@ export function mount(root, host, left = null) {
       const known = pass ? { arrival: pass.document.arrival, where } : left;
       pass = readPass(document);
       errands.answered(pass);
-      const isArrival = known?.arrival !== document.arrival;
-      arrive(isArrival ? document.where : known.where);
-      if (isArrival) write(false); // what could not be read in it is mended
+      arrive(known?.arrival === document.arrival ? known.where : document.where);
+      write(false); // what could not be read in it is mended, and what a late run has written of it
       render();
     },
     end: () => {
