@@ -96,15 +96,16 @@ def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_st
 
 
 def test_what_a_step_says_and_its_formula_follow_the_selection(opened):
-    page = opened("?step=scores&cell=1.2.3.1.1")
+    page = opened("?step=scores")
     lesson = page.locator(".lesson")
-    assert "cat took most from “" in lesson.inner_text()
-    cell(page, "Scores", 3, 4).click()
-    assert "on took most from “" in lesson.inner_text()
     assert lesson.locator("math msub").all_text_contents()[:3] == ["S1", "Q1", "K1"]
     page.keyboard.press("]")
     assert lesson.locator("math msub").all_text_contents()[:3] == ["S2", "Q2", "K2"]
-    assert "on took most from “" in lesson.inner_text()
+    cell(page, "Scores", 3, 4).click()
+    page.get_by_role("button", name="Whole pass", exact=True).click()
+    assert "In head 2, “on” took most from “" in lesson.inner_text()
+    page.keyboard.press("[")
+    assert "In head 1, “on” took most from “" in lesson.inner_text()
 
 
 def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
