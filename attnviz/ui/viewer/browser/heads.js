@@ -49,8 +49,11 @@ export function makeHeads(tools) {
         button.setAttribute("aria-checked", head === where.cell.head);
         button.tabIndex = head === where.cell.head ? 0 : -1;
       });
-      drawn = { pass: look.pass, now };
-      buttons[where.cell.head].scrollIntoView({ block: "nearest", inline: "nearest" });
+      if (drawn?.head !== where.cell.head) { // only the row of heads scrolls, never the page
+        const { offsetLeft, offsetWidth } = buttons[where.cell.head];
+        box.scrollLeft = offsetLeft - (box.clientWidth - offsetWidth) / 2;
+      }
+      drawn = { pass: look.pass, now, head: where.cell.head };
     },
   };
 }
