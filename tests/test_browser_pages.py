@@ -70,7 +70,8 @@ def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(
     sentence(page).press_sequentially("owls see mice", delay=20)
     page.get_by_role("button", name="Next" if step else "Begin").first.click()
     expect(heading(page, "Collect the values" if step else "Words become vectors")).to_be_visible()
-    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
+    there = {"sentence": "owls see mice", "step": "weighted-sum" if step else "tokens"}
+    becomes(page, lambda: parameters(page).items() >= there.items(), True)
     page.reload()
     tab.settled()
     expect(sentence(page)).to_have_value("owls see mice")
@@ -135,7 +136,8 @@ def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
     expect(page.get_by_text("Set by hand: scores[head 1, cat, sat] = 3")).to_be_visible()
     page.get_by_role("button", name="Change it").click()
     expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")
-    becomes(page, lambda: parameters(page), {"heads": "4", "changes": "scores[0,1,2]=3", "ask": "what if"})
+    there = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "whole-pass", "ask": "what if"}
+    becomes(page, lambda: parameters(page), there)
 
 
 def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):

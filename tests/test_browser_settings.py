@@ -115,7 +115,7 @@ def test_the_menu_names_four_pages_and_links_to_the_others_work(visit):
     named = page.get_by_test_id("stTopNavLink").all_inner_texts()
     assert [name.split("\n")[-1] for name in named] == ["Walkthrough", "Worked examples", "Audit", "The same in NumPy"]
     assert page.get_by_test_id("stSidebar").count() == 0
-    becomes(page, lambda: parameters(page), {"sentence": "owls see mice", "ask": "what if"})
+    becomes(page, lambda: parameters(page), {"sentence": "owls see mice", "step": "whole-pass", "ask": "what if"})
 
 
 def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):

@@ -11,6 +11,7 @@ from passes import TRACES as PASSES
 from passes import selections
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.text.steps import steps_of
 
@@ -23,11 +24,13 @@ OWN = {
     "four at the top": trace_of(Settings("a a a a b")).with_change("attention", (0, 0, 4), 0.0),
     "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
     "ten heads": trace_of(Settings("the cat", d_model=10, n_heads=10)),
-    "near the end of float64": attend(
-        np.eye(2),
+    "tied but for rounding": trace_of(Settings("the cat sat")).with_changes(
+        Change("attention", (0, 0, 0), 0.1 + 0.2), Change("attention", (0, 0, 1), 0.3)
+    ),
+    "parts longer than float64": attend(
+        np.eye(4),
         parameters=Parameters(
-            **{each: np.ones((2, 2, 1)) for each in ("w_q", "w_k", "w_v")},
-            w_o=np.array([[1e308, 1e308], [1.5e308, 1.5e308]]) / 2,
+            **dict.fromkeys(("w_q", "w_k", "w_v"), np.ones((2, 4, 1))), w_o=np.array([[1.2e308] * 4, [-1e308] * 4])
         ),
     ),
 }

@@ -41,7 +41,10 @@ def test_the_walkthrough_shows_the_pass_of_the_settings_and_nothing_else_of_a_st
 
 @pytest.mark.parametrize(
     ("page", "looks"),
-    zip(REDIRECTS, [{"ask": "what made it", "trail": ["output[2,0]"]}, {"ask": "what if", "trail": []}], strict=True),
+    [
+        (REDIRECTS[0], {"ask": "what made it", "trail": ["output[2,0]"]}),
+        (REDIRECTS[1], {"ask": "what if", "trail": []}),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_a_link_to_a_page_that_was_opens_the_walkthrough_with_its_question(page, looks):

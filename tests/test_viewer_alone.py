@@ -95,6 +95,18 @@ def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_st
     assert sent(page) == []
 
 
+def test_what_a_step_says_and_its_formula_follow_the_selection(opened):
+    page = opened("?step=scores&cell=1.2.3.1.1")
+    lesson = page.locator(".lesson")
+    assert "cat took most from “" in lesson.inner_text()
+    cell(page, "Scores", 3, 4).click()
+    assert "on took most from “" in lesson.inner_text()
+    assert lesson.locator("math msub").all_text_contents()[:3] == ["S1", "Q1", "K1"]
+    page.keyboard.press("]")
+    assert lesson.locator("math msub").all_text_contents()[:3] == ["S2", "Q2", "K2"]
+    assert "on took most from “" in lesson.inner_text()
+
+
 def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
     page = opened("?step=scores")
     cell(page, "Scores", 0, 0).click()
@@ -302,3 +314,8 @@ def test_every_step_fits_its_screen(opened, size, settings):
             }"""
         )
         assert (below, scrolls) == ([], []), step
+
+
+def test_what_the_address_has_wrong_is_mended_in_it(opened):
+    page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
+    assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}

@@ -44,11 +44,12 @@ test("a step is found by its id and by its title, in upper or lower case, a ques
   assert.equal(readPlace(PASS, "?ask=What+If").ask, "what if");
 });
 
-test("what the server writes keeps the viewer's place, unless it says another", () => {
+test("what the server writes keeps the viewer's place, whatever it says of it", () => {
   const before = "?sentence=a+cat&step=softmax&cell=1.1.1.1.1&present=1";
   assert.equal(kept("?sentence=a+dog", before), "?sentence=a+dog&step=softmax&cell=1.1.1.1.1&present=1");
   assert.equal(kept("", before), "?step=softmax&cell=1.1.1.1.1&present=1");
-  assert.equal(kept("?source=001&step=mask", before), "?source=001&step=mask");
+  assert.equal(kept("?source=001&step=mask", before), "?source=001&step=softmax&cell=1.1.1.1.1&present=1");
+  assert.equal(kept("?sentence=a+dog&step=mask", "?sentence=a+cat"), "?sentence=a+dog");
   assert.equal(kept("?sentence=a+dog", "?sentence=a+cat"), "?sentence=a+dog");
 });
 

@@ -238,7 +238,8 @@ export function documentOf(options = {}) {
   const names = (step) => Object.keys(KINDS).filter((name) => stages[name].step === step);
   const steps = STEPS.map(([id, title, heading, formulas]) => ({
     id, title, heading: [["", heading]], formulas,
-    text: [["", "Every "], ["q", "query"], ["", " meets every "], ["k", "key"], ["", " in a "], ["strong", "dot product"], ["", ": $"], ["math", "QK^{\\top}"], ["", "."]],
+    text: [["", "Every "], ["q", "query"], ["", " meets every "], ["k", "key"], ["", " in a "], ["strong", "dot product"], ["", ": $"], ["math", "Q_i{K_i}^{\\top}"], ["", "."],
+      ["told", [["", " {query} took most from {attention:best}."], ["", " {query} saw no key."]]]],
     notes: [],
     stages: names(id),
     subject: { question: "attention", "whole-pass": "output" }[id] ?? names(id).at(-1),

@@ -7,7 +7,7 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] { padding: 3rem 1.5rem 1rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
-.st-key-history { display: none; }
+.st-key-address { display: none; }
 
 /* settings: one line of boxes, each behind its small label; on a phone two lines, labels above */
 [class*="st-key-settings"] { gap: 0.4rem 0.75rem; flex-wrap: wrap; }
@@ -56,6 +56,7 @@ _STYLE = """<style>
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }
 [data-presenting] :is([data-testid="stHeader"], [class*="st-key-settings"], [data-testid="stAlert"]) { display: none; }
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
+@page { size: landscape; margin: 10mm; }
 @media print {
   :is([data-testid="stHeader"], [class*="st-key-settings"], [data-testid="stAlert"]) { display: none; }
   [data-testid="stMainBlockContainer"] { display: block; height: auto; padding: 0; }

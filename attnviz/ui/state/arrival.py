@@ -1,26 +1,15 @@
 """Arrival: how Streamlit 1.67 lets people come to a page, and what it gets wrong there, set right."""
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-_one_step_of_history = st.components.v2.component(
-    "attnviz.history",
-    js="""
-export default function () {
-  if (window.attnvizKeepsHistory) return;
-  window.attnvizKeepsHistory = true;
-  const push = history.pushState.bind(history);
-  let last = 0;
-  history.pushState = (state, title, url) => {
-    const here = new URL(url ?? "", location.href).pathname === location.pathname;
-    const atOnce = performance.now() - last < 1000;
-    last = performance.now();
-    (here && atOnce ? history.replaceState.bind(history) : push)(state, title, url);
-  };
-}
-""",
-)
+from attnviz.ui.viewer.bundle import bundle
+
+_BROWSER = Path(__file__).parents[1] / "viewer" / "browser"
+_address = st.components.v2.component("attnviz.address", js=bundle(_BROWSER / "arrival.js"))
 
 
 def by_the_router() -> None:
@@ -45,10 +34,10 @@ def page() -> str:
     return get_script_run_ctx().page_script_hash
 
 
-def keep_history_short() -> None:
-    """Have the browser make one step of its history of what changes the address within a second.
+def keep_address() -> None:
+    """Have the browser keep the viewer's place in the address, and its history short, whatever Streamlit writes there.
 
-    A switch of pages is two steps else, its path and then its parameters: Back
-    would lead to the path alone, which is another scene.
+    A switch of pages is two steps of the history else, its path and then its
+    parameters: Back would lead to the path alone, which is another scene.
     """
-    _one_step_of_history(key="history")
+    _address(key="address")

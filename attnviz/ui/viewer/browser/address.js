@@ -59,11 +59,13 @@ function cellIn(text) {
   return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i]]));
 }
 
-// An address that the server writes, with the viewer's parameters of the one before, if it has none itself.
+// An address that the server writes, with the viewer's place of the one before: the server may know an older one.
 export function kept(search, before) {
   const query = new URLSearchParams(search), old = new URLSearchParams(before);
-  if (OWN.some((name) => query.has(name))) return search;
-  for (const name of OWN) if (old.has(name)) query.set(name, old.get(name));
+  for (const name of OWN) {
+    query.delete(name);
+    if (old.has(name)) query.set(name, old.get(name));
+  }
   return textOf(query);
 }
 

@@ -24,7 +24,7 @@ export function makeByHand(set) {
     input.removeAttribute("aria-invalid");
     isEdited = false;
   };
-  const send = paced((number) => set(cell, number));
+  const send = paced(set);
   input.oninput = () => { isEdited = true; };
   input.onchange = () => {
     const number = Number(input.value.trim().replace("−", "-") || Number.NaN);
@@ -46,7 +46,7 @@ export function makeByHand(set) {
   };
   const change = (number) => {
     input.value = String(number);
-    send(number);
+    send(cell, number);
   };
   input.onpointerdown = (down) => {
     const from = Number.isFinite(value) ? value : 0;
@@ -62,8 +62,6 @@ export function makeByHand(set) {
       isDragged = false;
     };
   };
-  const shownNow = () => value !== -Infinity;
-
   const update = (pass, focus) => {
     const stage = pass.stages.get(focus.name), isFlag = stage.scale === "flag";
     const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
@@ -73,8 +71,9 @@ export function makeByHand(set) {
     unit = unitOf(stage.limit);
     box.hidden = isFlag;
     hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== "masked";
-    hide.textContent = (isFlag ? value : shownNow()) ? "Hide this key" : "Show this key";
-    hide.onclick = () => set(cell, isFlag ? Number(!value) : shownNow() ? -Infinity : 0);
+    const isVisible = isFlag ? value === 1 : value !== -Infinity;
+    hide.textContent = isVisible ? "Hide this key" : "Show this key";
+    hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);
     if (isOther || !(isEdited || isDragged)) show();
   };
   return { element: line, update };
@@ -95,12 +94,12 @@ function paced(call) {
   const next = () => {
     timer = null;
     if (last === null) return;
-    call(last);
+    call(...last);
     last = null;
     timer = setTimeout(next, PAUSE);
   };
-  return (value) => {
-    last = value;
+  return (...values) => {
+    last = values;
     if (timer === null) next();
   };
 }

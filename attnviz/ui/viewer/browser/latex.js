@@ -61,15 +61,16 @@ export function plain(latex) {
 }
 
 function symbol(token, follows, next) {
-  if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], operator(next));
+  if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], operator(follows, next));
   const tag = /^[\d.]|^\\infty/.test(token) ? "mn" : /^\p{L}/u.test(token) ? "mi" : "mo";
   const isSign = "-+".includes(token) && /[({=+]$|^\\text/.test(follows); // of a number, and so close to it
   return node(tag, [SIGNS.get(token) ?? token], isSign ? { form: "prefix" } : ATTRIBUTES.get(token));
 }
 
-// TeX's thin space around the name of a function, but none before its bracket.
-function operator(next) {
-  return { lspace: "0.1667em", rspace: next === "(" ? "0" : "0.1667em" };
+// TeX's thin space around the name of a function, but none before its bracket nor at either end.
+function operator(follows, next = "(") {
+  const [lspace, rspace] = [!/[({]$/.test(follows), next !== "("].map((isApart) => (isApart ? "0.1667em" : "0"));
+  return { lspace, rspace };
 }
 
 function node(tag, children, attributes = {}) {

@@ -4,7 +4,7 @@ import { makeByHand } from "./byhand.js";
 import { element, redraw } from "./element.js";
 import { typeset } from "./formula.js";
 import { digits } from "./numeral.js";
-import { focusOf, ORDERS, QUESTIONS } from "./state.js";
+import { focusOf, isFirst, ORDERS, QUESTIONS } from "./state.js";
 import { drawTerms } from "./terms.js";
 import { drawStory } from "./told.js";
 import { drawTrail } from "./trail.js";
@@ -26,7 +26,9 @@ export function makePanel(tools) {
     name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}` : "");
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     byHand.update(pass, focus);
-    byHand.element.hidden = !isThere;
+    const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
+    byHand.element.hidden = !isThere || !isAsked;
+    questions.hidden = answer.hidden = !isAsked; // the first screen is of one sentence
     redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
     redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
     redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));

@@ -4,9 +4,11 @@ import { drawLesson, lessonAt } from "./lesson.js";
 import { lookAt } from "./looks.js";
 import { makePicture } from "./picture.js";
 import { atStep, focusOf } from "./state.js";
+import { makeThread } from "./thread.js";
 import { drawStory } from "./told.js";
+import { makeWholePass } from "./wholepass.js";
 
-const INERT = { point: () => {}, pick: () => {}, onPoint: () => {} };
+const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {} };
 
 // Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}. Returns what
 // ends this.
@@ -30,12 +32,14 @@ export function listenToPrinter(window, root, now) {
 }
 
 function drawPages(pages, { pass, where }) {
-  const drawn = pass.document.steps.map((step) => ({ step, page: element("section", "printed"), picture: makePicture(INERT) }));
+  const drawn = pass.document.steps.map((step) => ({ step, page: element("section", "printed") }));
   pages.replaceChildren(...drawn.map(({ page }) => page));
-  for (const { step, page, picture } of drawn) {
+  for (const { step, page } of drawn) {
     const there = { ...where, ...atStep({ ...where, ask: "" }, step.id), present: false };
-    page.append(...drawLesson(lessonAt(pass, there)), drawSaid(pass, there), picture.element);
-    picture.update(pass, there, { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true });
+    const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true };
+    const views = [makeThread, makePicture, makeWholePass].map((make) => make(INERT));
+    page.append(...drawLesson(step), drawSaid(pass, there), ...views.map((view) => view.element));
+    for (const view of views) view.update(pass, there, look);
   }
 }
 

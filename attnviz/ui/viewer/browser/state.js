@@ -7,6 +7,10 @@ export function stepAt(pass, where) {
   return pass.document.steps.find((step) => step.id === where.step);
 }
 
+export function isFirst(pass, where) {
+  return pass.document.steps[0].id === where.step;
+}
+
 // Every slot of the pictures of a step.
 export function slotsOf(step) {
   return step.pictures.flatMap((picture) => picture.grid.flat()).filter(Boolean);

@@ -100,6 +100,7 @@ export function mount(root, host, left = null) {
       pass = readPass(document);
       errands.answered(pass);
       arrive(known?.arrival === document.arrival ? known.where : document.where);
+      write(false); // what could not be read in it is mended, and what a late run has written of it
       render();
     },
     end: () => {
