@@ -3,7 +3,7 @@ import { element } from "./element.js";
 import { drawLesson, lessonAt } from "./lesson.js";
 import { lookAt } from "./looks.js";
 import { makePicture } from "./picture.js";
-import { atStep, focusOf } from "./state.js";
+import { atStep, focusOf, stepsOf } from "./state.js";
 import { makeThread } from "./thread.js";
 import { drawStory } from "./told.js";
 import { makeWholePass } from "./wholepass.js";
@@ -32,13 +32,13 @@ export function listenToPrinter(window, root, now) {
 }
 
 function drawPages(pages, { pass, where }) {
-  const drawn = pass.document.steps.map((step) => ({ step, page: element("section", "printed") }));
+  const drawn = stepsOf(pass).map((step) => ({ step, page: element("section", "printed") }));
   pages.replaceChildren(...drawn.map(({ page }) => page));
   for (const { step, page } of drawn) {
-    const there = { ...where, ...atStep({ ...where, ask: "" }, step.id), present: false };
+    const there = { ...where, ...atStep({ ...where, ask: "" }, step), present: false };
     const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true };
     const views = [makeThread, makePicture, makeWholePass].map((make) => make(INERT));
-    page.append(...drawLesson(step), drawSaid(pass, there), ...views.map((view) => view.element));
+    page.append(...drawLesson(lessonAt(pass, there)), drawSaid(pass, there), ...views.map((view) => view.element));
     for (const view of views) view.update(pass, there, look);
   }
 }
