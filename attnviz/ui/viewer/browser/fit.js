@@ -67,11 +67,13 @@ function unwritten(layout, box, options) {
   };
   const height = greatest(TALLEST_CELL, (each) => at(each, each).height <= box.height);
   const width = greatest(Math.min(WIDEST_CELL, 2.5 * height), (each) => at(each, height).width <= box.width);
-  return at(width, Math.min(height, Math.max(LEAST, 1.6 * width)));
+  const highest = Math.min(height, Math.max(LEAST, 1.6 * width)); // labels that stand upright over narrow columns need room
+  return at(width, greatest(highest, (each) => at(width, each).height <= box.height));
 }
 
 // The greatest size up to `most` that fits; LEAST if none does.
 function greatest(most, isFitting) {
+  if (isFitting(most)) return most;
   let low = LEAST, high = most;
   while (high - low > 0.25) {
     const middle = (low + high) / 2;
