@@ -50,12 +50,6 @@ PICTURED = f"""async () => {{
   await frame();
   return performance.now();
 }}"""
-FROZEN = """() => {
-  window.longest = 0;
-  new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration);
-  }).observe({ type: "longtask", buffered: true });
-}"""
 
 
 @contextlib.contextmanager
@@ -108,9 +102,8 @@ CASES = {
     "another cell: Q, K, V": ("step=qkv", cell, ".story"),
     "another cell: Q, K, V, 16 words, d_model 16": (f"step=qkv&heads=4&{SIXTEEN}", cell, ".story"),
     "another cell: softmax": ("step=softmax", cell, ".story"),
-    "another cell: whole pass": ("step=whole-pass", lambda n: f".shapes ~ * [data-cell]:nth-of-type({n % 5 + 1})", ""),
-    "another head: softmax": ("step=softmax", lambda n: f".head:nth-child({(n + 1) % 2 + 1})", ".story"),
-    "another step": ("step=scores", lambda n: f"[data-step={'softmax' if n % 2 else 'qkv'}]", "h2"),
+    "another head: softmax": ("step=softmax", lambda n: f".heads button:nth-child({(n + 1) % 2 + 1})", ".story"),
+    "another step": ("step=scores", lambda n: f".map [data-step={'softmax' if n % 2 else 'qkv'}]", "h2"),
     "a term unfolded, and back": (
         "step=output",
         lambda n: ".trail .link:first-child" if n % 2 else ".terms .link",
@@ -125,7 +118,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1366, "height": 768})
         messages: list[object] = []
-        page.on("websocket", lambda socket: socket.on("framesent", messages.append))
+        page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
         with served("benchmarks/line.py") as (address, _):
             page.goto(address)
             page.get_by_text("answer 0").wait_for()
@@ -142,11 +135,14 @@ def main() -> None:
             before = processor_ms(pid)
             taken = median_ms(page, lambda n: ".st-key-another_seed button", ".story")
             each = (processor_ms(pid) - before) / (ROUNDS + 4)
-            print(f"{'another seed: scores':<50} {taken:7.1f} ms  {taken / base:.1f}  {each:.0f} ms of the server's processor")
+            said = f"{taken:7.1f} ms  {taken / base:.1f}  {each:.0f} ms of the server's processor"
+            print(f"{'another seed: scores':<50} {said}")
             first = [pictured(browser, f"{address}?step=scores&{query}") for query in ("", LARGE) for _ in range(5)]
             small, large = statistics.median(first[:5]), statistics.median(first[5:])
             print(f"{'first picture: default':<50} {small:7.1f} ms")
-            print(f"{'first picture: 64 words, d_model 128, 8 heads':<50} {large:7.1f} ms  {large / small:.1f} times that")
+            print(
+                f"{'first picture: 64 words, d_model 128, 8 heads':<50} {large:7.1f} ms  {large / small:.1f} times that"
+            )
         browser.close()
 
 

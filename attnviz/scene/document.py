@@ -60,6 +60,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of) if slopes_of else None,
         "settings": _settings(scene),
+        "link": {"sentence": scene.sentence} if scene.source == OWN else {},
     }
 
 

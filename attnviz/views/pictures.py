@@ -48,17 +48,20 @@ class Slot:
 
 @dataclass(frozen=True)
 class Picture:
-    """Matrices in rows and columns of a grid; those in one row of it have the same rows, in one column the same columns.
+    """Matrices in a grid: those in one row of it have the same rows, those in one column the same columns.
 
     Attributes
     ----------
     grid : tuple of tuple of Slot or None
     turns : bool
         Whether a single row of it may stand as a column where that is larger.
+    aside : bool
+        Whether it may be left out where digits must be large.
     """
 
     grid: tuple[tuple[Slot | None, ...], ...]
     turns: bool = False
+    aside: bool = False
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -89,7 +92,7 @@ def _is_product(stage: Stage) -> bool:
 
 
 def _products(trace: Trace, names: Sequence[str]) -> Picture:
-    """Some stages with the matrices that make their columns above them, and the one that makes their rows at the left."""
+    """Some stages, with what makes their columns above them, and what makes their rows at the left."""
     left, *_ = trace.inputs(names[0])
     above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
     height = max(map(len, above))
@@ -111,7 +114,7 @@ def _in_a_row(trace: Trace, name: str) -> Picture:
 def _added_up(trace: Trace) -> Picture:
     """For the selected query: a row of numbers from each head, and the row of the output that they add up to."""
     heads = Slot("contributions", rows=0, columns=2, result=True)
-    return Picture(((heads,), (Slot("output", rows=None, columns=1, sign="added up:"),)))
+    return Picture(((heads,), (Slot("output", rows=None, columns=1, sign="added up:"),)), aside=True)
 
 
 def _joins_heads(stage: Stage, read: Stage) -> bool:

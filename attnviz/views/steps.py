@@ -33,4 +33,5 @@ def formulas(trace: Trace, step: Step) -> list[str]:
 
 
 def _picture(picture: Picture) -> dict:
-    return {"grid": [[slot and asdict(slot) for slot in row] for row in picture.grid], "turns": picture.turns}
+    grid = [[slot and asdict(slot) for slot in row] for row in picture.grid]
+    return {"grid": grid, "turns": picture.turns, "aside": picture.aside}

@@ -4,7 +4,7 @@ import { commandOf } from "../../attnviz/ui/viewer/browser/shortcuts.js";
 
 // Something that has the keyboard, as far as selectors are asked of it.
 const held = (name) => ({ closest: (selector) => (selector.split(", ").some((each) => each.split(":")[0] === name) ? {} : null) });
-const press = (key, on = null, more = {}) => commandOf({ key, ...more }, on && held(on));
+const press = (key, on = null, more = {}, isPresenting = false) => commandOf({ key, ...more }, on && held(on), isPresenting);
 
 test("a remote's buttons work whatever has the keyboard", () => {
   for (const on of [null, "input", "textarea", "select", "[role=grid]", "[role=slider]"]) {
@@ -19,6 +19,13 @@ test("arrows are not taken from a box, a slider or a grid, letters not from a te
   for (const on of ["input", "textarea", "select"]) assert.deepEqual([press("p", on), press("[", on)], [null, null], on);
   assert.deepEqual([press("p", "[role=grid]"), press("]", "[role=grid]")], ["present", "head on"]);
   assert.deepEqual([press("ArrowRight"), press("ArrowLeft", "button")], ["on", "back"]);
+});
+
+test("while presenting arrows are a remote's too, but not where someone types", () => {
+  for (const on of ["[role=grid]", "[role=radiogroup]", "button"]) {
+    assert.deepEqual([press("ArrowRight", on, {}, true), press("ArrowLeft", on, {}, true)], ["on", "back"], on);
+  }
+  for (const on of ["input", "textarea", "select"]) assert.equal(press("ArrowRight", on, {}, true), null);
 });
 
 test("what the browser means by a key with Alt, Control or Command stays the browser's", () => {

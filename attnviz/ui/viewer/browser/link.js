@@ -8,19 +8,27 @@ export function reachOf(hostname, protocol) {
   return THIS_NETWORK.test(hostname) ? "Copied. Only your own network can open it." : "Copied.";
 }
 
+// The address of the page with what it leaves out as long as that is what a first visit shows, such as the sentence.
+export function spelledOut(href, parameters) {
+  const url = new URL(href);
+  for (const [name, text] of Object.entries(parameters)) if (!url.searchParams.has(name)) url.searchParams.set(name, text);
+  return url.href;
+}
+
 // Copies the address of the page; returns what is to be said of it.
-export async function copyLink({ location, navigator, document }) {
+export async function copyLink({ location, navigator, document }, parameters) {
+  const link = spelledOut(location.href, parameters);
   const said = reachOf(location.hostname, location.protocol);
   try {
-    await navigator.clipboard.writeText(location.href);
+    await navigator.clipboard.writeText(link);
   } catch { // a page that came without https may not use the clipboard so
     const text = document.createElement("textarea");
-    text.value = location.href;
+    text.value = link;
     document.body.append(text);
     text.select();
     const isCopied = document.execCommand("copy");
     text.remove();
-    if (!isCopied) return `Copy it from here: ${location.href}`;
+    if (!isCopied) return `Copy it from here: ${link}`;
   }
   return said;
 }

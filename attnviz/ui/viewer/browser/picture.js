@@ -68,7 +68,7 @@ export function makePicture(tools) {
   };
   const draw = () => {
     const { pass, where, look } = shown;
-    const pictures = stepAt(pass, where).pictures.map(({ grid, turns }) => ({
+    const pictures = stepAt(pass, where).pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
       turns, grid: grid.map((row) => row.map((slot) => slot && makeSheet(pass, slot, where.cell))),
     }));
     const sheets = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);

@@ -15,7 +15,7 @@ export function destinationOf(pass, where, command) {
 
 // Tells the page whether it is a screen in a room, so that it hides what is not the picture. Returns what ends it all.
 export function makePresenting(page, follow) {
-  const end = listenToKeys(page, follow);
+  const end = listenToKeys(page, follow, () => page.documentElement.hasAttribute("data-presenting"));
   return {
     show: (present) => page.documentElement.toggleAttribute("data-presenting", present),
     end: () => {

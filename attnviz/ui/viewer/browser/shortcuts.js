@@ -8,20 +8,21 @@ const REMOTE = ["PageDown", "PageUp"]; // a remote's buttons, which work whateve
 const TYPING = "input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range]), textarea, select, [contenteditable=true]";
 const MOVING = "input, select, [role=grid], [role=slider], [role=radiogroup], [role=tablist], [role=listbox], [role=menu], [role=combobox]";
 
-// "on", "back", "present", "leave", "head on", "head back", or null if the key is someone else's.
-export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, held) {
+// "on", "back", "present", "leave", "head on", "head back", or null if the key is someone else's. While presenting arrows
+// are a remote's too, whatever has the keyboard.
+export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, held, isPresenting) {
   const command = KEYS.get(key);
   if (!command || ctrlKey || altKey || metaKey || defaultPrevented) return null;
   if (REMOTE.includes(key) || command === "leave") return command;
   if (held?.closest(TYPING)) return null;
-  return key.startsWith("Arrow") && held?.closest(MOVING) ? null : command;
+  return key.startsWith("Arrow") && !isPresenting && held?.closest(MOVING) ? null : command;
 }
 
-// Calls act(command) as keys are pressed anywhere on the page; what it returns says whether it did something. Returns
-// what ends this.
-export function listenToKeys(page, act) {
+// Calls act(command) as keys are pressed anywhere on the page; what it returns says whether it did something. isPresenting()
+// says whether someone is. Returns what ends this.
+export function listenToKeys(page, act, isPresenting) {
   const onKey = (event) => {
-    const command = commandOf(event, event.composedPath().find((each) => each.closest));
+    const command = commandOf(event, event.composedPath().find((each) => each.closest), isPresenting());
     if (!command || !act(command)) return;
     event.preventDefault();
     event.stopPropagation();

@@ -8,6 +8,7 @@ import { stepAt } from "./state.js";
 
 export function makeToolbar(play, { startPlay, present }) {
   const box = element("div", "toolbar");
+  let link = {};
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
@@ -22,7 +23,7 @@ export function makeToolbar(play, { startPlay, present }) {
   const said = element("span", "copied");
   said.setAttribute("role", "status");
   const copy = button("Copy link", async () => {
-    said.textContent = await copyLink(window);
+    said.textContent = await copyLink(window, link);
     setTimeout(() => { said.textContent = ""; }, 5000);
   });
   const numpy = element("details", "numpy"), code = element("pre");
@@ -31,6 +32,7 @@ export function makeToolbar(play, { startPlay, present }) {
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
+    link = pass.document.link;
     start.hidden = !momentsOf(pass, where).length;
     start.textContent = play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play";
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
