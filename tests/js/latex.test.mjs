@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { piecesOf } from "../../attnviz/ui/viewer/browser/formula.js";
 import { ofHead, parse, plain, tokens } from "../../attnviz/ui/viewer/browser/latex.js";
 
 function xml(tree) {
@@ -56,4 +57,9 @@ test("of one head, its number stands for it", () => {
 
 test("a symbol is heard without its markup", () => {
   assert.equal(plain("W^Q_{10}"), "WQ10");
+});
+
+test("a line may end before an equals sign or a plus that stands in no bracket", () => {
+  assert.deepEqual(piecesOf("(S)_{2,3} = (-1) \\cdot 2 + \\frac{1 + 2}{e^{1 + 1}} + (3 + 4)"), ["(S)_{2,3}", "= (-1) \\cdot 2", "+ \\frac{1 + 2}{e^{1 + 1}}", "+ (3 + 4)"]);
+  assert.deepEqual(piecesOf("x"), ["x"]);
 });

@@ -2,7 +2,7 @@
 import { choice } from "./button.js";
 import { makeByHand } from "./byhand.js";
 import { element, redraw } from "./element.js";
-import { typeset } from "./formula.js";
+import { typesetInPieces } from "./formula.js";
 import { digits } from "./numeral.js";
 import { focusOf, isFirst, ORDERS, QUESTIONS } from "./state.js";
 import { drawTerms } from "./terms.js";
@@ -69,7 +69,7 @@ function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
   const trail = where.trail.length > 1 ? [drawTrail(pass, where.trail, tools.back)] : [];
   if (!terms.lines.length) return [...trail, element("p", "", terms.recipe)];
   const formula = element("p", "formula");
-  if (isThere && terms.formula) formula.append(typeset(terms.formula));
+  if (isThere && terms.formula) formula.append(...typesetInPieces(terms.formula));
   const sorted = terms.lines.length > 4 && isThere ? [drawOrder(where, tools)] : [];
   const shown = { order: where.order, count: isThere ? null : look.lines ?? terms.lines.length, value };
   return [...trail, formula, ...sorted, drawTerms(pass, terms, shown, tools)];

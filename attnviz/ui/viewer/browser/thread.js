@@ -83,6 +83,7 @@ function makeLine(name, pick) {
         return word;
       });
       list.replaceChildren(...words);
+      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * [...text].length, 0));
     },
     light({ query, key }, said) {
       words.forEach((word, place) => {
