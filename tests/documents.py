@@ -14,4 +14,5 @@ def document_of(trace):
         "stages": stages(trace, limits(trace, steps), heads),
         "steps": [step_data(trace, step) for step in steps],
         "order": [step.id for step in STEPS],
+        "before": {},
     }

@@ -123,7 +123,12 @@ def part_place(trace, name, index):
     return axis.label(place) if axis.name in WORDS else f"place {axis.label(place)}"
 
 
+def unknown(*cell):
+    raise UnfilledError  # a trace doesn't hold what it was before
+
+
 SAYS = {
+    "before": unknown,
     "": number,
     "percent": percent,
     "rank": rank,

@@ -287,13 +287,13 @@ def test_the_caption_names_the_row_that_moved_furthest():
     trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
     share = trace["attention"].value[0, 1, 2]
     after = trace.with_change("attention", (0, 1, 2), share + 0.1)
-    assert caption(trace, after, "concat") == "The concatenation of “b” moved by 0.30; 2 of 3 rows did not move."
+    assert caption(trace, after, "concat") == "The concatenation of “b” moved by up to 0.30; 2 of 3 rows did not move."
     assert (
-        caption(trace, after, "heads") == "The head outputs of “b” in head 1 moved by 0.30; 2 of 3 rows did not move."
+        caption(trace, after, "heads") == "The head outputs of “b” in head 1 moved by up to 0.30; 2 of 3 rows did not move."
     )
     assert caption(trace, after, "scaled") == "The scaled scores did not move."
     a_little = trace.with_change("attention", (0, 1, 2), share + 1e-5)
-    assert caption(trace, a_little, "concat").startswith("The concatenation of “b” moved by 3.00e−5;")
+    assert caption(trace, a_little, "concat").startswith("The concatenation of “b” moved by up to 3.00e−5;")
 
 
 def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
@@ -304,7 +304,7 @@ def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_mov
     shown = trace.with_change("mask", (1, 3), 1)
     assert caption(trace, shown, "mask") == "mask[cat, on] is visible now; 5 of 6 rows did not move."
     parameter = trace.with_change("w_q", (1, 2, 3), 99.0)
-    assert caption(trace, parameter, "w_q").startswith("The query parameters in head 2, row 3 moved by ")
+    assert caption(trace, parameter, "w_q").startswith("The query parameters in head 2, row 3 moved by up to ")
     assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row moved.")
 
 
@@ -312,7 +312,7 @@ def test_the_caption_of_a_bias_has_no_rows():
     inputs, parameters = arrays(np.random.default_rng(2))
     trace = attended(inputs, parameters)
     after = trace.with_change("b_o", (3,), parameters["b_o"][3] + 0.5)
-    assert caption(trace, after, "b_o") == "The output bias moved by 0.50."
+    assert caption(trace, after, "b_o") == "The output bias moved by up to 0.50."
 
 
 @pytest.mark.parametrize("step", [1e-13, 1e-300, 5e-324])

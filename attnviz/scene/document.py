@@ -101,8 +101,12 @@ def described(trace: Trace, change: Change) -> str:
     stage = trace[change.stage]
     if len(change.index) < len(stage.shape):
         words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
-        return f"{VOCABULARY[change.stage].title} of {words}, all of them = {change.value:.6g}"
-    return f"{trace.name_of(stage.cell(change.index))} = {change.value:.6g}"
+        return f"{VOCABULARY[change.stage].title} of {words}, all of them = {_signed(change.value)}"
+    return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−")
 
 
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:

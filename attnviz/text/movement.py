@@ -19,7 +19,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     >>> from attnviz import Settings, trace_of
     >>> before = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
-    'The output of “sat” moved by 0.43; 2 of 3 rows did not move.'
+    'The output of “sat” moved by up to 0.43; 2 of 3 rows did not move.'
     """
     stage, title = after[name], f"The {entry(name).title.lower()}"
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
@@ -34,7 +34,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
         cell = tuple(toggled[0].tolist())
         what = f"{after.name_of(stage.cell(cell))} is {'hidden' if _hides(stage)[cell] else 'visible'} now"
     else:
-        what = f"{title}{_of_row(after, name, furthest[:-1])} moved by {_short(moved[furthest])}"
+        what = f"{title}{_of_row(after, name, furthest[:-1])} moved by {'up to ' * (moved.shape[-1] > 1)}{_short(moved[furthest])}"
     if rows.size == 1:
         return f"{what}."
     return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}."

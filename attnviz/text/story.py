@@ -12,6 +12,7 @@ number at the same selection. A format may follow:
     :part.place where that term comes from: place 2, or a word
     :part.sum   that term, as it is multiplied: 1.80 × 0.92
     :sum        the sum of the visible numbers of its row
+    :before     what the number was before anything was set by hand
     :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”
     :alike      the words of its row where their numbers are all the same: “cat” alone, all four keys alike
     :most       the largest number of its row, in hundredths if it is a share: 36 %; of several words, 36 % each
@@ -20,7 +21,7 @@ number at the same selection. A format may follow:
 A slot can't be filled where its number isn't there, where a number is set by
 hand and so has no terms, and where it is the only visible one of its row and so
 has no rank; one of `:best` and `:alike` can't where the other can, nor either
-where a query sees no key, nor `:longest` where all rows are as long. A story
+where a query sees no key, nor `:longest` where all rows are as long, nor `:before` where nobody knows. A story
 holds where its case does and all its slots can be filled.
 """
 
@@ -61,7 +62,10 @@ def told(*stories: Story) -> list:
     return ["told", [[story.when, story.text] for story in stories]]
 
 
-SET = Story("You set this number to {value} by hand; what follows is recomputed from it.", "set")
+SET = (
+    Story("You set this number, which was {value:before}, to {value} by hand; what follows is recomputed.", "set"),
+    Story("This number is set to {value} by hand; what follows is recomputed.", "set"),
+)
 """What is said of any number set by hand, where a stage has nothing of its own to say."""
 
 _CASES = ("set", "unseeing", "hidden", "given", "")
@@ -69,5 +73,5 @@ _CASES = ("set", "unseeing", "hidden", "given", "")
 
 def said_of(trace: Trace, stories: Sequence[Story]) -> tuple[Story, ...]:
     """The stories that a stage of the trace may have; of those that hold for a number the first is told."""
-    there = [story for story in (*stories, SET) if story.of(trace)]
+    there = [story for story in (*stories, *SET) if story.of(trace)]
     return tuple(sorted(there, key=lambda story: _CASES.index(story.when)))

@@ -7,7 +7,7 @@ row and the column that make a number cross where it stands.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage
@@ -96,9 +96,17 @@ def _products(trace: Trace, names: Sequence[str]) -> Picture:
     left, *_ = trace.inputs(names[0])
     above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
     height = max(map(len, above))
-    rows = [(None, *(_operand(*tops[row]) if row < len(tops) else None for tops in above)) for row in range(height)]
+    rows = [(None, *(_above(tops, row, place) for place, tops in enumerate(above))) for row in range(height)]
     last = (_slot(left), *(_slot(trace[name], result=True, sums=_has_shares(trace, name)) for name in names))
     return Picture((*rows, last))
+
+
+def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Slot | None:
+    """What stands in a row above the results; a sign between two of them would join what is not multiplied."""
+    if row >= len(tops):
+        return None
+    operand, stage = tops[row]
+    return _operand(operand if place == 0 else replace(operand, sign=""), stage)
 
 
 def _in_a_row(trace: Trace, name: str) -> Picture:

@@ -22,7 +22,7 @@ def is_set_by_hand(trace: Trace) -> bool:
 OUTPUT = Step(
     id="output",
     title="Output",
-    headings=(Section("mixed", "W_O mixes the heads"),),
+    headings=(Section("mixed", "$W^O$ mixes the heads"),),
     sections=(
         Section(
             "mixed",

@@ -33,7 +33,7 @@ _TOOK = told(
     Story("In {head}, “{query}” saw no key and took nothing.", "unseeing"),
 )
 _ADDED = told(
-    Story("Most was added to the output of “{query}” by {contributions:longest}: no head’s row is longer."),
+    Story("The longest vector was added to the output of “{query}” by {contributions:longest}."),
 )
 
 WHOLE_PASS = Step(

@@ -1,10 +1,10 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
-import { choice } from "./button.js";
+import { button, choice } from "./button.js";
 import { makeByHand } from "./byhand.js";
 import { element, redraw } from "./element.js";
 import { typesetInPieces } from "./formula.js";
 import { digits } from "./numeral.js";
-import { focusOf, isFirst, ORDERS, QUESTIONS } from "./state.js";
+import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS } from "./state.js";
 import { drawTerms } from "./terms.js";
 import { drawStory } from "./told.js";
 import { drawTrail } from "./trail.js";
@@ -15,8 +15,8 @@ export function makePanel(tools) {
   box.setAttribute("aria-label", "The number");
   const name = element("h3"), said = element("div", "said"), answer = element("div", "answer");
   const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set);
-  box.append(name, said, byHand.element, questions, answer, changed);
+  const byHand = makeByHand(tools.set), elsewhere = element("div");
+  box.append(name, said, elsewhere, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -25,6 +25,8 @@ export function makePanel(tools) {
     if (value === undefined) tools.want(focus.name, focus.index);
     name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}` : "");
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    const home = homeOf(pass, where);
+    redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
     byHand.element.hidden = !isThere || !isAsked;
@@ -58,8 +60,8 @@ function drawSlopes(pass, look, { name, index }, { wantSlopes }) {
   }
   return [
     element("p", "", pass.document.slopes.text),
-    element("p", "", "Each number of the pictures is now a slope: how fast this number moves when that one does. "
-      + "Orange moves it up, blue down; where it is pale, it hardly matters."),
+    element("p", "", "Where a matrix is titled “Slope of …”, each number says how fast this one moves when that one does: "
+      + "orange moves it up, blue down, pale hardly matters. What comes later can't move it, and stays as it is."),
   ];
 }
 

@@ -34,6 +34,13 @@ function isShownIn(step, name) {
   return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some((slot) => slot.stage === name);
 }
 
+// The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
+export function homeOf(pass, where) {
+  const { name } = focusOf(pass, where), { step } = pass.stages.get(name);
+  if (isShownIn(stepAt(pass, where), name) || !step) return null;
+  return pass.document.steps.find(({ id }) => id === pass.nearestStep(step));
+}
+
 // The same place in a pass, which may be another than the one it was in.
 export function fitted(pass, where) {
   return {

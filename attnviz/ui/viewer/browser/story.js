@@ -15,6 +15,8 @@ const FORMATS = {
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
   "part.sum": (pass, cell) =>
     largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
+  before: (pass, cell) => (Object.hasOwn(pass.document.before, cell.name)
+    ? numeral(pass.with(pass.document.before), cell, short)?.text : undefined),
   best: bestOf,
   alike: alikeOf,
   most: mostOf,

@@ -79,7 +79,7 @@ function makeLine(name, pick) {
         word.type = "button";
         word.setAttribute("role", "option");
         word.append(element("span", "text", text), element("span", "said"));
-        word.onclick = (event) => pick(line, place, event.shiftKey);
+        word.onclick = (event) => pick(line, place, event.shiftKey || event.target.className === "said");
         return word;
       });
       list.replaceChildren(...words);

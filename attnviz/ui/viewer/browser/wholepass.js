@@ -1,5 +1,6 @@
 // The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes
 // part in it.
+import { hasWords } from "./axes.js";
 import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
@@ -7,6 +8,8 @@ import { typeset } from "./formula.js";
 import { focusOf, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
+const ROOM_OF_WORDS = 56; // pixels, as in the style of the row
+const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 
 export function makeWholePass(tools) {
@@ -18,6 +21,7 @@ export function makeWholePass(tools) {
     stage: (thumb) => {
       const figure = element("span", "stage-of");
       figure.append(element("span", "symbol"), thumb.element);
+      thumb.element.append(element("span", "words-of"));
       return figure;
     },
     step: ({ step, title }, layers) => {
@@ -57,7 +61,7 @@ export function makeWholePass(tools) {
     said.textContent = `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`;
     const colours = coloursOf(box, palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
     const layers = diagram.row.querySelectorAll(".layer").length;
-    const room = { width: box.clientWidth / layers - 17, largest: 24 };
+    const room = { width: (box.clientWidth - ROOM_OF_WORDS) / layers - 17, largest: 24 };
     const high = box.clientHeight - said.offsetHeight - LINES_OF_TEXT * line;
     for (const thumb of diagram.thumbs()) {
       const none = new Float64Array(pass.stages.get(thumb.name).length);
@@ -67,7 +71,18 @@ export function makeWholePass(tools) {
       symbol.replaceChildren(typeset(pass.stages.get(thumb.name).symbol));
       thumb.element.parentNode.className = `stage-of ${pass.stages.get(thumb.name).role}`;
     }
+    nameRows(pass, where, diagram.thumbs()[0]);
     diagram.connect(map.arrows);
+  };
+  // The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
+  const nameRows = (pass, where, thumb) => {
+    const words = thumb.element.lastChild, { axes } = pass.stages.get(thumb.name), { cell } = thumb.tiled;
+    const isNamed = axes.length === 2 && hasWords(axes[0]) && cell >= SMALLEST_WORD;
+    words.replaceChildren(...(isNamed ? axes[0].labels : []).map((label, row) => {
+      const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
+      Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
+      return word;
+    }));
   };
   const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && where.step !== pass.document.order[0];
   new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);
