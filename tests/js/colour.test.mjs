@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { background, luminance, textOn } from "../../attnviz/ui/viewer/browser/colour.js";
 
-const COLOURS = { negative: [0, 0, 250], positive: [250, 0, 0], share: [0, 250, 0], page: [10, 20, 30] };
+const COLOURS = { negative: [0, 0, 250], positive: [250, 0, 0], share: [0, 250, 0], page: [240, 245, 250] };
 const signed = (value) => background(value, { scale: "signed", limit: 2 }, COLOURS);
 const share = (value) => background(value, { scale: "share", limit: 2 }, COLOURS);
 
@@ -11,12 +11,12 @@ test("a number that is nothing has the colour of the page", () => {
 });
 
 test("numbers below zero wear one colour, those above it the other", () => {
-  assert.deepEqual(signed(-2), [1, 2, 232]);
-  assert.deepEqual(signed(2), [231, 2, 2]);
+  assert.deepEqual(signed(-2), [19, 20, 250]);
+  assert.deepEqual(signed(2), [249, 20, 20]);
 });
 
 test("the larger a number, the stronger; its strength goes by the scale's end", () => {
-  const strengths = [0.25, 0.5, 1, 1.5, 2].map((value) => signed(value)[0]);
+  const strengths = [0.25, 0.5, 1, 1.5, 2].map((value) => -signed(value)[1]);
   assert.deepEqual(strengths, [...strengths].sort((a, b) => a - b));
   assert.equal(new Set(strengths).size, 5);
   assert.deepEqual(signed(1), background(10, { scale: "signed", limit: 20 }, COLOURS));
@@ -24,8 +24,17 @@ test("the larger a number, the stronger; its strength goes by the scale's end", 
 });
 
 test("a share's strength is the share, whatever the limit", () => {
-  assert.deepEqual(share(1), [1, 232, 2]);
+  assert.deepEqual(share(1), [19, 250, 20]);
   assert.deepEqual(share(0.5), background(0.5, { scale: "share", limit: 9 }, COLOURS));
+});
+
+test("on a dark page colours are lighter, so that small numbers differ as much as on a light one", () => {
+  const steps = (page) => {
+    const at = (value) => luminance(background(value, { scale: "share", limit: 1 }, { ...COLOURS, share: [112, 56, 190], page }));
+    return Math.max(at(0.1), at(0.3)) + 0.05 > 1.25 * (Math.min(at(0.1), at(0.3)) + 0.05);
+  };
+  assert.ok(steps([255, 255, 255]));
+  assert.ok(steps([16, 20, 27]));
 });
 
 test("luminance is that of WCAG: 0 of black, 1 of white, green more than red more than blue", () => {

@@ -1,6 +1,7 @@
 // Colours: a cell's own, and a text colour that can be read on it. A colour is [red, green, blue], each up to 255.
 
 const STRONGEST = 0.92;
+const DARK = 0.18, LIGHTER = 0.4, WHITE = [255, 255, 255];
 const CURVE = 0.7; // below 1, so that a small number is seen beside the page
 
 // A number's colour is laid over the page, the more strongly the larger the number is.
@@ -8,7 +9,12 @@ export function background(value, { scale, limit }, colours) {
   const isShare = scale === "share";
   const size = Math.min(Math.abs(isShare ? value : value / limit), 1);
   const hue = isShare ? colours.share : value < 0 ? colours.negative : colours.positive;
-  return mixed(hue, colours.page, STRONGEST * size ** CURVE);
+  return mixed(onPage(hue, colours.page), colours.page, STRONGEST * size ** CURVE);
+}
+
+// A dark page leaves little room below a deep colour: there it is lighter, so that small numbers can be told apart.
+function onPage(hue, page) {
+  return luminance(page) < DARK ? mixed(WHITE, hue, LIGHTER) : hue;
 }
 
 export function mixed(hue, page, strength) {
