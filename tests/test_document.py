@@ -125,7 +125,7 @@ def test_what_a_change_moved_is_sent_with_the_numbers_before():
         original = fitted.original[name]
         assert (read(before, original.shape) == original.value).all()
         assert not np.array_equal(read(written["stages"][name]["values"], original.shape), original.value)
-    assert written["changes"] == [{"text": "attention[head 1, sat, the] = 1", "stage": "attention"}]
+    assert written["changes"] == [{"text": "attention[head 1, sat, the] = 1", "stage": "attention", "index": [0, 2, 0]}]
 
 
 @pytest.mark.parametrize("address", ["nonsense", "output[9,9]", "", "outpu[0,0]"])

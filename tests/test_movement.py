@@ -17,10 +17,10 @@ def test_what_moved_between_numbers_near_the_end_of_float64():
     before = MADE.with_change("output", (0, 0), -BIG)
     after = before.with_change("output", (0, 0), BIG)
     assert movement.caption(before, after, "output") == (
-        "The output of “a” moved by up to more than 1.79e308; 2 of 3 rows did not move."
+        "The output moved most for “a”, by up to more than 1.79e308; 2 of 3 rows did not move."
     )
     assert movement.caption(MADE, MADE.with_change("output", (0, 0), 1e308), "output").startswith(
-        "The output of “a” moved by up to 1.00e308;"
+        "The output moved most for “a”, by up to 1.00e308;"
     )
 
 

@@ -207,9 +207,7 @@ def test_what_is_set_by_hand_is_said_to_be_and_has_no_terms():
     assert said(trace, "attention", (0, 2, 1)) == (
         f"“sat” gives “cat” 50 %, as you set it by hand; its row now adds up to {short(row)}."
     )
-    assert said(trace, "scores", (1, 2, 0)) == (
-        "This number is set to 2.00 by hand; what follows is recomputed."
-    )
+    assert said(trace, "scores", (1, 2, 0)) == ("This number is set to 2.00 by hand; what follows is recomputed.")
     ranked = said(trace, "attention", (1, 2, 0))
     assert re.fullmatch(r"“sat” gives “the” \d+ %: its score 1\.00 is highest of three\.", ranked)
 

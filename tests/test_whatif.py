@@ -287,13 +287,17 @@ def test_the_caption_names_the_row_that_moved_furthest():
     trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
     share = trace["attention"].value[0, 1, 2]
     after = trace.with_change("attention", (0, 1, 2), share + 0.1)
-    assert caption(trace, after, "concat") == "The concatenation of “b” moved by up to 0.30; 2 of 3 rows did not move."
     assert (
-        caption(trace, after, "heads") == "The head outputs of “b” in head 1 moved by up to 0.30; 2 of 3 rows did not move."
+        caption(trace, after, "concat")
+        == "The concatenation moved most for “b”, by up to 0.30; 2 of 3 rows did not move."
+    )
+    assert (
+        caption(trace, after, "heads")
+        == "The head outputs moved most for “b” in head 1, by up to 0.30; 2 of 3 rows did not move."
     )
     assert caption(trace, after, "scaled") == "The scaled scores did not move."
     a_little = trace.with_change("attention", (0, 1, 2), share + 1e-5)
-    assert caption(trace, a_little, "concat").startswith("The concatenation of “b” moved by up to 3.00e−5;")
+    assert caption(trace, a_little, "concat").startswith("The concatenation moved most for “b”, by up to 3.00e−5;")
 
 
 def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
@@ -304,7 +308,7 @@ def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_mov
     shown = trace.with_change("mask", (1, 3), 1)
     assert caption(trace, shown, "mask") == "mask[cat, on] is visible now; 5 of 6 rows did not move."
     parameter = trace.with_change("w_q", (1, 2, 3), 99.0)
-    assert caption(trace, parameter, "w_q").startswith("The query parameters in head 2, row 3 moved by up to ")
+    assert caption(trace, parameter, "w_q").startswith("The query parameters moved most in head 2, row 3, by up to ")
     assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row moved.")
 
 
@@ -319,7 +323,7 @@ def test_the_caption_of_a_bias_has_no_rows():
 def test_what_moved_by_next_to_nothing_moved(step):
     trace = attend(np.array([[0.0], [1.0]]), parameters=Parameters())
     after = trace.with_change("scores", (0, 0, 1), step)
-    assert "moved by" in caption(trace, after, "scores")
+    assert "moved most" in caption(trace, after, "scores")
     assert caption(trace, after, "scores").endswith("; 1 of 2 rows did not move.")
 
 

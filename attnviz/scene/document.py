@@ -55,7 +55,10 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
         "where": where(scene, trace),
         "arrival": arrival,
-        "changes": [{"text": described(original, change), "stage": change.stage} for change in scene.changes],
+        "changes": [
+            {"text": described(original, change), "stage": change.stage, "index": change.index}
+            for change in scene.changes
+        ],
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of) if slopes_of else None,

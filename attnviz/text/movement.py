@@ -19,7 +19,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     >>> from attnviz import Settings, trace_of
     >>> before = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
-    'The output of “sat” moved by up to 0.43; 2 of 3 rows did not move.'
+    'The output moved most for “sat”, by up to 0.43; 2 of 3 rows did not move.'
     """
     stage, title = after[name], f"The {entry(name).title.lower()}"
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
@@ -34,7 +34,9 @@ def caption(before: Trace, after: Trace, name: str) -> str:
         cell = tuple(toggled[0].tolist())
         what = f"{after.name_of(stage.cell(cell))} is {'hidden' if _hides(stage)[cell] else 'visible'} now"
     else:
-        what = f"{title}{_of_row(after, name, furthest[:-1])} moved by {'up to ' * (moved.shape[-1] > 1)}{_short(moved[furthest])}"
+        by = f"by {'up to ' * (moved.shape[-1] > 1)}{_short(moved[furthest])}"
+        row = _row(after, name, furthest[:-1])
+        what = f"{title} moved most {row}, {by}" if row else f"{title} moved {by}"
     if rows.size == 1:
         return f"{what}."
     return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}."
@@ -99,16 +101,16 @@ def _hides(stage: Stage) -> np.ndarray:
     return ~stage.value if stage.value.dtype == bool else np.isneginf(stage.value)
 
 
-def _of_row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
-    """A row as a person would say it: " of “sat” in head 2"."""
+def _row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
+    """A row as a person would say it: "for “sat” in head 2"; of an array that is one row, nothing."""
     words, places = "", []
     for axis, place in zip(trace[name].axes, row, strict=False):
         label = trace.label(axis, place)
         if axis in trace.labels:
-            words = f" of “{label}”"
+            words = f"for “{label}”"
         else:
             places.append(label if axis == "head" else f"row {label}")
-    return words + (f" in {', '.join(places)}" if places else "")
+    return " ".join(part for part in (words, places and f"in {', '.join(places)}") if part)
 
 
 def _short(value: float) -> str:

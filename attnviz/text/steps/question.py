@@ -48,8 +48,11 @@ QUESTION = Step(
             "attnviz shows attention **number by number**: each one is real, and opens down to the multiplications "
             "that make it.",
         ),
-        Section("arcs", "The thicker an arc, the larger the share of its attention that a word gives another: click a word to ask about "
-            "it, a share or an arc to see how it was made."),
+        Section(
+            "arcs",
+            "The thicker an arc, the larger the share of its attention that a word gives another: click a word to ask "
+            "about it, a share or an arc to see how it was made.",
+        ),
         Section(
             "random",
             "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "

@@ -5,6 +5,8 @@ import { neighbour } from "./grid.js";
 import { slotsOf, stepAt } from "./state.js";
 import { makeThumb } from "./thumb.js";
 
+const FEW = 5; // heads whose names have room
+
 export function makeHeads(tools) {
   const box = element("div", "heads");
   box.setAttribute("role", "radiogroup");
@@ -19,7 +21,7 @@ export function makeHeads(tools) {
       const button = element("button"), thumb = makeThumb(name);
       button.type = "button";
       button.setAttribute("role", "radio");
-      button.append(element("span", "", heads > 8 ? String(head + 1) : `head ${head + 1}`), thumb.element);
+      button.append(element("span", "", heads > FEW ? String(head + 1) : `head ${head + 1}`), thumb.element);
       button.onclick = () => choose(head);
       return Object.assign(button, { thumb });
     });
@@ -45,7 +47,7 @@ export function makeHeads(tools) {
       build(name, heads);
       const colours = coloursOf(box, pass.document.palette), now = JSON.stringify(colours);
       buttons.forEach((button, head) => {
-        if (drawn?.pass !== look.pass || drawn.now !== now) button.thumb.draw(headOf(look.pass, name, head), { width: 56, height: 40, largest: 7 }, colours);
+        if (drawn?.pass !== look.pass || drawn.now !== now) button.thumb.draw(headOf(look.pass, name, head), buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 }, colours);
         button.setAttribute("aria-checked", head === where.cell.head);
         button.tabIndex = head === where.cell.head ? 0 : -1;
       });

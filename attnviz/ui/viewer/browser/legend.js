@@ -19,7 +19,7 @@ export function drawLegend(sheets, paint) {
   return [
     ...[...scales.values()].map((each) => drawScale(each, paint, scales.size > 1)),
     ...(some((name) => hasHidden(name, paint)) ? [drawSwatch("hidden", "hidden")] : []),
-    ...(some((name) => paint.pass.stages.get(name).overridden.size) ? [drawSwatch("marked", "set by hand")] : []),
+    ...(sheets.some((sheet) => hasMarked(sheet, paint)) ? [drawSwatch("marked", "set by hand")] : []),
   ];
 }
 
@@ -41,6 +41,12 @@ function drawSwatch(kind, text) {
   const line = element("span", "scale");
   line.append(element("span", `swatch ${kind}`), element("span", "", text));
   return line;
+}
+
+function hasMarked({ name, size: [rows, columns], index }, { pass }) {
+  if (!pass.stages.get(name).overridden.size) return false;
+  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns))
+    .some((cell) => pass.isOverridden(name, cell));
 }
 
 function hasHidden(name, { pass }) {

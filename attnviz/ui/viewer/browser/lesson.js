@@ -1,6 +1,6 @@
 // The lesson: a step's heading, what is said of it, and its formula.
 import { element } from "./element.js";
-import { typeset } from "./formula.js";
+import { typesetInPieces } from "./formula.js";
 import { ofHead } from "./latex.js";
 import { drawRuns, runsAt } from "./runs.js";
 import { drawShapes } from "./shapes.js";
@@ -34,7 +34,7 @@ export function lessonAt(pass, where) {
 
 export function drawLesson({ heading, text, notes, formulas }) {
   const title = element("header");
-  title.append(lineOf("h2", "", heading), ...formulas.map(typeset));
+  title.append(lineOf("h2", "", heading), ...formulas.map(drawFormula));
   return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
 }
 
@@ -42,4 +42,10 @@ function lineOf(tag, className, runs) {
   const line = element(tag, className);
   line.append(...drawRuns(runs));
   return line;
+}
+
+function drawFormula(latex) {
+  const formula = element("span", "formula");
+  formula.append(...typesetInPieces(latex));
+  return formula;
 }

@@ -23,7 +23,7 @@ export function makePanel(tools) {
     const value = pass.number(focus.name, focus.index);
     const isThere = value !== undefined && look.shown(focus.name, focus.index);
     if (value === undefined) tools.want(focus.name, focus.index);
-    name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}` : "");
+    name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}${movedText(look, focus)}` : "");
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     const home = homeOf(pass, where);
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
@@ -41,6 +41,11 @@ export function makePanel(tools) {
 function valueText(pass, name, value) {
   if (pass.stages.get(name).scale === "flag") return value ? "visible" : "hidden";
   return digits(value);
+}
+
+// By how much the number moved, where the pictures show that.
+function movedText({ kind, pass }, { name, index }) {
+  return kind === "differences" ? `, moved by ${digits(pass.document.before[name] ? pass.number(name, index) : 0)}` : "";
 }
 
 function waiting(pass, { name, index }) {

@@ -1,6 +1,7 @@
 // What if: the numbers that were set by hand, what they moved, and how to undo them.
 import { button, choice } from "./button.js";
 import { element } from "./element.js";
+import { stepAt } from "./state.js";
 
 const NUMBERS = "the numbers";
 const MOVED = "by how much they moved";
@@ -9,7 +10,7 @@ const MOVED = "by how much they moved";
 export function drawWhatIf(pass, where, byHowMuch, tools) {
   const { changes, moved } = pass.document, { head } = where.cell;
   const box = element("div", "what-if"), line = element("p", "changed");
-  line.append(button(`Mute head ${head + 1}`, () => tools.send("mute", head)), ...(changes.length ? [undoAll(tools)] : []));
+  line.append(drawMute(changes, head, tools), ...(changes.length ? [undoAll(tools)] : []));
   if (!changes.length) {
     box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."), line);
     return box;
@@ -18,8 +19,19 @@ export function drawWhatIf(pass, where, byHowMuch, tools) {
     `${text} `, button("Undo", () => tools.send("drop", place)),
   ]));
   const consequences = listOf("moved", moved.map(({ stage, text }) => [button(text, () => tools.visit(stage), "link")]));
-  box.append(list, line, drawSwitch(byHowMuch, tools), consequences);
+  const isBefore = byHowMuch && !stepAt(pass, where).stages.some((stage) => moved.some((each) => each.stage === stage));
+  box.append(list, line, drawSwitch(byHowMuch, tools));
+  if (isBefore) box.append(element("p", "", "Nothing of this step moved."));
+  box.append(consequences);
   return box;
+}
+
+// A head is muted by setting all of its outputs to 0, and so is unmuted by undoing that.
+function drawMute(changes, head, { send }) {
+  const place = changes.findIndex(({ stage, index }) => stage === "heads" && index.length === 1 && index[0] === head);
+  return place < 0
+    ? button(`Mute head ${head + 1}`, () => send("mute", head))
+    : button(`Unmute head ${head + 1}`, () => send("drop", place));
 }
 
 // One line where something else is asked, so that nobody takes a changed pass for the settings' own.
