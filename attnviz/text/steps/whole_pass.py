@@ -45,7 +45,7 @@ WHOLE_PASS = Step(
         Section("took", [_TOOK]),
         Section("added", [_ADDED], adds_up),
         Section("by hand", "Between the heads and the output numbers are set by hand.", is_set_by_hand),
-        Section("no output", "The heads' results leave side by side: no matrix mixes them here.", lacks("output")),
+        Section("no output", "There is no $W^O$ here: what the heads collect is what leaves.", lacks("output")),
     ),
     arcs=True,
     when=always,
