@@ -120,3 +120,8 @@ def becomes(page, read, expected, message=""):
     while (found := read()) != expected and time.monotonic() < deadline:
         page.wait_for_timeout(25)
     assert found == expected, message
+
+
+def step_is(page, number):
+    """Wait until that step is shown, counted from 1."""
+    expect(page.locator(".way .place")).to_have_text(re.compile(f"^step {number} of "))

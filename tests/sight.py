@@ -1,0 +1,73 @@
+"""What of the viewer is in sight, as measured in the page: what is cut off, what overlaps, what has to be scrolled."""
+
+TEXTS = [".lesson p", ".matrix .symbol", ".labels span", ".legend .scale", ".panel h3", ".panel .said", ".readout h4"]
+"""What counts as far as its letters reach."""
+BOXES = [
+    *(
+        ".lesson h2",
+        ".lesson header > math",
+        ".matrix .cells",
+        ".bands .band",
+        ".setting",
+        ".questions",
+        ".terms .total",
+    ),
+    *(".way > button", ".way .end > *", ".toolbar > button", ".whole .stage-of"),
+]
+"""What counts as far as its box does."""
+SCROLLERS = ".picture, .board, .lesson, .main, .panel, .answer, .whole"
+"""What may hold no more than it shows."""
+
+_MEASURED = """(root, { texts, boxes, scrollers }) => {
+  const SLACK = 4;  // px: accents and roots reach a little out of their line
+  const all = (selector) => [...root.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
+  const lettersOf = (each) => {
+    const letters = document.createRange();
+    letters.selectNodeContents(each);
+    return letters.getBoundingClientRect();
+  };
+  const nameOf = ({ each }) => `${each.localName}.${each.className} “${each.textContent.slice(0, 40)}”`;
+  const isOver = (box, edge) => box.left < edge.left - SLACK || box.right > edge.right + SLACK
+    || box.top < edge.top - SLACK || box.bottom > edge.bottom + SLACK;
+  const isCut = ({ each, box }) => {
+    if (isOver(box, { left: 0, top: 0, right: innerWidth, bottom: innerHeight })) return true;
+    for (let around = each; around !== root; around = around.parentNode) {
+      if (getComputedStyle(around).overflow !== "visible" && isOver(box, around.getBoundingClientRect())) return true;
+    }
+    return false;
+  };
+  const seen = [
+    ...texts.flatMap(all).map((each) => ({ each, box: lettersOf(each) })),
+    ...boxes.flatMap(all).map((each) => ({ each, box: each.getBoundingClientRect() })),
+  ].filter(({ box }) => box.width && box.height);
+  const shared = (one, other) => Math.min(
+    Math.min(one.right, other.right) - Math.max(one.left, other.left),
+    Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top),
+  );
+  const areOver = (one, other) => !one.each.contains(other.each) && !other.each.contains(one.each)
+    && shared(one.box, other.box) > SLACK;
+  const holdsMore = (each) => each.scrollHeight > each.clientHeight + SLACK || each.scrollWidth > each.clientWidth + SLACK;
+  const page = document.querySelector('[data-testid="stMain"]');
+  return {
+    cut: seen.filter(isCut).map(nameOf),
+    over: seen.flatMap((one, place) => seen.slice(place + 1).filter((other) => areOver(one, other))
+      .map((other) => `${nameOf(one)} and ${nameOf(other)}`)),
+    scrolls: [
+      ...all(scrollers).filter(holdsMore).map((each) => each.className),
+      ...(page.scrollHeight > page.clientHeight || page.scrollWidth > page.clientWidth ? ["the page"] : []),
+    ],
+  };
+}"""
+_DIGITS = """(root) => [...root.querySelectorAll(".cells td:not(.hidden):not(.flag)")]
+  .map((each) => (each.textContent ? parseFloat(getComputedStyle(each).fontSize) : 0))"""
+
+
+def out_of_sight(page):
+    """What is not seen whole, by what is wrong with it."""
+    found = page.locator(".viewer").evaluate(_MEASURED, {"texts": TEXTS, "boxes": BOXES, "scrollers": SCROLLERS})
+    return {wrong: those for wrong, those in found.items() if those}
+
+
+def digits_sizes(page):
+    """The font sizes of all numbers in tables; 0 where there are no digits."""
+    return page.locator(".viewer").evaluate(_DIGITS)
