@@ -78,6 +78,14 @@ def test_how_numbers_are_coloured_follows_from_what_they_are():
     assert scales_of(added)["mask"] == "signed"
 
 
+def test_a_stage_is_sent_with_its_role():
+    for name, stage in written(TRACE).items():
+        assert stage["role"] == ROLE_OF.get(name.removeprefix("context_"), ""), name
+
+
 def scales_of(trace):
-    written = stages(trace, limits(trace, steps_of(trace)), [0])
-    return {name: stage["scale"] for name, stage in written.items()}
+    return {name: stage["scale"] for name, stage in written(trace).items()}
+
+
+def written(trace):
+    return stages(trace, limits(trace, steps_of(trace)), [0])

@@ -12,12 +12,14 @@ from page import ROOT, changes_of
 from passes import TRACES
 
 from attnviz import Settings, trace_of
+from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import Options, Scene
+from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 
 SCHEMA = json.loads((ROOT / "attnviz/ui/viewer/browser/document.schema.json").read_text("utf-8"))
@@ -126,6 +128,73 @@ def test_what_a_change_moved_is_sent_with_the_numbers_before():
         assert (read(before, original.shape) == original.value).all()
         assert not np.array_equal(read(written["stages"][name]["values"], original.shape), original.value)
     assert written["changes"] == [{"text": "attention[head 1, sat, the] = 1", "stage": "attention", "index": [0, 2, 0]}]
+
+
+def test_what_a_change_moved_is_said_of_the_pass_as_it_is_now():
+    written = fit_and_write(fit(replace(Scene(), changes=changes_of("masked[0,1,2]=-inf"))))
+    assert written["moved"][0]["text"] == "masked[head 1, cat, sat] is hidden now; 11 of 12 rows did not move."
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ("scores[0,1,2]=-2.5", "scores[head 1, cat, sat] = -2.5"),
+        ("scores[0,1]=2", "Scores of head 1, cat, all of them = 2"),
+        ("heads[1]=0", "Head outputs of head 2, all of them = 0"),
+    ],
+)
+def test_a_change_is_named_by_its_words_also_where_it_sets_many_numbers(change, text):
+    assert fit_and_write(fit(replace(Scene(), changes=changes_of(change))))["changes"][0]["text"] == text
+
+
+def test_slopes_are_those_of_the_pass_with_its_changes():
+    fitted = fit(replace(Scene(), changes=changes_of("scores[0,1,2]=3")))
+    sent = fit_and_write(fitted, slopes_of="output[1,0]")["slopes"]
+    found = gradients(fitted.trace, "output", (1, 0))
+    assert sent["of"] == "output[1,0]"
+    assert sent["text"] == steepest(fitted.trace, "output", (1, 0), found)
+    assert sent["values"].keys() == found.keys() - {"output"}
+    for name, pieces in sent["values"].items():
+        assert np.array_equal(read(pieces, found[name].shape), found[name]), name
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True}),
+        ({"sentence": "a b", "context": "c d e"}, {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False}),
+    ],
+)
+def test_words_are_those_of_the_queries_and_of_the_keys(address, words):
+    assert fit_and_write(parse(address))["words"] == words
+
+
+@pytest.mark.parametrize(
+    ("address", "line"),
+    [
+        ({}, "d_model 8, 2 heads, seed 42"),
+        ({"heads": "1", "mask": "causal", "seed": "7"}, "d_model 8, 1 head, causal mask, seed 7"),
+    ],
+)
+def test_one_line_says_what_pass_it_is(address, line):
+    assert fit_and_write(parse(address))["settings"] == line
+
+
+def test_a_document_is_of_its_arrival_and_knows_the_steps_that_its_pass_lacks():
+    written = fit_and_write(parse({}), arrival=3)
+    steps = [step["id"] for step in written["steps"]]
+    assert written["arrival"] == 3
+    assert [each for each in written["order"] if each in steps] == steps
+    assert {"positions", "mask"} == {*written["order"]} - {*steps}
+
+
+def test_axes_have_the_names_that_a_person_reads():
+    titles = {
+        name: [axis["title"] for axis in stage["axes"]] for name, stage in documents()["a context"]["stages"].items()
+    }
+    assert titles["scores"] == ["heads", "queries", "keys"]
+    assert titles["context"] == ["context tokens", "d_model"]
+    assert titles["w_o"] == ["heads · d_v", "d_model"]
 
 
 @pytest.mark.parametrize("address", ["nonsense", "output[9,9]", "", "outpu[0,0]"])

@@ -14,9 +14,10 @@ from passes import TRACES
 from rules import said
 
 from attnviz.core import numerals
+from attnviz.scene.address import parse
+from attnviz.scene.document import document
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.ui.viewer.bundle import bundle
-from attnviz.views import palette
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
@@ -118,7 +119,7 @@ def _nodes(tree):
 
 def sent_colours():
     """The colours of numbers that the browser is sent."""
-    return {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE}
+    return document(parse({}))["palette"]
 
 
 def channels(colour):

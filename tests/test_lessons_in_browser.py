@@ -131,7 +131,8 @@ def test_the_head_that_added_most_is_so(lessons, name):
         most = [head for head in range(len(lengths)) if np.isclose(lengths[head], lengths.max(), rtol=1e-8)]
         adds_up = not any(trace[each].overridden for each in ("concat", "contributions", "output"))
         found = re.search(
-            r"Most was added to the output of “(.*?)” by (head [\w, ]+):", plain(said["whole-pass"]["text"])
+            r"The longest vector was added to the output of “(.*?)” by (head [\w, ]+)\.",
+            plain(said["whole-pass"]["text"]),
         )
         assert bool(found) == (adds_up and len(most) < len(lengths))
         if found:
@@ -149,7 +150,7 @@ def test_the_last_step_tells_each_thing_of_some_selection(lessons):
         "saw no key",
         "1 other:",
         "6 others:",
-        "Most was added",
+        "The longest vector was added",
     ):
         assert claim in told
 

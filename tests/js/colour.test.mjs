@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { background, luminance, textOn } from "../../attnviz/ui/viewer/browser/colour.js";
+import { background, css, gradient, luminance, textOn } from "../../attnviz/ui/viewer/browser/colour.js";
 
 const COLOURS = { negative: [0, 0, 250], positive: [250, 0, 0], share: [0, 250, 0], page: [240, 245, 250] };
 const signed = (value) => background(value, { scale: "signed", limit: 2 }, COLOURS);
@@ -35,6 +35,16 @@ test("on a dark page colours are lighter, so that small numbers differ as much a
   };
   assert.ok(steps([255, 255, 255]));
   assert.ok(steps([16, 20, 27]));
+});
+
+test("a legend runs from the lowest number of its scale to the highest", () => {
+  const runs = (scale, low) => gradient(scale, COLOURS).match(/rgb\(.*?\)/g).forEach((colour, place, { length }) => {
+    const value = low + ((1 - low) * place) / (length - 1);
+    assert.equal(colour, css(background(value, { scale, limit: 1 }, COLOURS)), `${scale} at ${value}`);
+  });
+  runs("signed", -1);
+  runs("share", 0);
+  assert.match(gradient("signed", COLOURS), /^linear-gradient\(to right, /);
 });
 
 test("luminance is that of WCAG: 0 of black, 1 of white, green more than red more than blue", () => {

@@ -68,6 +68,13 @@ test("the server's writing keeps the viewer's place, and is no entry if it says 
   assert.deepEqual(searches(window), ["/?step=mask", "/?seed=4&step=mask"]);
 });
 
+test("what the server mends in the address without a new entry keeps the viewer's place too", () => {
+  const window = browser("http://a.test/?seed=-1&step=mask");
+  addressOf(window);
+  window.history.replaceState({}, "", "/?seed=0&step=tokens");
+  assert.deepEqual(searches(window), ["/?seed=0&step=mask"]);
+});
+
 test("a page and then its parameters are one entry, settings changed later another", () => {
   const window = browser("http://a.test/?step=mask");
   addressOf(window);

@@ -30,6 +30,13 @@ test("how many cells each moment shows: none, the one, the next, its row, all", 
   assert.ok(isShown("q", [0, 0, 0]), "what the step is computed from is always there");
 });
 
+test("no term is listed before the products, then as many as Play has come to, then all", () => {
+  const listed = (reveal, part = null) => momentAt(PASS, at("scores", { reveal }), part).lines;
+  assert.deepEqual([0, 1].map((reveal) => listed(reveal)), [0, 0]);
+  assert.deepEqual([1, 2, 3, 4].map((part) => listed(2, part)), [1, 2, 3, 4]);
+  assert.deepEqual([2, 3, 4, 5, null].map((reveal) => listed(reveal)), Array(5).fill(null));
+});
+
 test("a remote goes through every moment of every step and back the same way", () => {
   for (const pass of PASSES) {
     const seen = [];

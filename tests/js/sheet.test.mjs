@@ -5,7 +5,7 @@ import { neighbour } from "../../attnviz/ui/viewer/browser/grid.js";
 import { layersOf } from "../../attnviz/ui/viewer/browser/layers.js";
 import { marksOf } from "../../attnviz/ui/viewer/browser/marks.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { bandOf, makeSheet } from "../../attnviz/ui/viewer/browser/sheet.js";
+import { bandOf, makeSheet, shapeOf } from "../../attnviz/ui/viewer/browser/sheet.js";
 import { documentOf } from "./passes.mjs";
 
 const pass = readPass(documentOf());
@@ -32,6 +32,17 @@ test("a sheet is that of the selected head, or of the one that is fixed", () => 
   assert.deepEqual(makeSheet(pass, slot("scores", 1, 2), CELL).index(0, 3), [1, 0, 3]);
   assert.deepEqual(makeSheet(pass, slot("heads", 1, 2, { fixed: { 0: 0 } }), CELL).index(0, 3), [0, 0, 3]);
   assert.equal(makeSheet(pass, slot("scores", 1, 2), CELL).placeOf([0, 1, 1]), null);
+});
+
+test("a sheet's shape is its rows × its columns, named in that order", () => {
+  const shape = (...drawn) => shapeOf(makeSheet(pass, slot(...drawn), CELL));
+  assert.deepEqual(shape("q", 1, 2), { lengths: "6 × 4", counted: "queries × d_k" });
+  assert.deepEqual(shape("k", 2, 1), { lengths: "4 × 6", counted: "d_k × keys" });
+});
+
+test("a single row is named by the selected word, the row of a head by the head", () => {
+  assert.deepEqual(makeSheet(pass, slot("output", null, 1), CELL).rows.labels, ["sat"]);
+  assert.deepEqual(makeSheet(pass, slot("contributions", 0, 2), CELL).rows.labels, ["head 1", "head 2"]);
 });
 
 test("symbols carry their head, and say that a matrix lies on its side", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { asked, atCell, atHead, atStep, besideStep, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
+import { ORDERS, QUESTIONS, asked, atCell, atHead, atStep, besideStep, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());
@@ -36,6 +36,7 @@ test("unfolding goes back cell by cell to a given number, and the trail stays on
   for (let cells = PASS.cellsOf("output", [1, 0]); cells.length; cells = PASS.cellsOf(cells[0].name, cells[0].index)) {
     where = { ...where, ...unfolded(PASS, where, cells[0].name, cells[0].index) };
     assert.deepEqual(focusOf(PASS, where), cells[0]);
+    assert.deepEqual(PASS.indexAt(cells[0].name, where.cell), cells[0].index, "the pictures show it");
     assert.deepEqual(fitted(PASS, where), where);
   }
   assert.equal(where.trail[0], "output[1,0]");
@@ -63,6 +64,25 @@ test("whose slopes are asked for stays in focus on other steps; a trail ends the
   assert.equal(addressIn(there), "output[1,0]");
   const other = { ...at({ trail: ["output[1,0]"] }), ...atStep(at({ trail: ["output[1,0]"] }), "softmax") };
   assert.equal(addressIn(other), "attention[0,1,2]");
+});
+
+test("in the whole pass every number can be picked where one is", () => {
+  for (const name of PASS.stages.keys()) {
+    const index = PASS.indexAt(name, FIRST.cell);
+    assert.equal(atCell(PASS, at({ step: "whole-pass" }), name, index).step, undefined);
+  }
+});
+
+test("another head is that of the number in focus too, also after unfolding", () => {
+  for (const trail of [[], ["scores[0,1,2]", "q[0,1,3]"]]) {
+    const where = at({ step: "scores", trail });
+    assert.equal(addressIn({ ...where, ...atHead(PASS, where, 1) }), "scores[1,1,2]");
+  }
+});
+
+test("whatever is asked, in whatever order, stays so in another pass; what there is not becomes the first", () => {
+  for (const ask of QUESTIONS) for (const order of ORDERS) assert.deepEqual(fitted(PASS, at({ ask, order })), at({ ask, order }));
+  assert.deepEqual(fitted(PASS, at({ ask: "why", order: "random" })), FIRST);
 });
 
 test("steps and heads follow each other; a step that the pass lacks is passed over both ways", () => {
