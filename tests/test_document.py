@@ -138,7 +138,7 @@ def test_what_a_change_moved_is_said_of_the_pass_as_it_is_now():
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ("scores[0,1,2]=-2.5", "scores[head 1, cat, sat] = -2.5"),
+        ("scores[0,1,2]=-2.5", "scores[head 1, cat, sat] = −2.5"),
         ("scores[0,1]=2", "Scores of head 1, cat, all of them = 2"),
         ("heads[1]=0", "Head outputs of head 2, all of them = 0"),
     ],

@@ -26,8 +26,8 @@ test("a number with a minus stands in brackets behind an operator", () => {
 });
 
 test("a share is in hundredths, and what is nearly nothing or all is not said to be so", () => {
-  const expected = [[0, "0 %"], [1e-9, "under 1 %"], [0.01, "1 %"], [0.364, "36 %"], [0.99, "99 %"], [0.996, "over 99 %"], [1, "100 %"],
-    [-0.125, "−12 %"], [-0.001, "0 %"], [2.5, "250 %"]];
+  const expected = [[0, "0\u00a0%"], [1e-9, "under 1\u00a0%"], [0.01, "1\u00a0%"], [0.364, "36\u00a0%"], [0.99, "99\u00a0%"], [0.996, "over 99\u00a0%"], [1, "100\u00a0%"],
+    [-0.125, "−12\u00a0%"], [-0.001, "0\u00a0%"], [2.5, "250\u00a0%"]];
   for (const [share, text] of expected) assert.equal(percent(share), text);
 });
 

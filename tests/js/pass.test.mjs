@@ -91,7 +91,7 @@ test("a story whose slots can't all be filled is passed over", () => {
   const unfillable = ["{nothing}", "{value:rank}", "{nothing:rank}", "{value:part}"];
   document.stages.attention.stories = [...unfillable.map((each) => ["", each]), ["", "“{query}” {{value:percent}}"]];
   document.stages.attention.overridden = [0];
-  assert.equal(text(readPass(document), "attention", [0, 0, 0], SELECTION), "“the” {100 %}");
+  assert.equal(text(readPass(document), "attention", [0, 0, 0], SELECTION), "“the” {100\u00a0%}");
 });
 
 test("numbers that differ by rounding alone are tied", () => {

@@ -11,7 +11,7 @@ const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selection,
       name: pass.nameOf(name, index),
       lines: lines.map(({ cells: read, text, value }) => [read.map((cell) => [cell.name, cell.index]), text, String(value)]),
       conclusion, formula, recipe,
-      story: pass.story(name, index, selection).map(({ text }) => text).join(""),
+      story: pass.story(name, index, selection).map(({ text }) => text).join("").replaceAll("\u00a0", " "), // which keeps a line from ending there
     };
   });
 });

@@ -31,9 +31,9 @@ export function bracketed(value, written) {
 
 // A share as whole percents; one that is nearly nothing or nearly all is not said to be so.
 export function percent(share) {
-  if (share > 0 && share < 0.01) return "under 1 %";
-  if (share > 0.99 && share < 1) return "over 99 %";
-  return `${signed(share, fixed(100 * Math.abs(share), 0))} %`;
+  if (share > 0 && share < 0.01) return "under 1\u00a0%";
+  if (share > 0.99 && share < 1) return "over 99\u00a0%";
+  return `${signed(share, fixed(100 * Math.abs(share), 0))}\u00a0%`;
 }
 
 // How many there are, in words up to twelve.

@@ -14,7 +14,7 @@ const FORMATS = {
   part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
   "part.sum": (pass, cell) =>
-    largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? [" × "] : []), numeral(pass, each, short)]),
+    largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? ["\u00a0×\u00a0"] : []), numeral(pass, each, short)]),
   before: (pass, cell) => (Object.hasOwn(pass.document.before, cell.name)
     ? numeral(pass.with(pass.document.before), cell, short)?.text : undefined),
   best: bestOf,
