@@ -121,13 +121,21 @@ def test_every_story_is_told_of_some_number():
             (0, 0, 1),
             "In head 1, place 1 of what enters is multiplied by 0.00 on its way to place 2 of the query.",
         ),
-        ("q", (0, 0, 0), "“a” asks with 3.00 at place 1; place 1 of its input alone adds 3.00 (3.00 × 1.00)."),
+        (
+            "q",
+            (0, 0, 0),
+            "“a” asks with 3.00 at place 1; the largest part, 3.00, comes from place 1 of its input (3.00 × 1.00).",
+        ),
         ("k", (0, 0, 0), "“a” answers to 3.00 at place 1: its input, as it is."),
-        ("scores", (0, 0, 1), "“a” scores −3.00 with “b”, lowest of three; place 1 alone adds −3.00 (3.00 × −1.00)."),
+        (
+            "scores",
+            (0, 0, 1),
+            "“a” scores −3.00 with “b”, lowest of three; the largest part, −3.00, comes from place 1 (3.00 × −1.00).",
+        ),
         (
             "scores",
             (0, 1, 2),
-            "“b” scores 2.00 with “c”, tied for highest of three; place 2 alone adds 2.00 (1.00 × 2.00).",
+            "“b” scores 2.00 with “c”, tied for highest of three; the largest part, 2.00, comes from place 2 (1.00 × 2.00).",
         ),
         ("scaled", (0, 0, 0), "The score of “a” with “a” stays 9.00, as scaling is switched off."),
         ("mask", (1, 2), "For “b” and “c” the mask holds 1: 1 is visible, 0 is hidden."),
@@ -137,19 +145,19 @@ def test_every_story_is_told_of_some_number():
         (
             "attention",
             (0, 1, 2),
-            "“b” gives “c” 50 %: its score 2.00 is tied for highest of three; place 2 alone adds 2.00 to its dot "
-            "product (1.00 × 2.00).",
+            "“b” gives “c” 50 %: its score 2.00 is tied for highest of three; the largest part of its dot product, "
+            "2.00, comes from place 2 (1.00 × 2.00).",
         ),
         (
             "attention",
             (0, 1, 0),
-            "“b” gives “a” under 1 %: its score −3.00 is lowest of three; place 1 alone adds −3.00 to its dot "
-            "product (−1.00 × 3.00).",
+            "“b” gives “a” under 1 %: its score −3.00 is lowest of three; the largest part of its dot product, "
+            "−3.00, comes from place 1 (−1.00 × 3.00).",
         ),
         ("attention", (0, 0, 0), "“a” gives “a” 100 %, all of its attention: it sees no other key."),
         ("attention", (0, 0, 1), "“b” is hidden from “a”: its score is −∞, so its share is exactly 0."),
         ("attention", (0, 2, 1), "“c” sees no key in head 1, so it gives nothing to any."),
-        ("heads", (0, 1, 1), "At place 2, “b” collects 1.49; “c” alone adds 1.00 (0.50 × 2.00)."),
+        ("heads", (0, 1, 1), "At place 2, “b” collects 1.49; the largest part, 1.00, comes from “c” (0.50 × 2.00)."),
         ("heads", (0, 2, 0), "“c” sees no key in head 1, so nothing is mixed and its row is 0."),
         ("concat", (1, 1), "At place 2 of its row, “b” has 1.49, copied from head 1."),
         (
@@ -161,7 +169,7 @@ def test_every_story_is_told_of_some_number():
         (
             "contributions",
             (0, 1, 0),
-            "At place 1 of the output of “b”, head 1 adds −1.46; place 1 of its row alone adds −1.46 (−0.49 × 3.00).",
+            "At place 1 of the output of “b”, head 1 adds −1.46; the largest part, −1.46, comes from place 1 of its row (−0.49 × 3.00).",
         ),
         ("output", (1, 0), "“b” leaves with −1.46 at place 1; head 1 adds −1.46 to it."),
     ],
@@ -182,7 +190,7 @@ def test_what_is_said_of_numbers_made_by_hand(name, index, text):
         ),
         ("causal", "positions", (0, 1), "1.00 is added at place 2 of “the”, because of where the word stands."),
         ("unscaled", "scaled", (0, 0, 1), "The score of “the” with “cat” stays "),
-        ("one word", "scores", (1, 0, 0), "“alone” scores −1.23 with “alone”, its only key; place "),
+        ("one word", "scores", (1, 0, 0), "“alone” scores −1.23 with “alone”, its only key; the largest part, "),
         (
             "one word",
             "attention",

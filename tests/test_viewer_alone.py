@@ -223,7 +223,7 @@ def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
     )
     page.get_by_role("button", name="Softmax", exact=True).click()
     assert "It moves." in page.locator(".panel").inner_text()
-    cell(page, "Slope of output[cat, 1] by Attention", 3, 4).hover()
+    cell(page, "Attention: slope of output", 3, 4).hover()
     assert (
         page.locator(".status").inner_text().startswith("slope of output[cat, 1] by attention[head 1, on, the (2)] = ")
     )
@@ -239,7 +239,7 @@ def test_changes_are_listed_undone_and_shown_by_how_much(opened):
     )
     page.get_by_role("button", name="See what moved").click()
     page.get_by_role("button", name="by how much they moved").click()
-    assert set(grid(page, "Change of Scores").locator("[data-row]").all_inner_texts()) == {"0.00"}
+    assert set(grid(page, "Scores: change").locator("[data-row]").all_inner_texts()) == {"0.00"}
     page.get_by_role("button", name="Undo", exact=True).click()
     page.get_by_role("button", name="Undo all").click()
     page.get_by_role("button", name="Mute head 1").click()

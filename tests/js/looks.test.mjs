@@ -17,7 +17,7 @@ test("slopes are shown once they are those of the number that was asked about, a
   assert.equal(look.kind, "slopes");
   assert.equal(look.pass.number("attention", [0, 0, 1]), slopes[1]);
   assert.equal(look.nameOf("attention", [0, 1, 2]), "slope of output[cat, 1] by attention[head 1, cat, sat]");
-  assert.equal(look.titleOf("attention"), "Slope of output[cat, 1] by Attention");
+  assert.equal(look.titleOf("attention"), "Attention: slope of output[cat, 1]");
   assert.equal(look.nameOf("q", [0, 1, 2]), pass.nameOf("q", [0, 1, 2]), "what has no slopes is what it was");
   assert.equal(look.titleOf("q"), "");
   for (const other of [{ ask: "what made it" }, { trail: ["output[2,0]"] }]) assert.equal(lookAt(pass, { ...where, ...other }, false).kind, "numbers");

@@ -62,8 +62,8 @@ OUTPUT = Step(
             "output",
             stories=(
                 Story(
-                    "At place {column} of the output of “{query}”, {head} adds {value}; {value:part.place} of its "
-                    "row alone adds {value:part} ({value:part.sum})."
+                    "At place {column} of the output of “{query}”, {head} adds {value}; the largest part, "
+                    "{value:part}, comes from {value:part.place} of its row ({value:part.sum})."
                 ),
             ),
         ),

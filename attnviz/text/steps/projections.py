@@ -37,7 +37,8 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     makes = (
         Story(f"{says}, as it is given.", "given"),
         Story(
-            f"{says}; {{value:part.place}} of its input alone adds {{value:part}} ({{value:part.sum}}).",
+            f"{says}; the largest part, {{value:part}}, comes from {{value:part.place}} of its input "
+            "({value:part.sum}).",
             of=has(w),
         ),
         Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),

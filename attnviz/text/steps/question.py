@@ -59,7 +59,11 @@ QUESTION = Step(
             "same as in a trained model.",
             has("embeddings"),
         ),
-        Section("given", "The numbers here are those of a worked example, chosen to show how attention computes.", lacks("embeddings")),
+        Section(
+            "given",
+            "The numbers here are those of a worked example, chosen to show how attention computes.",
+            lacks("embeddings"),
+        ),
     ),
     arcs=True,
     subject="attention",

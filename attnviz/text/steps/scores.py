@@ -5,7 +5,7 @@ from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
 
 _SCORE = "“{query}” scores {value} with “{key}”"
-_MOST = "{value:part.place} alone adds {value:part} ({value:part.sum})"
+_MOST = "the largest part, {value:part}, comes from {value:part.place} ({value:part.sum})"
 
 SCORES = Step(
     id="scores",

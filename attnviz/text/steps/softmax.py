@@ -79,8 +79,8 @@ SOFTMAX = Step(
                 Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”: its score is −∞, so its share is exactly 0.", "hidden"),
                 Story(
-                    f"{_RANKED}; {{scores:part.place}} alone adds {{scores:part}} to its dot product "
-                    "({scores:part.sum}).",
+                    f"{_RANKED}; the largest part of its dot product, {{scores:part}}, comes from "
+                    "{scores:part.place} ({scores:part.sum}).",
                     of=_exponentiates,
                 ),
                 Story(f"{_RANKED}.", of=_exponentiates),

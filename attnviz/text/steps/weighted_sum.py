@@ -26,8 +26,8 @@ WEIGHTED_SUM = Step(
             stories=(
                 Story("“{query}” sees no key in {head}, so nothing is mixed and its row is 0.", "unseeing"),
                 Story(
-                    "At place {column}, “{query}” collects {value}; “{value:part.place}” alone adds "
-                    "{value:part} ({value:part.sum})."
+                    "At place {column}, “{query}” collects {value}; the largest part, "
+                    "{value:part}, comes from “{value:part.place}” ({value:part.sum})."
                 ),
             ),
         )

@@ -104,8 +104,9 @@ def read() -> Shown:
     written = {name: st.query_params.get_all(name) for name in st.query_params}
     if arrival.brings_an_address(_SCENE):
         fitted = parse(written)
+        if not _only_looks_elsewhere(st.session_state.get(_SCENE), fitted.scene):
+            _arrive()
         kept = fitted.scene
-        _arrive()
     else:
         kept = st.session_state[_SCENE]
         if st.session_state[_PAGE] == (arrival.page(), st.session_state[_ARRIVALS]):
@@ -118,6 +119,11 @@ def read() -> Shown:
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     return Shown(**vars(fitted))
+
+
+def _only_looks_elsewhere(before: Scene | None, now: Scene) -> bool:
+    """Whether Back led to another place in the same pass: the viewer is there already."""
+    return before is not None and replace(before, **{part: getattr(now, part) for part in LOOKED_AT}) == now
 
 
 def _arrive() -> None:

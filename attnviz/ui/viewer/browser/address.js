@@ -69,12 +69,6 @@ export function kept(search, before) {
   return textOf(query);
 }
 
-// Whether two addresses are the same to the server.
-export function sameForServer(one, other) {
-  const rest = (search) => JSON.stringify([...new URLSearchParams(search)].filter(([name]) => !OWN.includes(name)).sort());
-  return rest(one) === rest(other);
-}
-
 // Signs that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
   const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");

@@ -13,15 +13,17 @@ export function makeByHand(set) {
   input.autocomplete = "off";
   input.title = "Type a number and press Enter, or drag sideways";
   const hide = element("button", "", "");
-  const line = element("div", "setting");
+  const line = element("div", "setting"), hint = element("span", "hint");
+  hint.setAttribute("role", "alert");
   box.append(input);
-  line.append(box, hide);
+  line.append(box, hide, hint);
   let cell = null, value = 0, unit = 1, isEdited = false, isDragged = false;
 
   const show = () => {
     input.value = Number.isFinite(value) ? String(value) : "";
     input.placeholder = Number.isFinite(value) ? "" : "hidden: −inf";
     input.removeAttribute("aria-invalid");
+    hint.textContent = "";
     isEdited = false;
   };
   const send = paced(set);
@@ -29,6 +31,7 @@ export function makeByHand(set) {
   input.onchange = () => {
     const number = Number(input.value.trim().replace("−", "-") || Number.NaN);
     input.setAttribute("aria-invalid", !Number.isFinite(number));
+    hint.textContent = Number.isFinite(number) ? "" : "Type a number, such as −1.5 or 2e3.";
     if (Number.isFinite(number)) {
       isEdited = false;
       set(cell, number);

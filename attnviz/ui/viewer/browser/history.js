@@ -1,5 +1,5 @@
 // History: the browser's, which the viewer and the server both write. Each keeps the other's parameters.
-import { kept, sameForServer } from "./address.js";
+import { kept } from "./address.js";
 
 const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
 
@@ -9,11 +9,7 @@ export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  let last = -SOON, seen = location.href;
-  const go = (write, state, url) => {
-    write(state, "", url);
-    seen = location.href;
-  };
+  let last = -SOON;
   const withPlace = (url) => {
     const to = new URL(url ?? "", location.href);
     to.search = kept(to.search, location.search);
@@ -23,23 +19,19 @@ export function addressOf(window) {
     const to = withPlace(url), isHere = to.pathname === location.pathname, now = window.performance.now();
     const isSame = to.href === location.href || (isHere && now - last < SOON);
     last = now;
-    go(isSame ? replace : push, state, to.href);
+    (isSame ? replace : push)(state, "", to.href);
   };
-  history.replaceState = (state, _, url) => go(replace, state, withPlace(url).href);
+  history.replaceState = (state, _, url) => replace(state, "", withPlace(url).href);
   const listeners = new Set();
-  const arrive = (event) => {
-    const before = new URL(seen), here = new URL(location.href);
-    seen = location.href;
-    const isMine = before.pathname === here.pathname && sameForServer(before.search, here.search);
-    if (isMine) event.stopImmediatePropagation(); // the server has nothing to answer
+  const arrive = () => {
     for (const listener of listeners) listener();
   };
-  window.addEventListener("popstate", arrive, true); // before Streamlit's
+  window.addEventListener("popstate", arrive);
   history.attnviz = {
     read: () => location.search,
     write: (search, isNewPlace) => {
       const url = `${location.pathname}${search}${location.hash}`;
-      if (search !== location.search) go(isNewPlace ? push : replace, history.state, url);
+      if (search !== location.search) (isNewPlace ? push : replace)(history.state, "", url);
     },
     onArrival: (listener) => {
       listeners.add(listener);

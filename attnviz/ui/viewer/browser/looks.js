@@ -29,18 +29,20 @@ const LOOKS = {
   slopes: (pass) => {
     const { of, values } = pass.document.slopes;
     const { name, index } = pass.read(of);
-    return saying("slopes", pass, values, `slope of ${pass.nameOf(name, index)} by`);
+    const what = `slope of ${pass.nameOf(name, index)}`;
+    return saying("slopes", pass, values, what, `${what} by`);
   },
-  differences: (pass) => saying("differences", pass, moved(pass), "change of"),
+  differences: (pass) => saying("differences", pass, moved(pass), "change", "change of"),
 };
 
-function saying(kind, pass, values, prefix) {
+// The title of a matrix says first which it is, as there may be no room for more.
+function saying(kind, pass, values, what, prefix) {
   const is = (stage) => Object.hasOwn(values, stage);
   return {
     kind,
     pass: pass.with(values),
     nameOf: (stage, index) => (is(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
-    titleOf: (stage) => (is(stage) ? `${prefix[0].toUpperCase()}${prefix.slice(1)} ${pass.stages.get(stage).title}` : ""),
+    titleOf: (stage) => (is(stage) ? `${pass.stages.get(stage).title}: ${what}` : ""),
   };
 }
 

@@ -65,7 +65,7 @@ function drawSlopes(pass, look, { name, index }, { wantSlopes }) {
   }
   return [
     element("p", "", pass.document.slopes.text),
-    element("p", "", "Where a matrix is titled “Slope of …”, each number says how fast this one moves when that one does: "
+    element("p", "", "Where a matrix is titled “slope of”, each number says how fast this one moves when that one does: "
       + "orange moves it up, blue down, pale hardly matters. What comes later can't move it, and stays as it is."),
   ];
 }

@@ -61,7 +61,7 @@ export function makeWholePass(tools) {
     said.textContent = `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`;
     const colours = coloursOf(box, palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
     const layers = diagram.row.querySelectorAll(".layer").length;
-    const room = { width: (box.clientWidth - ROOM_OF_WORDS) / layers - 17, largest: where.present ? 48 : 24 };
+    const room = { width: (diagram.row.clientWidth - ROOM_OF_WORDS) / layers - 17, largest: where.present ? 48 : 24 };
     const high = box.clientHeight - said.offsetHeight - LINES_OF_TEXT * line;
     for (const thumb of diagram.thumbs()) {
       const none = new Float64Array(pass.stages.get(thumb.name).length);
