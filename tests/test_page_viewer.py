@@ -1,7 +1,7 @@
 """What the viewer asks for at the page, without a browser: what it is sent then, and what the address holds."""
 
 import pytest
-from page import ROOT, did, opened, quiet, sent
+from page import REDIRECTS, ROOT, did, opened, quiet, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -70,7 +70,15 @@ def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
     for head in [each for each in range(8) if each not in there]:
         did(at, "pass", "need", head)
         assert sent(at)["stages"]["attention"]["values"][head]
-    assert len(sent(at)["stages"]["attention"]["values"]) == 8
+
+
+def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
+    at = opened(**LARGE | {"heads": "128"})
+    at.session_state["pass heads"] = tuple(range(1, 100))
+    did(at, "pass", "need", 100)
+    there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
+    assert {0, 100} <= {*there}, "and the selected one"
+    assert len(there) < 100
 
 
 def test_the_viewer_is_led_where_the_scene_says_only_by_who_arrives():
@@ -93,3 +101,35 @@ def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says()
         assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "what made it"))
         assert where["cell"]["head"] == (1 if "cell" in place else 0)
         assert (where["order"], where["picked"]) == ("large ones first", "")
+
+
+def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():
+    at = opened(changes=FIRST, step="Scores")
+    arrival = sent(at)["arrival"]
+    at.switch_page("pages/what_if.py").run()
+    assert sent(at)["arrival"] > arrival
+    assert (sent(at)["where"]["step"], sent(at)["where"]["ask"]) == ("whole-pass", "what if")
+
+
+def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
+    at = opened(changes=FIRST, step="Scores", cell="2.3.1.1.1", seed="7")
+    before = dict(at.query_params)
+    at.query_params.clear()
+    at.switch_page("pages/audit.py").run()
+    assert at.query_params == before
+
+
+def test_back_leads_the_viewer_where_the_address_says(monkeypatch):
+    at = opened(step="Scores")
+    arrival = sent(at)["arrival"]
+    monkeypatch.setattr("attnviz.ui.state.arrival.brings_an_address", lambda key: True)
+    at.query_params["step"] = "output"
+    at.run()
+    assert sent(at)["arrival"] > arrival
+    assert sent(at)["where"]["step"] == "output"
+
+
+def test_what_was_mended_on_the_way_is_said_once():
+    at = opened(REDIRECTS[1], heads="7")
+    assert any("got '7', using 8" in text for text in warnings(at))
+    assert not warnings(at.run())
