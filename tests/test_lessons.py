@@ -19,6 +19,7 @@ from attnviz.text.markup import runs
 from attnviz.text.steps import STEPS, find, steps_of
 from attnviz.text.steps.mask import masks
 from attnviz.text.vocabulary import VOCABULARY
+from attnviz.views.pictures import pictures
 
 IDS = [step.id for step in STEPS]
 OWN = {
@@ -231,6 +232,62 @@ def test_bars_are_the_rows_of_a_softmax(trace):
 def test_arcs_are_shown_first_and_from_the_attention_on(trace):
     ids = [each.id for each in steps_of(trace)]
     assert [each.id for each in steps_of(trace) if each.arcs] == [ids[0], *ids[ids.index("softmax") :]]
+
+
+@EVERYWHERE
+def test_rows_and_columns_are_as_the_text_says(trace):
+    assert "Queries are rows and keys are columns" in text(trace, "scores")
+    for name in ("scores", "scaled", "masked", "attention"):
+        for picture in pictures(trace, (name,)):
+            (result,) = (slot for slot in picture.slots if slot.result)
+            assert [trace[name].axes[axis] for axis in (result.rows, result.columns)] == ["query", "key"]
+
+
+def test_the_softmax_is_computed_as_the_text_says():
+    trace = PASSES["causal"]
+    assert (
+        "subtract its largest score (so that \\exp cannot overflow), exponentiate, and divide by the row's sum"
+        in text(trace, "softmax")
+    )
+    scores = trace["masked"].value
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    assert np.allclose(trace["attention"].value, exponentials / exponentials.sum(axis=-1, keepdims=True))
+
+
+@EVERYWHERE
+def test_what_is_hidden_has_the_share_that_the_text_says(trace):
+    if "mask" in (each.id for each in steps_of(trace)) and not trace["attention"].overridden:
+        assert "its share of the attention will be exactly 0" in text(trace, "mask")
+        assert not trace["attention"].value[np.isneginf(trace["masked"].value)].any()
+
+
+@EVERYWHERE
+def test_values_are_mixed_by_the_shares_and_heads_stand_side_by_side_as_the_text_says(trace):
+    assert "a mixture of the values of all keys, each by its share of the attention" in text(trace, "weighted-sum")
+    assert "written side by side, head 1 first" in text(trace, "concatenation")
+    if not trace["heads"].overridden:
+        assert np.allclose(trace["attention"].value @ trace["v"].value, trace["heads"].value)
+    assert np.array_equal(np.hstack(trace["heads"].value), trace["concat"].value)
+
+
+def test_waves_are_longer_from_place_to_place_as_the_text_says():
+    trace = trace_of(Settings("word " * 40, positions="sinusoidal"))
+    assert "sines and cosines, the later ones of longer waves" in text(trace, "positions")
+    sines = trace["positions"].value[:, ::2]
+    speeds = np.abs(np.diff(sines, axis=0)).max(axis=0)
+    assert (np.diff(speeds) < 0).all()
+
+
+def test_the_first_step_says_what_an_arc_is():
+    assert "The thicker an arc, the larger the share of its attention that a word gives another." in text(
+        TRACES["plain"], "question"
+    )
+
+
+@EVERYWHERE
+def test_the_rows_and_numbers_that_came_out_are_counted(trace):
+    came_out = re.search(r"(\d+) rows? of (\d+) numbers? came out", text(trace, "whole-pass"))
+    assert tuple(map(int, came_out.groups())) == trace.output.shape
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5])

@@ -209,6 +209,19 @@ def test_how_stories_begin(trace, name, index, begins):
     assert said(TRACES[trace], name, index).startswith(begins)
 
 
+@pytest.mark.parametrize(
+    ("trace", "how"), [("plain", "Divided by √d_k"), ("added mask", "Multiplied by the given number")]
+)
+def test_scaling_leads_from_the_score_to_the_scaled_score(trace, how):
+    trace = TRACES[trace]
+    query, key = trace.label("query", 0), trace.label("key", 1)
+    before, after = (short(trace[name].value[0, 0, 1]) for name in ("scores", "scaled"))
+    assert before != after
+    assert said(trace, "scaled", (0, 0, 1)) == (
+        f"{how}, the score of “{query}” with “{key}” goes from {before} to {after}."
+    )
+
+
 def test_what_is_set_by_hand_is_said_to_be_and_has_no_terms():
     trace = PLAIN.with_change("attention", (0, 2, 1), 0.5).with_change("scores", (1, 2, 0), 2.0)
     row = trace["attention"].value[0, 2].sum()

@@ -1,6 +1,7 @@
 """The viewer without Streamlit: a document, shown in a real browser. What it asks of a server is written down here."""
 
 import json
+import math
 import re
 
 import pytest
@@ -223,6 +224,7 @@ def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
     )
     page.get_by_role("button", name="Softmax", exact=True).click()
     assert "It moves." in page.locator(".panel").inner_text()
+    assert "orange moves it up, blue down" in page.locator(".panel").inner_text()
     cell(page, "Attention: slope of output", 3, 4).hover()
     assert (
         page.locator(".status").inner_text().startswith("slope of output[cat, 1] by attention[head 1, on, the (2)] = ")
@@ -317,6 +319,156 @@ def test_every_step_fits_its_screen(opened, size, settings):
             }"""
         )
         assert (below, scrolls) == ([], []), step
+
+
+def read(text):
+    """A number as it is written on the page."""
+    return float(text.replace("−", "-"))
+
+
+def values(page):
+    """The results of the terms that are listed."""
+    return [read(text) for text in page.locator(".terms tbody .value").all_inner_texts()]
+
+
+def test_terms_come_largest_first_whatever_their_sign_or_in_the_order_of_the_sum(opened):
+    page = opened("?step=output")
+    by_size = values(page)
+    assert len(by_size) == 8
+    assert min(by_size) < 0 < max(by_size)
+    assert [abs(value) for value in by_size] == sorted(map(abs, by_size), reverse=True)
+    page.get_by_role("button", name="in order").click()
+    assert sorted(values(page)) == sorted(by_size)
+    names = page.locator(".terms tbody button:first-child").all_inner_texts()
+    assert names == [f"concat[cat, {place}]" for place in range(1, 9)]
+
+
+def test_each_number_of_a_term_opens_and_the_trail_leads_back_to_each(opened):
+    page = opened("?step=output")
+    for place, opens in enumerate(("concat[cat, ", "w_o[")):
+        page.locator(".terms tbody tr").first.locator("button").nth(place).click()
+        assert number(page).startswith(opens)
+        page.locator(".trail button").first.click()
+        assert number(page).startswith("output[cat, 1]")
+    page.locator(".terms tbody button").first.click()
+    page.locator(".terms tbody button").first.click()
+    assert number(page).startswith("heads[")
+    page.locator(".trail button").nth(1).click()
+    assert number(page).startswith("concat[cat, ")
+
+
+def test_arrow_keys_make_a_number_larger_and_smaller_and_a_minus_is_read_however_it_is_typed(opened):
+    page = opened("?step=scores")
+    box = page.get_by_role("textbox", name="Set by hand")
+    for key, grows in (("ArrowUp", True), ("ArrowDown", False)):
+        before = float(box.input_value())
+        box.press(key)
+        assert (float(box.input_value()) > before) == grows
+    for typed in ("−2.5", "-2.5"):
+        box.fill(typed)
+        box.press("Enter")
+        becomes(page, lambda: sent(page)[-1], ["change", {"cell": "scores[0,1,2]", "value": -2.5}])
+
+
+def test_of_several_changes_each_is_undone_by_its_own_button_and_a_head_is_muted_by_its_own(opened):
+    page = opened("?step=scores&ask=what if&cell=2.2.3.1.1")
+    page.evaluate("show({ changes: ['one', 'two', 'three'].map((text) => ({ text, stage: 'scores' })) })")
+    for place, text in enumerate(("one", "two", "three")):
+        page.locator(".changes li", has_text=text).get_by_role("button").click()
+        assert sent(page)[-1] == ["drop", place]
+    page.get_by_role("button", name="Mute head 2").click()
+    assert sent(page)[-1] == ["mute", 1]
+
+
+def test_the_mask_s_numbers_are_called_visible_and_hidden(opened):
+    page = opened("?step=mask&picked=mask", mask="causal")
+    for key, word in ((0, "visible"), (1, "visible"), (2, "hidden")):
+        cell(page, "Mask", 1, key).click()
+        assert number(page).endswith(f" = {word}")
+        assert ("hidden" in cell(page, "Mask", 1, key).get_attribute("class")) == (word == "hidden")
+
+
+def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_share(opened):
+    page = opened("?step=softmax", mask="causal")
+    words = page.locator(".thread [role=option]")
+    words.nth(3).click()
+    assert parameters(page)["cell"].startswith("1.4.3.")
+    words.nth(0).click(modifiers=["Shift"])
+    assert parameters(page)["cell"].startswith("1.4.1.")
+    said = page.locator(".thread .said").all_inner_texts()
+    assert said[4:] == ["hidden", "hidden"]
+    shares = [read(cell(page, "Attention", 3, key).inner_text()) for key in range(4)]
+    assert [int(re.search(r"\d+", text)[0]) for text in said[:4]] == [
+        pytest.approx(100 * each, abs=1) for each in shares
+    ]
+
+
+def test_an_arc_is_as_thick_as_its_share_and_leads_to_its_key(opened):
+    page = opened("?step=softmax&cell=1.4.1.1.1", mask="causal")
+    shares = {key: read(cell(page, "Attention", 3, key).inner_text()) for key in range(4)}
+    arcs = page.locator(".thread .arcs g")
+    assert arcs.count() == 4, "a hidden key has none"
+    for place in range(4):
+        arcs.nth(place).locator(".target").dispatch_event("click")
+        key = int(parameters(page)["cell"].split(".")[2]) - 1
+        width = float(page.locator(".thread .arc.lit").get_attribute("stroke-width"))
+        assert width == pytest.approx(13 * shares.pop(key), abs=0.1)
+        assert "lit" in arcs.last.locator("path").first.get_attribute("class"), "it lies on top"
+        cell(page, "Attention", 3, 0).click()
+    assert shares == {}
+
+
+def test_arrows_of_the_map_lead_from_left_to_right(opened):
+    page = opened()
+    paths = page.locator(".map .arrow").evaluate_all("(arrows) => arrows.map((each) => each.getAttribute('d'))")
+    ends = [[float(number) for number in re.findall(r"-?\d[\d.]*", path)] for path in paths]
+    assert len(ends) > 10
+    assert all(x < to_x for x, *_, to_x, _ in ends)
+
+
+def test_each_head_has_a_picture_of_its_own_and_is_chosen_by_it(opened):
+    page = opened("?step=softmax")
+    pictures = page.locator(".heads canvas").evaluate_all("(all) => all.map((each) => each.toDataURL())")
+    assert len(pictures) == len(set(pictures)) == 2
+    page.locator(".heads [role=radio]").nth(1).click()
+    assert parameters(page)["cell"].startswith("2.2.3.")
+    assert number(page).startswith("attention[head 2, cat, sat]")
+
+
+def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their_cells(opened):
+    page = opened("?step=softmax", mask="causal")
+    masked, exponentials, shares = (
+        [text.split(": ")[1] for text in row.locator("button").evaluate_all("(all) => all.map((each) => each.title)")]
+        for row in page.locator(".bars .bar-row").all()
+    )
+    assert masked[2:] == ["hidden"] * 4
+    scores = [read(text) for text in masked[:2]]
+    assert [read(text) for text in exponentials[:2]] == [
+        pytest.approx(math.exp(score - max(scores)), abs=0.02) for score in scores
+    ]
+    assert [read(text) for text in exponentials[2:]] == [0] * 4
+    assert shares == [cell(page, "Attention", 1, key).inner_text() for key in range(6)]
+    page.locator(".bars .bar-row").last.locator("button").first.click()
+    assert number(page).startswith("attention[head 1, cat, the]")
+
+
+def test_behind_a_row_of_shares_stands_their_sum_and_a_legend_begins_with_what_is_lowest(opened):
+    page = opened("?step=softmax")
+    assert page.locator(".matrix .sums span:not(.of)").all_inner_texts() == ["1.00"] * 6
+    page = opened("?step=scores")
+    for scale in page.locator(".legend .scale").all():
+        ends = [read(text) for text in scale.locator("> span:not(.ramp, .symbols)").all_inner_texts()]
+        assert ends == [-ends[1], ends[1]]
+        assert ends[0] < ends[1]
+
+
+def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_says(opened):
+    page = opened("?step=scores")
+    page.keyboard.press("PageDown")
+    page.evaluate("show({})")
+    assert parameters(page)["step"] == "scaling"
+    page.evaluate("show({ arrival: 9, where: { ...given.where, step: 'output' } })")
+    assert parameters(page)["step"] == "output"
 
 
 def test_what_the_address_has_wrong_is_mended_in_it(opened):

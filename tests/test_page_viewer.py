@@ -1,0 +1,135 @@
+"""What the viewer asks for at the page, without a browser: what it is sent then, and what the address holds."""
+
+import pytest
+from page import REDIRECTS, ROOT, did, opened, quiet, sent, warnings
+
+from attnviz import Settings, trace_of
+from attnviz.analysis.gradients import gradients
+from attnviz.core.settings import MAX_CHANGES
+
+WALKTHROUGH = ROOT / "pages" / "walkthrough.py"  # by the router AppTest loses what a callback says
+CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
+FIRST, MUTED, LAST = CHANGES.split(";")
+LARGE = {"sentence": " ".join(f"w{i}" for i in range(64)), "d_model": "128", "heads": "8"}
+
+
+def changes(at):
+    return at.query_params.get("changes", "").split(";")
+
+
+@pytest.mark.parametrize(
+    ("event", "message", "left"),
+    [
+        ("change", {"cell": "k[1,0,2]", "value": -0.5}, [FIRST, MUTED, LAST, "k[1,0,2]=-0.5"]),
+        ("change", {"cell": "scores[0,1,2]", "value": 4}, [MUTED, LAST, "scores[0,1,2]=4"]),
+        ("drop", 0, [MUTED, LAST]),
+        ("drop", 1, [FIRST, LAST]),
+        ("drop", 2, [FIRST, MUTED]),
+        ("drop", 3, [FIRST, MUTED, LAST]),
+        ("mute", 0, [FIRST, MUTED, LAST, "heads[0]=0"]),
+        ("mute", 1, [FIRST, LAST, MUTED]),
+        ("reset", True, [""]),
+        ("reset", False, [FIRST, MUTED, LAST]),
+    ],
+)
+def test_what_is_set_by_hand_and_undone_is_in_the_address_and_in_the_pass(event, message, left):
+    at = did(opened(changes=CHANGES), "pass", event, message)
+    assert quiet(at)
+    assert changes(at) == left
+    assert len(sent(at)["changes"]) == len([each for each in left if each])
+
+
+def test_a_change_that_cannot_be_leaves_all_as_it_was_and_says_why():
+    at = opened(WALKTHROUGH, changes="v[0,0,0]=1e308")
+    for message in ({"cell": "w_o[0,0]", "value": 1e9}, {"cell": "scores[0,0,0]", "value": None}):
+        did(at, "pass", "change", message)
+        assert changes(at) == ["v[0,0,0]=1e308"]
+        assert len(at.toast) == 1
+
+
+def test_as_many_numbers_are_set_by_hand_as_an_address_may_hold_and_no_more():
+    at = opened(WALKTHROUGH, changes=";".join(f"q[0,0,{place}]=1" for place in range(4)))
+    for place in range(4, MAX_CHANGES + 2):
+        did(at, "pass", "change", {"cell": f"w_q[0,{place % 8},{place // 8}]", "value": 1.0})
+    assert len(changes(at)) == len(set(changes(at))) == MAX_CHANGES
+    assert "at most 16" in at.toast[0].value
+
+
+def test_slopes_are_sent_once_to_who_asked():
+    at = did(opened(sentence="the cat sat"), "pass", "slopes", "output[1,0]")
+    found = sent(at)["slopes"]
+    assert found["of"] == "output[1,0]"
+    assert found["values"].keys() == gradients(trace_of(Settings("the cat sat")), "output", (1, 0)).keys() - {"output"}
+    assert sent(at.run())["slopes"] is None
+    assert sent(did(at, "pass", "slopes", "nonsense"))["slopes"] is None
+
+
+def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
+    at = opened(**LARGE)
+    there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
+    for head in [each for each in range(8) if each not in there]:
+        did(at, "pass", "need", head)
+        assert sent(at)["stages"]["attention"]["values"][head]
+
+
+def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
+    at = opened(**LARGE | {"heads": "128"})
+    at.session_state["pass heads"] = tuple(range(1, 100))
+    did(at, "pass", "need", 100)
+    there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
+    assert {0, 100} <= {*there}, "and the selected one"
+    assert len(there) < 100
+
+
+def test_the_viewer_is_led_where_the_scene_says_only_by_who_arrives():
+    at = opened(step="Scores", cell="1.2.3.1.1")
+    arrival = sent(at)["arrival"]
+    did(at, "pass", "mute", 0)
+    at.selectbox(key="mask").set_value("causal").run()
+    assert sent(at)["arrival"] == arrival
+
+
+def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says():
+    at = opened(step="Scores", cell="1.2.3.1.1", order="in order", picked="q")
+    for place in ({"step": "output", "cell": "2.3.1.1.4", "ask": "what if"}, {"step": "softmax"}):
+        for name in ("step", "cell", "order", "picked", "ask"):
+            at.query_params.pop(name, None)
+        for name, text in place.items():
+            at.query_params[name] = text
+        did(at, "pass", "mute", 0)
+        where = sent(at)["where"]
+        assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "what made it"))
+        assert where["cell"]["head"] == (1 if "cell" in place else 0)
+        assert (where["order"], where["picked"]) == ("large ones first", "")
+
+
+def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():
+    at = opened(changes=FIRST, step="Scores")
+    arrival = sent(at)["arrival"]
+    at.switch_page("pages/what_if.py").run()
+    assert sent(at)["arrival"] > arrival
+    assert (sent(at)["where"]["step"], sent(at)["where"]["ask"]) == ("whole-pass", "what if")
+
+
+def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
+    at = opened(changes=FIRST, step="Scores", cell="2.3.1.1.1", seed="7")
+    before = dict(at.query_params)
+    at.query_params.clear()
+    at.switch_page("pages/audit.py").run()
+    assert at.query_params == before
+
+
+def test_back_leads_the_viewer_where_the_address_says(monkeypatch):
+    at = opened(step="Scores")
+    arrival = sent(at)["arrival"]
+    monkeypatch.setattr("attnviz.ui.state.arrival.brings_an_address", lambda key: True)
+    at.query_params["step"] = "output"
+    at.run()
+    assert sent(at)["arrival"] > arrival
+    assert sent(at)["where"]["step"] == "output"
+
+
+def test_what_was_mended_on_the_way_is_said_once():
+    at = opened(REDIRECTS[1], heads="7")
+    assert any("got '7', using 8" in text for text in warnings(at))
+    assert not warnings(at.run())
