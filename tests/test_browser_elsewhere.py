@@ -12,7 +12,7 @@ SCREEN = 844
 
 
 def test_on_a_phone_the_picture_comes_first_and_no_step_is_long(visit):
-    page = visit(width=390).open(at(step="Tokens"))
+    page = visit("dark", 390).open(at(step="Tokens"))
     page.set_viewport_size({"width": 390, "height": SCREEN})
     main = page.get_by_test_id("stMain")
     for number in range(2, 11):
@@ -24,15 +24,17 @@ def test_on_a_phone_the_picture_comes_first_and_no_step_is_long(visit):
         height, beyond = main.evaluate("e => [e.scrollHeight, e.scrollWidth - e.clientWidth]")
         assert height <= 3 * SCREEN, number
         assert beyond == 0, number
-        page.get_by_role("button", name="Next ›").click()
+        if number < 10:
+            page.get_by_role("button", name="Next ›").click()
 
 
 def test_in_a_frame_the_viewer_is_there_without_a_header(visit):
     page = visit(width=1024).open(at(step="Softmax", embed="true"))
-    page.set_viewport_size({"width": 1024, "height": 640})
+    page.set_viewport_size({"width": 1024, "height": 700})
     expect(cell(page, "Attention", 1, 2)).to_be_visible()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    assert page.get_by_test_id("stMain").evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
 
 
 def test_each_step_is_a_page_on_paper_without_controls(visit):
@@ -40,7 +42,8 @@ def test_each_step_is_a_page_on_paper_without_controls(visit):
     step_is(page, 4)
     page.evaluate(
         """addEventListener("beforeprint", () => {
-            const root = [...document.querySelectorAll("*")].find((each) => each.shadowRoot?.querySelector(".pages")).shadowRoot;
+            const has = (each) => each.shadowRoot?.querySelector(".pages");
+            const root = [...document.querySelectorAll("*")].find(has).shadowRoot;
             const pages = [...root.querySelectorAll(".printed")];
             const isCut = (each) => each.scrollHeight > each.clientHeight || each.scrollWidth > each.clientWidth;
             window.printed = {

@@ -101,7 +101,7 @@ def test_a_number_is_picked_by_mouse_and_said_in_full(visit):
     cell(page, "Scores", 5, 3).click()
     expect(heading(page, f"scores[head 1, mat, on] = {digits(value)}")).to_be_visible()
     expect(page.get_by_role("textbox", name="Set by hand")).to_have_value(repr(value))
-    expect(page.locator(".story")).to_contain_text("mat")
+    expect(page.locator(".story")).to_contain_text("“mat” scores −1.13 with “on”")
     assert "cell=1.6.4.1.1" in page.url
     page.get_by_role("button", name="Weighted sum", exact=True).click()
     assert outlined(page, "Attention") == [(5, key) for key in range(6)]
