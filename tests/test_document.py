@@ -91,7 +91,8 @@ def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
     fitted = fit(LARGE)
     first = fit_and_write(fitted)
     sent = [piece is not None for piece in first["stages"]["attention"]["values"]]
-    assert sent[0] and not all(sent)
+    assert sent[0]
+    assert not all(sent)
     assert len(json.dumps(first)) <= 1_500_000
     for head in range(8):
         more = document(fitted, asked=(*range(head), head))
