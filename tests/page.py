@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import numpy as np
-from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
@@ -16,9 +14,6 @@ PAGES = sorted(ROOT.glob("pages/*.py"))
 REDIRECTS = [ROOT / "pages" / name for name in ("take_apart.py", "what_if.py")]
 """Pages that no menu names: links to them open the walkthrough."""
 SENTENCE = "the cat sat on the mat"
-SHOWN = {"mask": "causal", "positions": "sinusoidal"}
-EXAMPLE = Settings(SENTENCE, **SHOWN)
-"""The settings that the address `SHOWN` stands for."""
 
 SOURCES = ["000 word", "001 with", "002 sum", "002 multihead", "003 steps", "004 code"]
 """A worked example of every kind of graph; the core's tests try them all."""
@@ -55,54 +50,8 @@ def component(at, key):
 
 
 def sent(at, key="pass"):
-    """What a matrix component was sent."""
+    """What a component was sent."""
     return json.loads(component(at, key).json)
-
-
-def did(at, key, event, value):
-    """What the component's script says to the server when a person clicks; at.session_state calls nothing back."""
-    states = at._tree.get_widget_states()
-    state = states.widgets.add()
-    state.id = _make_trigger_id(component(at, key).id, "events")
-    state.json_trigger_value = json.dumps([{"event": event, "value": value}])
-    return at._run(states)
-
-
-def matrices(at, key="picture"):
-    """The matrices of a component's last equation, by stage."""
-    return {stage_of(matrix): matrix for matrix in sent(at, key)["equations"][-1]}
-
-
-def drawn(at, key):
-    """All matrices of a component, by stage; hidden numbers are None."""
-    return {stage_of(matrix): matrix for equation in sent(at, key)["equations"] for matrix in equation}
-
-
-def stage_of(matrix):
-    return matrix["cells"][0][0].partition("[")[0]
-
-
-def as_drawn(trace, name, values, head):
-    """A stage's array as its picture has it: one head of it, a bias as a row."""
-    values = values[head] if trace[name].axes[0] == "head" else values
-    return np.atleast_2d(np.asarray(values, dtype=float))
-
-
-def plain_numbers(values, gap):
-    return np.array([[gap if value is None else value for value in row] for row in values], dtype=float)
-
-
-def breakdowns(at, key="trail"):
-    """The breakdowns that a component shows, by cell."""
-    data = sent(at, key)
-    return {cell: data["breakdowns"][cell] for cell in data["answer"]["cells"]}
-
-
-def named(data, cell):
-    """A cell's name, as the browser makes it of the address."""
-    stage, index = cell.removesuffix("]").split("[")
-    axes = zip(data["axes"][stage], map(int, index.split(",")), strict=True)
-    return f"{stage}[{', '.join(axis['labels'][place] for axis, place in axes)}]"
 
 
 def plain(text):

@@ -20,7 +20,8 @@ SCROLLERS = ".picture, .board, .lesson, .main, .panel, .answer, .whole"
 
 _MEASURED = """(root, { texts, boxes, scrollers }) => {
   const SLACK = 4;  // px: accents and roots reach a little out of their line
-  const all = (selector) => [...root.querySelectorAll(selector)].filter((each) => each.checkVisibility({ visibilityProperty: true }));
+  const isVisible = (each) => each.checkVisibility({ visibilityProperty: true });
+  const all = (selector) => [...root.querySelectorAll(selector)].filter(isVisible);
   const lettersOf = (each) => {
     const letters = document.createRange();
     letters.selectNodeContents(each);
@@ -46,7 +47,8 @@ _MEASURED = """(root, { texts, boxes, scrollers }) => {
   );
   const areOver = (one, other) => !one.each.contains(other.each) && !other.each.contains(one.each)
     && shared(one.box, other.box) > SLACK;
-  const holdsMore = (each) => each.scrollHeight > each.clientHeight + SLACK || each.scrollWidth > each.clientWidth + SLACK;
+  const holdsMore = (each) =>
+    each.scrollHeight > each.clientHeight + SLACK || each.scrollWidth > each.clientWidth + SLACK;
   const page = document.querySelector('[data-testid="stMain"]');
   return {
     cut: seen.filter(isCut).map(nameOf),

@@ -21,6 +21,17 @@ except ImportError:  # the fixture `browser` says so, and whether it matters
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
 FRESH = '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSkeleton"]\')'
 
+_OUTLINED = """(grid) => {
+  const frames = [...grid.parentNode.querySelectorAll(".frame.source")].map((each) => each.getBoundingClientRect());
+  const isIn = ({ left, right, top, bottom }, frame) => {
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    return frame.left < x && x < frame.right && frame.top < y && y < frame.bottom;
+  };
+  return [...grid.querySelectorAll("[data-row]")]
+    .filter((cell) => frames.some((frame) => isIn(cell.getBoundingClientRect(), frame)))
+    .map(({ dataset }) => [Number(dataset.row), Number(dataset.column)]);
+}"""
+
 
 @contextlib.contextmanager
 def served(script="app.py"):
@@ -101,12 +112,9 @@ def heading(page, text):
     return page.get_by_role("heading", name=text)
 
 
-def outlined(page, title, number=0):
-    """The places of a table that are outlined, in order."""
-    cells = grid(page, title).nth(number).locator(".read")
-    return sorted(
-        tuple(map(int, place)) for place in cells.evaluate_all("c => c.map(x => [x.dataset.row, x.dataset.column])")
-    )
+def outlined(page, title):
+    """The places of a table's cells that are outlined, as what a number was computed from, in order."""
+    return sorted(map(tuple, grid(page, title).last.evaluate(_OUTLINED)))
 
 
 def parameters(page):

@@ -38,8 +38,8 @@ def every_step(visit, settings, steps):
 def test_up_to_eight_words_every_step_is_seen_whole_and_every_number_has_digits(visit, settings, steps):
     for page, number, width in every_step(visit, settings, steps):
         assert out_of_sight(page) == {}, (number, width)
-        # X, W_Q, W_K and W_V of one head are 32 columns, too many for the narrowest: there, the row and the column of the
-        # selected number have digits, beside the picture
+        # X, W_Q, W_K and W_V of one head are 32 columns, too many for the narrowest: there, the row and the column of
+        # the selected number have digits, beside the picture
         if (number, settings.get("heads"), width) == (3, 1, 1366):
             expect(page.locator(".readout li.lit").first).to_be_visible()
         else:

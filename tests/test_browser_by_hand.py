@@ -1,0 +1,109 @@
+"""Numbers set by hand, what they move and what would move a number, in a real browser."""
+
+import pytest
+from page import SENTENCE
+from tab import at, becomes, cell, expect, grid, heading, parameters
+
+from attnviz import Settings, trace_of
+from attnviz.analysis.gradients import gradients
+from attnviz.core.changes import muted, parse_change
+from attnviz.core.numerals import digits, short
+
+pytestmark = pytest.mark.browser
+
+TRACE = trace_of(Settings(SENTENCE))
+
+
+def box(page):
+    return page.get_by_role("textbox", name="Set by hand")
+
+
+def attention_is(page, trace, head=0, query=1):
+    """Wait until a row of attention is drawn as that trace has it."""
+    for key, value in enumerate(trace["attention"].value[head, query]):
+        expect(cell(page, "Attention", query, key)).to_have_text(short(value))
+
+
+def test_a_typed_number_changes_the_pass_and_is_undone(visit):
+    page = visit().open(at(step="Softmax", picked="masked"))
+    attention_is(page, TRACE)
+    box(page).fill("4.5")
+    box(page).press("Enter")
+    attention_is(page, TRACE.with_changes(parse_change("masked[0,1,2]=4.5")))
+    expect(heading(page, "masked[head 1, cat, sat] = 4.5000")).to_be_visible()
+    becomes(page, lambda: parameters(page)["changes"], "masked[0,1,2]=4.5")
+    page.reload()
+    attention_is(page, TRACE.with_changes(parse_change("masked[0,1,2]=4.5")))
+    page.get_by_role("button", name="Undo all").click()
+    attention_is(page, TRACE)
+    becomes(page, lambda: "changes" in parameters(page), False)
+
+
+def test_dragging_changes_the_pass_while_one_drags(visit):
+    page = visit().open(at(step="Softmax", picked="masked"))
+    number = heading(page, "masked[head 1, cat, sat]")
+    at_first = number.inner_text()
+    place = box(page).bounding_box()
+    page.mouse.move(place["x"] + 20, place["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(place["x"] + 60, place["y"] + 9, steps=5)
+    expect(number).not_to_have_text(at_first)
+    page.mouse.move(place["x"] + 120, place["y"] + 9, steps=5)
+    dragged = float(box(page).input_value())
+    page.mouse.up()
+    assert dragged > TRACE["masked"].value[0, 1, 2]
+    attention_is(page, TRACE.with_changes(parse_change(f"masked[0,1,2]={dragged!r}")))
+    becomes(page, lambda: parameters(page)["changes"], f"masked[0,1,2]={dragged!r}")
+
+
+def test_a_key_is_hidden_and_shown_again(visit):
+    page = visit().open(at(step="Softmax", picked="masked"))
+    page.get_by_role("button", name="Hide this key").click()
+    attention_is(page, TRACE.with_changes(parse_change("masked[0,1,2]=-inf")))
+    expect(cell(page, "Attention", 1, 2)).to_have_class("hidden")
+    page.get_by_role("button", name="Show this key").click()
+    attention_is(page, TRACE.with_changes(parse_change("masked[0,1,2]=0")))
+
+
+def test_a_muted_head_moves_the_output_and_is_undone_alone(visit):
+    page = visit().open(at(step="Output", ask="what if"))
+    expect(page.get_by_role("button", name="Mute head 1")).to_be_visible()
+    page.keyboard.press("]")
+    page.get_by_role("button", name="Mute head 2").click()
+    quiet = TRACE.with_changes(muted(1))
+    moved = quiet["output"].value - TRACE["output"].value
+    expect(page.locator(".changes li")).to_have_count(1)
+    page.get_by_role("button", name="by how much they moved").click()
+    for column in range(8):
+        expect(cell(page, "Change of Output O, 6", 1, column)).to_have_text(short(moved[1, column]))
+    expect(page.locator(".moved li").last).to_contain_text("output")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(cell(page, "Output O, 6", 1, 0)).to_have_text(short(TRACE["output"].value[1, 0]))
+    becomes(page, lambda: "changes" in parameters(page), False)
+
+
+def test_slopes_are_named_so_and_are_the_core_s(visit):
+    page = visit().open(at(step="Output"))
+    page.get_by_role("button", name="what would move it").click()
+    expect(grid(page, "Slope of output[cat, 1] by Output").first).to_be_visible()
+    page.get_by_role("button", name="Softmax", exact=True).click()
+    slopes = gradients(TRACE, "output", (1, 0))["attention"][0]
+    title = "Slope of output[cat, 1] by Attention"
+    for key in range(6):
+        expect(cell(page, title, 1, key)).to_have_text(short(slopes[1, key]))
+    cell(page, title, 1, 4).hover()
+    expect(page.locator(".status")).to_have_text(
+        f"slope of output[cat, 1] by attention[head 1, cat, the (2)] = {float(slopes[1, 4])!r}"
+    )
+    page.get_by_role("button", name="what made it").click()
+    attention_is(page, TRACE)
+
+
+def test_old_links_open_the_walkthrough(visit):
+    page = visit().open("take_apart" + at(trail="output[1,0]<concat[1,2]"))
+    value = TRACE["concat"].value[1, 2]
+    expect(heading(page, f"concat[cat, 3] = {digits(value)}")).to_be_visible()
+    expect(page.get_by_role("button", name="what made it")).to_have_attribute("aria-pressed", "true")
+    page = visit().open("what_if" + at(changes="scores[0,1,2]=3", stage="attention"))
+    expect(page.locator(".changes li")).to_have_text("scores[head 1, cat, sat] = 3 Undo")
+    expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")

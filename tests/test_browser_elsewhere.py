@@ -1,0 +1,62 @@
+"""The walkthrough on a phone, in somebody's frame and on paper, in a real browser."""
+
+import re
+
+import pytest
+from tab import at, cell, expect, step_is
+
+pytestmark = pytest.mark.browser
+
+SCREEN = 844
+"""The height of a phone, in pixels."""
+
+
+def test_on_a_phone_the_picture_comes_first_and_no_step_is_long(visit):
+    page = visit("dark", 390).open(at(step="Tokens"))
+    page.set_viewport_size({"width": 390, "height": SCREEN})
+    main = page.get_by_test_id("stMain")
+    for number in range(2, 11):
+        step_is(page, number)
+        expect(page.locator(".panel h3")).to_contain_text("=")
+        parts = [page.locator(".picture" if number < 10 else ".whole"), page.locator(".panel"), page.locator(".lesson")]
+        tops = [part.bounding_box()["y"] for part in parts]
+        assert tops == sorted(tops), number
+        height, beyond = main.evaluate("e => [e.scrollHeight, e.scrollWidth - e.clientWidth]")
+        assert height <= 3 * SCREEN, number
+        assert beyond == 0, number
+        if number < 10:
+            page.get_by_role("button", name="Next ›").click()
+
+
+def test_in_a_frame_the_viewer_is_there_without_a_header(visit):
+    page = visit(width=1024).open(at(step="Softmax", embed="true"))
+    page.set_viewport_size({"width": 1024, "height": 700})
+    expect(cell(page, "Attention", 1, 2)).to_be_visible()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    main = page.get_by_test_id("stMain")
+    assert main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
+
+
+def test_each_step_is_a_page_on_paper_without_controls(visit):
+    page = visit().open(at(step="Scores"))
+    step_is(page, 4)
+    page.evaluate(
+        """addEventListener("beforeprint", () => {
+            const has = (each) => each.shadowRoot?.querySelector(".pages");
+            const root = [...document.querySelectorAll("*")].find(has).shadowRoot;
+            const pages = [...root.querySelectorAll(".printed")];
+            const isCut = (each) => each.scrollHeight > each.clientHeight || each.scrollWidth > each.clientWidth;
+            window.printed = {
+                cut: pages.filter(isCut).map((each) => each.innerText),
+                headings: pages.map((each) => each.querySelector("h2").innerText),
+                controls: root.querySelectorAll(".pages :is(.way, .toolbar, input, select)").length,
+            };
+        })"""
+    )
+    printed = page.pdf(prefer_css_page_size=True)
+    found = page.evaluate("printed")
+    assert len(found["headings"]) == 10
+    assert (found["cut"], found["controls"]) == ([], 0)
+    sizes = re.findall(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)", printed)
+    assert len(sizes) == 10
+    assert all(float(width) > float(height) for width, height in sizes)

@@ -1,0 +1,114 @@
+"""Presenting and playing: what a class sees, and a remote's buttons, in a real browser."""
+
+import pytest
+from page import SENTENCE
+from sight import digits_sizes
+from tab import at, becomes, cell, expect, parameters, step_is
+
+from attnviz import Settings, trace_of
+from attnviz.core.numerals import short
+
+pytestmark = pytest.mark.browser
+
+TRACE = trace_of(Settings(SENTENCE))
+
+
+def there(page):
+    """The step and the moment, as the address says them."""
+    return parameters(page)["step"], parameters(page).get("reveal", "")
+
+
+def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
+    page = visit(width=1920).open(at(step="Tokens"))
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    step_is(page, 2)
+    page.keyboard.press("p")
+    for number in range(2, 10):
+        step_is(page, number)
+        while "reveal" in parameters(page):
+            page.keyboard.press("PageDown")
+        expect(page.locator(".panel h3")).to_contain_text("=")
+        # three matrices of 8 columns beside each other, with labels, have no room for more on the Output step
+        assert min(digits_sizes(page)) >= (24 if number == 9 else 28), number
+        for hidden in (page.get_by_test_id("stHeader"), page.locator(".st-key-settings"), page.locator(".way .map")):
+            expect(hidden).to_be_hidden()
+        assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight - e.clientHeight") == 0
+        page.keyboard.press("PageDown")
+    page.keyboard.press("Escape")
+    expect(page.locator(".st-key-settings")).to_be_visible()
+    assert "present" not in parameters(page)
+
+
+def test_a_reload_shows_the_same_moment(visit):
+    tab = visit()
+    page = tab.open(at(step="Scores"))
+    step_is(page, 4)
+    page.get_by_role("button", name="Present").click()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    for _ in range(2):
+        expect(cell(page, "Scores", 1, 2)).to_have_text(short(TRACE["scores"].value[0, 1, 2]))
+        expect(cell(page, "Scores", 1, 3)).to_have_text("")
+        becomes(page, lambda: parameters(page), {"step": "scores", "present": "1", "reveal": "3"})
+        page.reload()
+        tab.settled()
+
+
+@pytest.mark.parametrize("keys", [("PageDown", "PageUp"), ("ArrowRight", "ArrowLeft")])
+def test_a_remote_leads_through_the_reveals_to_the_next_step_and_back(visit, keys):
+    page = visit().open(at(step="Scores", present=1, reveal=0))
+    expect(cell(page, "Scores", 1, 2)).to_have_text("")
+    way = [("scores", str(moment)) for moment in range(6)] + [("scores", ""), ("scaling", "0")]
+    for onward, places in zip(keys, (way, [*reversed(way[:-1])]), strict=True):
+        if places is not way:
+            page.keyboard.press(onward)
+        for place in places:
+            becomes(page, lambda: there(page), place)
+            if place != places[-1]:
+                page.keyboard.press(onward)
+
+
+def test_page_keys_turn_the_page_whatever_has_the_keyboard(visit):
+    tab = visit()
+    page = tab.open(at(step="Scores"))
+    step_is(page, 4)
+    page.get_by_role("combobox", name="Mask").click()
+    page.get_by_role("option", name="causal").click()
+    becomes(page, lambda: parameters(page).get("mask"), "causal")
+    page.keyboard.press("PageDown")
+    step_is(page, 5)
+    sentence = page.get_by_role("textbox", name="Sentence", exact=True)
+    sentence.fill("owls see mice")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("PageDown")
+    step_is(page, 6)
+    page.keyboard.press("PageUp")
+    step_is(page, 5)
+    expect(sentence).to_have_value("owls see mice")
+    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
+
+
+def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(visit):
+    page = visit().open(at(step="Scores"))
+    cell(page, "Scores", 3, 4).click()
+    page.get_by_role("button", name="Play").click()
+    expect(cell(page, "Scores", 3, 4)).to_have_text("")
+    page.get_by_role("button", name="Pause").click()
+    moment = page.locator(".viewer").get_attribute("data-moment")
+    while page.locator(".viewer").get_attribute("data-moment") != "sum":
+        page.get_by_role("button", name="One moment on").click()
+    assert moment != "sum"
+    expect(cell(page, "Scores", 3, 4)).to_have_text(short(TRACE["scores"].value[0, 3, 4]))
+    expect(cell(page, "Scores", 3, 5)).to_have_text("")
+    page.get_by_role("button", name="One moment back").click()
+    expect(cell(page, "Scores", 3, 4)).to_have_text("")
+    page.get_by_role("combobox", name="Speed").select_option("fast")
+    page.get_by_role("button", name="Go on").click()
+    expect(page.locator(".viewer")).to_have_attribute("data-moment", "all")
+    expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+def test_nothing_moves_by_itself_where_people_want_it_still(alone):
+    page = alone(reduced_motion="reduce").open(at(step="Scores"))
+    expect(cell(page, "Scores", 0, 0)).to_be_visible()
+    assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0

@@ -1,0 +1,156 @@
+"""From step to step and from number to number, in a real browser: nothing of it needs the server."""
+
+import numpy as np
+import pytest
+from page import SENTENCE
+from tab import at, becomes, cell, expect, grid, heading, outlined, parameters, step_is
+
+from attnviz import Settings, trace_of
+from attnviz.core.numerals import digits, short
+
+pytestmark = pytest.mark.browser
+
+TRACE = trace_of(Settings(SENTENCE))
+
+
+def is_drawn(page, title, expected):
+    """Whether a table has these very numbers."""
+    for place in np.ndindex(expected.shape):
+        expect(cell(page, title, *place)).to_have_text(short(expected[place]))
+
+
+def trail(page):
+    return page.get_by_role("navigation", name="The numbers that were unfolded")
+
+
+def test_nothing_but_numbers_and_settings_needs_the_server(visit):
+    tab = visit()
+    messages = []
+    tab.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
+    page = tab.open(at(step="Scores"))
+    messages.clear()
+    cell(page, "Scores", 3, 4).click()
+    page.get_by_role("radio", name="head 2").click()
+    page.locator(".terms button").first.click()
+    page.get_by_role("button", name="in order").click()
+    page.keyboard.press("PageDown")
+    page.get_by_role("button", name="Q, K, V", exact=True).click()
+    page.get_by_role("option", name="mat").click()
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Pause").click()
+    page.keyboard.press("p")
+    page.keyboard.press("Escape")
+    expect(page.locator("html[data-presenting]")).to_have_count(0)
+    step_is(page, 3)
+    tab.settled()
+    assert messages == []
+
+
+def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit, server):
+    tab = visit()
+    page = tab.open(at(step="Softmax", heads=4))
+    cell(page, "Attention", 3, 4).click()
+    page.locator(".terms button").nth(2).click()
+    number = page.locator(".panel h3").inner_text()
+    crumbs = trail(page).inner_text()
+    there = parameters(page)
+    assert there.items() >= {"heads": "4", "step": "softmax", "picked": "attention"}.items()
+    other = visit()
+    other.open(page.url.removeprefix(server).lstrip("/"))
+    page.reload()
+    for each in (tab, other):
+        expect(heading(each.page, number)).to_be_visible()
+        step_is(each.page, 6)
+        assert trail(each.page).inner_text() == crumbs
+        becomes(each.page, lambda each=each: parameters(each.page), there)
+
+
+def test_back_is_one_step_back_and_quick_presses_count_each(visit):
+    page = visit().open()
+    step_is(page, 1)
+    for _ in range(6):
+        page.keyboard.press("PageDown")
+    step_is(page, 7)
+    assert parameters(page) == {"step": "weighted-sum"}
+    for number in (6, 5, 4):
+        page.go_back()
+        step_is(page, number)
+    assert parameters(page) == {"step": "scores"}
+    page.go_forward()
+    step_is(page, 5)
+
+
+def test_numbers_are_the_core_s_from_the_words_to_the_output(visit):
+    page = visit().open(at(step="Tokens"))
+    is_drawn(page, "Embeddings", TRACE["embeddings"].value)
+    page.keyboard.press("PageDown")
+    is_drawn(page, "Values", TRACE["v"].value[0])
+    page.get_by_role("button", name="Softmax", exact=True).click()
+    is_drawn(page, "Attention", TRACE["attention"].value[0])
+    page.keyboard.press("]")
+    is_drawn(page, "Attention", TRACE["attention"].value[1])
+    page.get_by_role("button", name="Output", exact=True).click()
+    is_drawn(page, "Output O, 6", TRACE["output"].value)
+
+
+def test_a_number_is_picked_by_mouse_and_said_in_full(visit):
+    page = visit().open(at(step="Scores"))
+    value = float(TRACE["scores"].value[0, 5, 3])
+    cell(page, "Scores", 5, 3).hover()
+    expect(page.locator(".status")).to_have_text(f"scores[head 1, mat, on] = {value!r}")
+    cell(page, "Scores", 5, 3).click()
+    expect(heading(page, f"scores[head 1, mat, on] = {digits(value)}")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Set by hand")).to_have_value(repr(value))
+    expect(page.locator(".story")).to_contain_text("“mat” scores −1.13 with “on”")
+    assert "cell=1.6.4.1.1" in page.url
+    page.get_by_role("button", name="Weighted sum", exact=True).click()
+    assert outlined(page, "Attention") == [(5, key) for key in range(6)]
+
+
+def test_a_number_is_picked_by_keyboard_without_leaving_the_step(visit):
+    page = visit().open(at(step="Softmax", cell="2.1.1.1.1"))
+    cell(page, "Attention", 0, 0).focus()
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
+        page.keyboard.press(key)
+    expect(cell(page, "Attention", 1, 1)).to_be_focused()
+    value = TRACE["attention"].value[1, 1, 1]
+    expect(page.locator(".status")).to_have_text(f"attention[head 2, cat, cat] = {float(value)!r}")
+    page.keyboard.press("Enter")
+    expect(heading(page, f"attention[head 2, cat, cat] = {digits(value)}")).to_be_visible()
+    expect(cell(page, "Attention", 1, 1)).to_be_focused()
+    step_is(page, 6)
+
+
+def test_hovering_outlines_what_a_number_was_computed_from(visit):
+    page = visit().open(at(step="Scores"))
+    cell(page, "Scores", 2, 4).hover()
+    assert outlined(page, "Queries") == [(2, feature) for feature in range(4)]
+    assert outlined(page, "Keys") == [(feature, 4) for feature in range(4)]
+    page.mouse.move(5, 5)
+    assert outlined(page, "Queries") == [(1, feature) for feature in range(4)]
+
+
+def test_a_term_is_unfolded_down_to_what_was_given_and_the_trail_leads_back(visit):
+    page = visit().open(at(step="Scores"))
+    expect(page.locator(".terms .total .value")).to_have_text(digits(TRACE["scores"].value[0, 1, 2]))
+    page.get_by_role("button", name="q[head 1, cat, 2]").click()
+    expect(heading(page, f"q[head 1, cat, 2] = {digits(TRACE['q'].value[0, 1, 1])}")).to_be_visible()
+    page.get_by_role("button", name="w_q[head 1, 3, 2]").click()
+    expect(heading(page, f"w_q[head 1, 3, 2] = {digits(TRACE['w_q'].value[0, 2, 1])}")).to_be_visible()
+    assert trail(page).get_by_role("button").all_inner_texts() == [
+        "scores[head 1, cat, sat]",
+        "q[head 1, cat, 2]",
+        "w_q[head 1, 3, 2]",
+    ]
+    trail(page).get_by_role("button").nth(1).click()
+    expect(heading(page, "q[head 1, cat, 2]")).to_be_visible()
+    step_is(page, 4)
+
+
+def test_any_number_of_the_whole_pass_can_be_picked(visit):
+    page = visit().open(at(step="Whole pass"))
+    expect(heading(page, "output[cat, 1]")).to_be_visible()
+    page.locator(".whole canvas").nth(4).click(position={"x": 3, "y": 3})
+    expect(heading(page, "output[cat, 1]")).to_be_hidden()
+    assert "picked=" in page.url
+    assert grid(page, "Output").count() == 0
