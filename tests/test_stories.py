@@ -135,7 +135,8 @@ def test_every_story_is_told_of_some_number():
         (
             "scores",
             (0, 1, 2),
-            "“b” scores 2.00 with “c”, tied for highest of three; the largest part, 2.00, comes from place 2 (1.00 × 2.00).",
+            "“b” scores 2.00 with “c”, tied for highest of three; the largest part, 2.00, comes from "
+            "place 2 (1.00 × 2.00).",
         ),
         ("scaled", (0, 0, 0), "The score of “a” with “a” stays 9.00, as scaling is switched off."),
         ("mask", (1, 2), "For “b” and “c” the mask holds 1: 1 is visible, 0 is hidden."),
@@ -169,7 +170,8 @@ def test_every_story_is_told_of_some_number():
         (
             "contributions",
             (0, 1, 0),
-            "At place 1 of the output of “b”, head 1 adds −1.46; the largest part, −1.46, comes from place 1 of its row (−0.49 × 3.00).",
+            "At place 1 of the output of “b”, head 1 adds −1.46; the largest part, −1.46, comes from "
+            "place 1 of its row (−0.49 × 3.00).",
         ),
         ("output", (1, 0), "“b” leaves with −1.46 at place 1; head 1 adds −1.46 to it."),
     ],
