@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
@@ -52,6 +53,15 @@ def component(at, key):
 def sent(at, key="pass"):
     """What a component was sent."""
     return json.loads(component(at, key).json)
+
+
+def did(at, key, event, value):
+    """What the component's script says to the server when a person clicks; at.session_state calls nothing back."""
+    states = at._tree.get_widget_states()
+    state = states.widgets.add()
+    state.id = _make_trigger_id(component(at, key).id, "events")
+    state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+    return at._run(states)
 
 
 def plain(text):
