@@ -101,7 +101,7 @@ def at(**address):
 
 def grid(page, title):
     """The table of a stage."""
-    return page.get_by_role("grid", name=re.compile(f"^{re.escape(title)}\\b"))
+    return page.get_by_role("grid", name=re.compile(f"^{re.escape(title)}(?!\\w)"))
 
 
 def cell(page, title, row, column):

@@ -75,7 +75,9 @@ def test_a_muted_head_moves_the_output_and_is_undone_alone(visit):
     expect(page.locator(".changes li")).to_have_count(1)
     page.get_by_role("button", name="by how much they moved").click()
     for column in range(8):
-        expect(cell(page, "Change of Output O, 6", 1, column)).to_have_text(short(moved[1, column]))
+        expect(grid(page, "Output: change").first.locator(f'[data-row="1"][data-column="{column}"]')).to_have_text(
+            short(moved[1, column])
+        )
     expect(page.locator(".moved li").last).to_contain_text("output")
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(cell(page, "Output O, 6", 1, 0)).to_have_text(short(TRACE["output"].value[1, 0]))
@@ -85,10 +87,10 @@ def test_a_muted_head_moves_the_output_and_is_undone_alone(visit):
 def test_slopes_are_named_so_and_are_the_core_s(visit):
     page = visit().open(at(step="Output"))
     page.get_by_role("button", name="what would move it").click()
-    expect(grid(page, "Slope of output[cat, 1] by Output").first).to_be_visible()
+    expect(grid(page, "Concatenation: slope of output[cat, 1]")).to_be_visible()
     page.get_by_role("button", name="Softmax", exact=True).click()
     slopes = gradients(TRACE, "output", (1, 0))["attention"][0]
-    title = "Slope of output[cat, 1] by Attention"
+    title = "Attention: slope of output[cat, 1]"
     for key in range(6):
         expect(cell(page, title, 1, key)).to_have_text(short(slopes[1, key]))
     cell(page, title, 1, 4).hover()

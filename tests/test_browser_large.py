@@ -50,7 +50,7 @@ def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(
 def test_another_head_comes_when_it_is_asked_for(visit, scores):
     page = visit().open(at(step="Scores", heads=8, **LARGE))
     expect(grid(page, "Scores").last).to_be_visible()
-    page.get_by_role("radio", name="head 8").click()
+    page.get_by_role("radiogroup", name="Head").get_by_role("radio").last.click()
     expect(heading(page, f"scores[head 8, w2, w3] = {digits(scores[7, 1, 2])}")).to_be_visible()
 
 
