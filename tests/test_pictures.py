@@ -128,6 +128,17 @@ def test_contributions_stand_above_the_row_of_the_output_that_they_add_up_to():
     assert (row.stage, row.rows, row.columns) == ("output", None, 1)
 
 
+def test_the_bias_stands_between_and_nothing_is_said_to_add_up_that_does_not():
+    *_, (_, picture) = drawn(TRACES["bias"])
+    assert [(slot.stage, slot.sign) for slot in picture.slots] == [
+        ("contributions", ""),
+        ("b_o", "+"),
+        ("output", "added up:"),
+    ]
+    *_, (_, picture) = drawn(EVERYTHING.with_change("output", (0, 0), 3.0))
+    assert [slot.sign for slot in picture.slots] == ["", ""]
+
+
 @pytest.mark.parametrize("name", TRACES)
 def test_a_scale_reaches_the_largest_number_of_its_kind(name):
     trace = TRACES[name]

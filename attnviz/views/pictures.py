@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.text.steps.output import adds_up
 
 MANY_HEADS = 8
 """How many heads are drawn beside each other; of more, the selected one alone."""
@@ -120,9 +121,11 @@ def _in_a_row(trace: Trace, name: str) -> Picture:
 
 
 def _added_up(trace: Trace) -> Picture:
-    """For the selected query: a row of numbers from each head, and the row of the output that they add up to."""
+    """For the selected query: a row of numbers from each head, the bias, and the row of the output they add up to."""
     heads = Slot("contributions", rows=0, columns=2, result=True)
-    return Picture(((heads,), (Slot("output", rows=None, columns=1, sign="added up:"),)), aside=True)
+    bias = [(Slot("b_o", rows=None, columns=0, sign="+"),)] if "b_o" in trace else []
+    row = Slot("output", rows=None, columns=1, sign="added up:" if adds_up(trace) else "")
+    return Picture(((heads,), *bias, (row,)), aside=True)
 
 
 def _joins_heads(stage: Stage, read: Stage) -> bool:
