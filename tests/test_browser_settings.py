@@ -123,8 +123,7 @@ def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
     page = tab.open("?embed=true")
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     assert place(page.locator(".st-key-settings"))["y"] <= 16
-    page = tab.open()
-    page.evaluate("document.documentElement.dataset.presenting = ''")
+    page = tab.open("?present=1")
     for hidden in (page.get_by_test_id("stHeader"), page.locator(".st-key-settings")):
         expect(hidden).to_be_hidden()
     viewer = place(page.locator(".st-key-viewer"))

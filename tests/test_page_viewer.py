@@ -108,7 +108,7 @@ def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():
     arrival = sent(at)["arrival"]
     at.switch_page("pages/what_if.py").run()
     assert sent(at)["arrival"] > arrival
-    assert (sent(at)["where"]["step"], sent(at)["where"]["ask"]) == ("whole-pass", "what if")
+    assert (sent(at)["where"]["step"], sent(at)["where"]["ask"]) == ("scores", "what if")
 
 
 def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
@@ -119,14 +119,17 @@ def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
     assert at.query_params == before
 
 
-def test_back_leads_the_viewer_where_the_address_says(monkeypatch):
+def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatch):
     at = opened(step="Scores")
     arrival = sent(at)["arrival"]
     monkeypatch.setattr("attnviz.ui.state.arrival.brings_an_address", lambda key: True)
     at.query_params["step"] = "output"
     at.run()
+    assert sent(at)["arrival"] == arrival  # in the same pass the viewer reads the address itself
+    at.query_params["step"], at.query_params["seed"] = "mask", "7"
+    at.run()
     assert sent(at)["arrival"] > arrival
-    assert sent(at)["where"]["step"] == "output"
+    assert sent(at)["where"]["step"] == "softmax"  # the nearest: there is no mask
 
 
 def test_what_was_mended_on_the_way_is_said_once():

@@ -102,6 +102,8 @@ def is_another_spelling(parameter, text, scene):
     """Titles stand for steps, numbers in changes have many spellings; a sentence keeps all but lone surrogates."""
     if parameter == "step":
         return any(text.strip().casefold() == step.title.casefold() and step.id == scene.step for step in STEPS)
+    if parameter == "stage":  # of older links: what is called picked now
+        return scene.picked == text
     if parameter == "changes":
         return len(text.split(";")) == len(scene.changes)
     return (

@@ -104,7 +104,8 @@ def read() -> Shown:
     written = {name: st.query_params.get_all(name) for name in st.query_params}
     if arrival.brings_an_address(_SCENE):
         fitted = parse(written)
-        if not _only_looks_elsewhere(st.session_state.get(_SCENE), fitted.scene):
+        is_elsewhere = st.session_state.get(_PAGE, ("",))[0] != arrival.page()
+        if is_elsewhere or not _only_looks_elsewhere(st.session_state[_SCENE], fitted.scene):
             _arrive()
         kept = fitted.scene
     else:
@@ -121,9 +122,9 @@ def read() -> Shown:
     return Shown(**vars(fitted))
 
 
-def _only_looks_elsewhere(before: Scene | None, now: Scene) -> bool:
+def _only_looks_elsewhere(before: Scene, now: Scene) -> bool:
     """Whether Back led to another place in the same pass: the viewer is there already."""
-    return before is not None and replace(before, **{part: getattr(now, part) for part in LOOKED_AT}) == now
+    return replace(before, **{part: getattr(now, part) for part in LOOKED_AT}) == now
 
 
 def _arrive() -> None:
