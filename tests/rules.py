@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
+from numerals import bracketed
 
-from attnviz.core.numerals import bracketed, bracketed_tex, digits, tex
+from attnviz.core.numerals import bracketed_tex, digits, tex
 from attnviz.core.terms import Cell
 
 FORMATS = {"": digits, "b": bracketed, "t": tex, "bt": bracketed_tex}

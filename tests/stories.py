@@ -4,9 +4,9 @@ import math
 import re
 
 import numpy as np
+from numerals import short
 
 from attnviz.core.axes import Axis
-from attnviz.core.numerals import short
 from attnviz.core.terms import Sum
 from attnviz.text.story import said_of
 from attnviz.text.vocabulary import VOCABULARY

@@ -1,13 +1,14 @@
 """Numbers set by hand, what they move and what would move a number, in a real browser."""
 
 import pytest
+from numerals import short
 from page import SENTENCE
 from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import muted, parse_change
-from attnviz.core.numerals import digits, short
+from attnviz.core.numerals import digits
 
 pytestmark = pytest.mark.browser
 

@@ -1,12 +1,12 @@
 """Presenting and playing: what a class sees, and a remote's buttons, in a real browser."""
 
 import pytest
+from numerals import short
 from page import SENTENCE
 from sight import digits_sizes
 from tab import at, becomes, cell, expect, parameters, step_is
 
 from attnviz import Settings, trace_of
-from attnviz.core.numerals import short
 
 pytestmark = pytest.mark.browser
 

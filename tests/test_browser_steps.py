@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from numerals import short
 from page import SENTENCE
 from tab import at, becomes, cell, expect, grid, heading, outlined, parameters, step_is
 
 from attnviz import Settings, trace_of
-from attnviz.core.numerals import digits, short
+from attnviz.core.numerals import digits
 
 pytestmark = pytest.mark.browser
 

@@ -9,11 +9,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from numerals import short
 from page import ROOT
 from passes import TRACES
 from rules import said
 
-from attnviz.core import numerals
+from attnviz.core.numerals import digits, tex
 from attnviz.scene.address import parse
 from attnviz.scene.document import document
 from attnviz.text.vocabulary import VOCABULARY
@@ -37,7 +38,7 @@ def test_the_joined_modules_are_one_component(node, tmp_path):
     assert node("--eval", source) == "defaultfunction\n"
 
 
-@pytest.mark.parametrize("way", ["short", "digits", "tex"])
+@pytest.mark.parametrize("way", [short, digits, tex])
 def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
     finer = [place / 32 for place in range(-41, 42)] + [
@@ -53,7 +54,7 @@ def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     large = [1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
     small = [1e-3, 9.995e-4, 9.994e-4, -1e-3, -9.999e-4, 1e-300, 1.125e-4, 2.0**-13, 3 * 2.0**-14]
     numbers = [*ties, *finer, *edges, *spread, *large, *small]
-    assert called("numeral.js", way, [[number] for number in numbers]) == list(map(getattr(numerals, way), numbers))
+    assert called("numeral.js", way.__name__, [[number] for number in numbers]) == list(map(way, numbers))
 
 
 def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):

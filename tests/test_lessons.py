@@ -279,9 +279,8 @@ def test_waves_are_longer_from_place_to_place_as_the_text_says():
 
 
 def test_the_first_step_says_what_an_arc_is():
-    assert (
-        "The thicker an arc, the larger the share of its attention that a word gives another:"
-        in text(TRACES["plain"], "question")
+    assert "The thicker an arc, the larger the share of its attention that a word gives another:" in text(
+        TRACES["plain"], "question"
     )
 
 

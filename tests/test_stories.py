@@ -4,11 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from numerals import short
 from passes import ROWS, TRACES
 from stories import SAYS, SLOT, story_of, told
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.numerals import short
 from attnviz.core.selection import Selection
 from attnviz.text.story import said_of
 from attnviz.text.vocabulary import VOCABULARY

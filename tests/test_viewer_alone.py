@@ -11,6 +11,8 @@ from tab import becomes, cell, grid, parameters
 from attnviz.scene.address import parse
 from attnviz.scene.document import document
 
+pytestmark = pytest.mark.browser
+
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style>

@@ -1,7 +1,6 @@
-"""Numerals: numbers as an inspector and a formula write them."""
+"""Numerals: numbers as an inspector and a formula write them. The browser writes them so too (`numeral.js`)."""
 
 import math
-from collections.abc import Callable
 
 
 def digits(value: float) -> str:
@@ -14,29 +13,12 @@ def digits(value: float) -> str:
     return f"{value:z.4f}".replace("-", "−")
 
 
-def short(value: float) -> str:
-    """A number as a cell of a picture shows it: 2 decimals, fewer from 100 on, and a power of ten from 10,000 on.
-
-    The browser's `short` (attnviz/ui/viewer/browser/numeral.js) writes the same.
-    """
-    size = abs(value)
-    if size >= 1e4:
-        mantissa, exponent = f"{value:.1e}".split("e")
-        return f"{mantissa}e{int(exponent)}".replace("-", "−")
-    return f"{value:z.{0 if size >= 1000 else 1 if size >= 100 else 2}f}".replace("-", "−")
-
-
 def tex(value: float) -> str:
     """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
     mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")
     return rf"{mantissa} \cdot 10^{{{exponent}}}" if exponent else mantissa
 
 
-def bracketed(value: float, written: Callable[[float], str] = digits) -> str:
-    """A number to stand behind an operator: in brackets, if it has a minus of its own."""
-    return f"({written(value)})" if value < 0 else written(value)
-
-
 def bracketed_tex(value: float) -> str:
-    """`bracketed` as LaTeX."""
+    """A number as LaTeX, to stand behind an operator: in brackets, if it has a minus of its own."""
     return f"({tex(value)})" if value < 0 else tex(value)
