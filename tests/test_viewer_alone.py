@@ -263,6 +263,15 @@ def test_numbers_in_the_sentence_lead_to_their_cells(opened):
     assert number(page).startswith("masked[head 2, cat, sat] = ")
 
 
+def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
+    page = opened("?step=scores")
+    cell(page, "Queries", 1, 1).hover()
+    becomes(page, lambda: page.locator(".story .lit").all_inner_texts(), ["1.80"])
+    assert page.locator(".terms .lit").all_inner_texts() == ["q[head 1, cat, 2]"]
+    cell(page, "Queries", 0, 0).hover()
+    becomes(page, page.locator(".panel .lit").count, 0)
+
+
 def test_a_head_that_was_not_sent_is_asked_for_once(opened):
     page = opened("?step=scores")
     page.evaluate(

@@ -6,7 +6,7 @@ import { typesetInPieces } from "./formula.js";
 import { digits } from "./numeral.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS } from "./state.js";
 import { drawTerms } from "./terms.js";
-import { drawStory } from "./told.js";
+import { drawStory, lightUp } from "./told.js";
 import { drawTrail } from "./trail.js";
 import { drawChanged, drawWhatIf } from "./whatif.js";
 
@@ -16,6 +16,7 @@ export function makePanel(tools) {
   const name = element("h3"), said = element("div", "said"), answer = element("div", "answer");
   const questions = element("div", "questions"), changed = element("div");
   const byHand = makeByHand(tools.set), elsewhere = element("div");
+  tools.onPoint((...cell) => lightUp(box, ...cell));
   box.append(name, said, elsewhere, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
