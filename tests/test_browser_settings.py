@@ -17,8 +17,16 @@ def place(locator):
 
 
 def pick(page, label, option):
+    """Pick an option of a select box, whose list moves while it opens, so that a click may miss."""
     page.get_by_role("combobox", name=label).click()
-    page.get_by_role("option", name=option, exact=True).click()
+    chosen = page.get_by_role("option", name=option, exact=True)
+
+    def picked():
+        if chosen.is_visible():
+            chosen.click()
+        return not chosen.is_visible()
+
+    becomes(page, picked, True)
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

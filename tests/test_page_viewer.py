@@ -136,3 +136,12 @@ def test_what_was_mended_on_the_way_is_said_once():
     at = opened(REDIRECTS[1], heads="7")
     assert any("got '7', using 8" in text for text in warnings(at))
     assert not warnings(at.run())
+
+
+def test_a_given_number_that_is_set_to_what_it_was_is_no_change():
+    at = did(opened(mask="causal"), "pass", "change", {"cell": "mask[1,2]", "value": 1})
+    assert changes(at) == ["mask[1,2]=1"]
+    assert changes(did(at, "pass", "change", {"cell": "mask[1,2]", "value": 0})) == [""]
+    score = float(trace_of(Settings("the cat sat on the mat"))["scores"].value[0, 1, 2])
+    held = did(opened(), "pass", "change", {"cell": "scores[0,1,2]", "value": score})
+    assert changes(held) == [f"scores[0,1,2]={score!r}"]  # a computed one is held, whatever comes before it

@@ -243,6 +243,7 @@ def test_changes_are_listed_undone_and_shown_by_how_much(opened):
     )
     page.get_by_role("button", name="See what moved").click()
     page.get_by_role("button", name="by how much they moved").click()
+    assert "Nothing of this step moved" in page.locator(".panel").inner_text()  # the document says of attention alone
     assert set(grid(page, "Scores: change").locator("[data-row]").all_inner_texts()) == {"0.00"}
     page.get_by_role("button", name="Undo", exact=True).click()
     page.get_by_role("button", name="Undo all").click()
@@ -270,6 +271,31 @@ def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
     assert page.locator(".terms .lit").all_inner_texts() == ["q[head 1, cat, 2]"]
     cell(page, "Queries", 0, 0).hover()
     becomes(page, page.locator(".panel .lit").count, 0)
+
+
+def test_what_would_move_it_stays_asked_of_one_number(opened):
+    page = opened("?step=output&ask=what+would+move+it")
+    for key in ("PageUp", "]", "PageUp", "["):
+        page.keyboard.press(key)
+        assert parameters(page)["trail"] == "output[1,0]"
+        assert number(page).startswith("output[cat, 1] = ")
+    cell(page, "Attention", 2, 3).click()
+    assert parameters(page)["trail"].startswith("attention[")
+
+
+def test_what_is_no_number_is_not_moved_by_the_arrow_keys_either(opened):
+    page = opened("?step=mask&cell=1.3.2.1.1", mask="causal")
+    box = page.get_by_role("textbox", name="Set by hand")
+    for typed in ("abc", ""):
+        box.fill(typed)
+        box.press("ArrowUp")
+        assert box.input_value() == typed
+    box.press("Enter")
+    assert "Type a number" in page.locator(".panel .hint").inner_text()
+    assert sent(page) == []
+    box.fill("−1e−3")
+    box.press("Enter")
+    assert sent(page)[-1][1]["value"] == -1e-3
 
 
 def test_a_head_that_was_not_sent_is_asked_for_once(opened):

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { ORDERS, QUESTIONS, asked, atCell, atHead, atStep, besideStep, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
+import { ORDERS, QUESTIONS, atCell, atHead, atStep, besideStep, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());
@@ -59,9 +59,10 @@ test("a place in one pass is a place in any other", () => {
 });
 
 test("whose slopes are asked for stays in focus on other steps; a trail ends there else", () => {
-  const where = at({ step: "output", ...asked(PASS, at({ step: "output" }), "what would move it") });
+  const where = fitted(PASS, at({ step: "output", ask: "what would move it" }));
   const there = { ...where, ...atStep(where, "softmax") };
   assert.equal(addressIn(there), "output[1,0]");
+  assert.equal(addressIn({ ...there, ...atHead(PASS, there, 1) }), "output[1,0]");
   const other = { ...at({ trail: ["output[1,0]"] }), ...atStep(at({ trail: ["output[1,0]"] }), "softmax") };
   assert.equal(addressIn(other), "attention[0,1,2]");
 });

@@ -91,6 +91,9 @@ def _ask_head(shown: Shown, key: str, message: object) -> None:
 def _set(shown: Shown, change: Change) -> None:
     """Set a number, if it does not push another beyond float64."""
     changes = replaced(shown.kept.changes, change)
+    stage = shown.original[change.stage]
+    if stage.is_given and (stage.value[change.index] == change.value).all():  # as it was: nothing is set by hand
+        changes = changes[:-1]
     try:
         if len(changes) > MAX_CHANGES:
             raise ChangeError(f"There may be at most {MAX_CHANGES} changes at once: undo one to make another.")

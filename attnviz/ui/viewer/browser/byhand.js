@@ -29,7 +29,7 @@ export function makeByHand(set) {
   const send = paced(set);
   input.oninput = () => { isEdited = true; };
   input.onchange = () => {
-    const number = Number(input.value.trim().replace("−", "-") || Number.NaN);
+    const number = numberIn(input.value);
     input.setAttribute("aria-invalid", !Number.isFinite(number));
     hint.textContent = Number.isFinite(number) ? "" : "Type a number, such as −1.5 or 2e3.";
     if (Number.isFinite(number)) {
@@ -44,7 +44,8 @@ export function makeByHand(set) {
       show();
     } else if (up) {
       event.preventDefault();
-      change(rounded(Number(input.value) + up * 10 * unit, unit));
+      const number = numberIn(input.value);
+      if (Number.isFinite(number)) change(rounded(number + up * 10 * unit, unit));
     }
   };
   const change = (number) => {
@@ -80,6 +81,11 @@ export function makeByHand(set) {
     if (isOther || !(isEdited || isDragged)) show();
   };
   return { element: line, update };
+}
+
+// The number that was typed, with a minus of either kind; NaN if it is none.
+function numberIn(text) {
+  return Number(text.trim().replaceAll("−", "-") || Number.NaN);
 }
 
 // What one px of dragging changes: a power of ten, some 200 of which make the end of the colour scale.

@@ -2,7 +2,7 @@
 import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
 import { neighbour } from "./grid.js";
-import { slotsOf, stepAt } from "./state.js";
+import { slotsOf, stepAt, withHead } from "./state.js";
 import { makeThumb } from "./thumb.js";
 
 const FEW = 5; // heads whose names have room
@@ -27,7 +27,7 @@ export function makeHeads(tools) {
     });
     box.replaceChildren(...buttons);
   };
-  const choose = (head) => tools.go({ cell: { ...shown.where.cell, head }, trail: [] });
+  const choose = (head) => tools.go(withHead(shown.where, head));
   box.addEventListener("keydown", (event) => {
     const to = neighbour(event.key, false, [0, buttons.indexOf(event.target)], [1, buttons.length]);
     if (!to) return;

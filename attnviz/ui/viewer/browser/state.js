@@ -1,6 +1,7 @@
 // State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
 
-export const QUESTIONS = ["what made it", "what would move it", "what if"];
+const MOVES = "what would move it";
+export const QUESTIONS = ["what made it", MOVES, "what if"];
 export const ORDERS = ["large ones first", "in order"];
 
 export function stepAt(pass, where) {
@@ -43,7 +44,7 @@ export function homeOf(pass, where) {
 
 // The same place in a pass, which may be another than the one it was in.
 export function fitted(pass, where) {
-  return {
+  const there = {
     ...where,
     step: pass.nearestStep(where.step),
     cell: pass.within(where.cell),
@@ -52,6 +53,14 @@ export function fitted(pass, where) {
     ask: QUESTIONS.includes(where.ask) ? where.ask : QUESTIONS[0],
     order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
   };
+  return { ...there, trail: heldTrail(pass, there) };
+}
+
+// What would move a number is asked of one number, which stays the same while one looks at other steps and heads.
+function heldTrail(pass, where) {
+  if (where.ask !== MOVES || where.trail.length) return where.trail;
+  const { name, index } = focusOf(pass, where);
+  return [pass.address(name, index)];
 }
 
 // A trail as far as each of its cells was computed from the next.
@@ -72,7 +81,7 @@ function isAmong(pass, cells, address) {
 
 // Another step, all of it there. The number whose slopes are shown stays the one that was asked about.
 export function atStep(where, step) {
-  return { step, reveal: null, ...(where.ask === "what would move it" ? {} : { trail: [] }) };
+  return { step, reveal: null, ...(where.ask === MOVES ? {} : { trail: [] }) };
 }
 
 // The id of the step so many further on, or null where there is none.
@@ -102,16 +111,14 @@ export function unfolded(pass, where, name, index) {
   };
 }
 
-// Another question, about the number in focus: it stays while one looks at other steps.
-export function asked(pass, where, ask) {
-  const { name, index } = focusOf(pass, where);
-  return { ask, trail: ask === "what would move it" && !where.trail.length ? [pass.address(name, index)] : where.trail };
-}
-
 // The head so many further on, round and round.
 export function atHead(pass, where, by) {
   const heads = headsOf(pass);
-  return { cell: { ...where.cell, head: (where.cell.head + by + heads) % heads }, trail: [] };
+  return withHead(where, (where.cell.head + by + heads) % heads);
+}
+
+export function withHead(where, head) {
+  return { cell: { ...where.cell, head }, trail: where.ask === MOVES ? where.trail : [] };
 }
 
 export function headsOf(pass) {

@@ -1,6 +1,6 @@
 // Tools: what a view may do when someone points, clicks or types in it.
 import { askedOf } from "./looks.js";
-import { asked, atCell, unfolded } from "./state.js";
+import { atCell, unfolded } from "./state.js";
 
 // now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server.
 export function makeTools({ go, now, send, errands, show }) {
@@ -27,7 +27,7 @@ export function makeTools({ go, now, send, errands, show }) {
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
     back: (place) => move((_, { trail }) => ({ trail: trail.slice(0, place + 1) })),
     visit: (stage) => move((pass) => ({ step: pass.nearestStep(pass.stages.get(stage).step) })),
-    ask: (question) => move((pass, where) => asked(pass, where, question)),
+    ask: (question) => move(() => ({ ask: question })),
     wantSlopes,
     // A head that was not sent with the document.
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),

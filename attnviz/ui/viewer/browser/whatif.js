@@ -19,7 +19,8 @@ export function drawWhatIf(pass, where, byHowMuch, tools) {
     `${text} `, button("Undo", () => tools.send("drop", place)),
   ]));
   const consequences = listOf("moved", moved.map(({ stage, text }) => [button(text, () => tools.visit(stage), "link")]));
-  const isBefore = byHowMuch && !stepAt(pass, where).stages.some((stage) => moved.some((each) => each.stage === stage));
+  const { stages } = stepAt(pass, where); // none on the first and the last step, which show the whole pass
+  const isBefore = byHowMuch && stages.length > 0 && !stages.some((stage) => moved.some((each) => each.stage === stage));
   box.append(list, line, drawSwitch(byHowMuch, tools));
   if (isBefore) box.append(element("p", "", "Nothing of this step moved."));
   box.append(consequences);
