@@ -283,6 +283,27 @@ def test_what_would_move_it_stays_asked_of_one_number(opened):
     assert parameters(page)["trail"].startswith("attention[")
 
 
+def test_a_crumb_of_the_trail_leads_back_to_its_own_place(opened):
+    page = opened("?step=weighted-sum&cell=1.2.3.4.1&picked=heads")
+    page.locator(".terms .link").nth(1).click()  # a value
+    page.locator(".terms .link").nth(2).click()  # a place of another word's input
+    assert len(parameters(page)["trail"].split("<")) == 3
+    page.locator(".trail .link").first.click()
+    assert parameters(page)["cell"].split(".")[3] == "4"
+    assert number(page).startswith("heads[head 1, cat, 4] = ")
+
+
+def test_a_number_that_was_typed_is_set_as_one_goes_on_and_no_other_with_it(opened):
+    page = opened("?step=scores&ask=what+if")
+    box = page.get_by_role("textbox", name="Set by hand")
+    box.fill("7")
+    box.press("PageDown")
+    becomes(page, lambda: parameters(page)["step"], "scaling")
+    assert sent(page) == [["change", {"cell": "scores[0,1,2]", "value": 7}]]
+    box.press("Tab")
+    assert len(sent(page)) == 1
+
+
 def test_what_is_no_number_is_not_moved_by_the_arrow_keys_either(opened):
     page = opened("?step=mask&cell=1.3.2.1.1", mask="causal")
     box = page.get_by_role("textbox", name="Set by hand")

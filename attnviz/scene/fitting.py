@@ -81,7 +81,7 @@ def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...
             trace.check(change)
             fitting.append(change)
         except ChangeError as error:
-            refused.append(str(error))
+            refused.append(f"{change} is left out here: {error}")
     try:
         return tuple(fitting), trace.with_changes(*fitting), tuple(refused)
     except ArrayError as error:

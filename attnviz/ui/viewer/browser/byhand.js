@@ -29,6 +29,7 @@ export function makeByHand(set) {
   const send = paced(set);
   input.oninput = () => { isEdited = true; };
   input.onchange = () => {
+    if (!isEdited) return; // it left the box as the number of another cell came into it
     const number = numberIn(input.value);
     input.setAttribute("aria-invalid", !Number.isFinite(number));
     hint.textContent = Number.isFinite(number) ? "" : "Type a number, such as −1.5 or 2e3.";
@@ -69,6 +70,7 @@ export function makeByHand(set) {
   const update = (pass, focus) => {
     const stage = pass.stages.get(focus.name), isFlag = stage.scale === "flag";
     const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
+    if (isOther && isEdited) input.onchange(); // what was typed is for the cell that one leaves
     cell = focus;
     value = pass.number(focus.name, focus.index);
     line.hidden = value === undefined;

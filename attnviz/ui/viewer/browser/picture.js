@@ -129,7 +129,7 @@ function hasCorner([{ grid }]) {
 }
 
 function giveCorner(box, { x, y, labels }, height) {
-  const width = x - labels[0] - 2 * APART;
+  const width = x - labels[0] - 4 * APART;
   const corner = { "--corner-top": box.offsetTop, "--corner-width": width, "--corner-height": y + height };
   const around = box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   for (const [name, size] of Object.entries(corner)) around.style.setProperty(name, `${size}px`);

@@ -67,8 +67,10 @@ export function makePlay(show, change) {
     },
     pause,
     step: (by) => {
-      if (timer !== null) pause();
+      clearTimeout(timer);
+      timer = null;
       goTo(at + by);
+      change();
     },
     end: () => { // whatever was there is forgotten, without a word to anyone
       clearTimeout(timer);

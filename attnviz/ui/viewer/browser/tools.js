@@ -25,7 +25,10 @@ export function makeTools({ go, now, send, errands, show }) {
     onPoint: (listener) => listeners.add(listener),
     pick: (name, index) => move((pass, where) => atCell(pass, where, name, index)),
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
-    back: (place) => move((_, { trail }) => ({ trail: trail.slice(0, place + 1) })),
+    back: (place) => move((pass, { cell, trail }) => {
+      const { name, index } = pass.read(trail[place]);
+      return { cell: pass.selectionAt(name, index, cell), trail: trail.slice(0, place + 1) };
+    }),
     visit: (stage) => move((pass) => ({ step: pass.nearestStep(pass.stages.get(stage).step) })),
     ask: (question) => move(() => ({ ask: question })),
     wantSlopes,
