@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.axes import Axis, side_by_side
+from attnviz.core.axes import Axis
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
 
@@ -99,9 +99,6 @@ def test_an_axis_has_a_label_for_every_place():
     assert Axis.of("head", 2, n_heads=2).labels == ("head 1", "head 2")
     assert Axis.of("query", 2, n_heads=2, words=("the", "cat")).label(1) == "cat"
     assert Axis.of("heads * d_v", 4, n_heads=2).labels == ("1", "2", "3", "4")
-    side = side_by_side(Axis.of("head", 2, n_heads=2), Axis.of("d_k", 3, n_heads=2))
-    assert (side.name, side.length, side.band) == ("heads * d_k", 6, 3)
-    assert side.labels == ("1", "2", "3", "1", "2", "3")
 
 
 @ANY_PASS

@@ -136,7 +136,7 @@ def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
     expect(page.get_by_text("Set by hand: scores[head 1, cat, sat] = 3")).to_be_visible()
     page.get_by_role("button", name="Change it").click()
     expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")
-    there = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "whole-pass", "ask": "what if"}
+    there = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "scores", "picked": "scores", "ask": "what if"}
     becomes(page, lambda: parameters(page), there)
 
 

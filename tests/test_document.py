@@ -169,17 +169,6 @@ def test_words_are_those_of_the_queries_and_of_the_keys(address, words):
     assert fit_and_write(parse(address))["words"] == words
 
 
-@pytest.mark.parametrize(
-    ("address", "line"),
-    [
-        ({}, "d_model 8, 2 heads, seed 42"),
-        ({"heads": "1", "mask": "causal", "seed": "7"}, "d_model 8, 1 head, causal mask, seed 7"),
-    ],
-)
-def test_one_line_says_what_pass_it_is(address, line):
-    assert fit_and_write(parse(address))["settings"] == line
-
-
 def test_a_document_is_of_its_arrival_and_knows_the_steps_that_its_pass_lacks():
     written = fit_and_write(parse({}), arrival=3)
     steps = [step["id"] for step in written["steps"]]

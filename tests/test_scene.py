@@ -10,7 +10,7 @@ from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.core.settings import CHOICES, divisors
 from attnviz.examples import EXAMPLES
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
 from attnviz.text.steps import STEPS
@@ -68,6 +68,13 @@ def test_an_address_gives_back_the_scene_that_wrote_it(scene):
     assert read.scene == scene
     assert hash(read.scene) == hash(scene)
     assert not read.notices or read.trace is None
+
+
+@given(scenes(), scenes())
+def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(scene, other):
+    looks = {part: getattr(scene, part) for part in LOOKED_AT}
+    assert looking(other, query(scene)) == replace(other, **looks)
+    assert query(replace(other, **looks)).keys() - query(other).keys() <= set(VIEWERS)
 
 
 @given(st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN | st.lists(WRITTEN, max_size=3)))
@@ -178,3 +185,9 @@ def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
     assert len(fitted.refused) == 1
     assert fitted.trace["scores"].value[0, 1, 2] == 1.5
     assert fitted.original["scores"].value[0, 1, 2] != 1.5
+
+
+def test_a_trail_ends_at_a_number_set_by_hand():
+    trail = "output[1,2]<concat[1,5]<heads[1,1,1]"
+    assert len(parse({"trail": trail}).scene.trail) == 3
+    assert parse({"trail": trail, "changes": "concat[1,5]=0"}).scene.trail == ("output[1,2]", "concat[1,5]")

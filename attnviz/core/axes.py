@@ -91,13 +91,3 @@ class Axis:
     def label(self, place: int) -> str:
         """What a place is called."""
         return self.labels[place]
-
-
-def side_by_side(heads: Axis, inner: Axis) -> Axis:
-    """The axis on which the heads' own `inner` axes lie side by side; its labels begin anew in each band."""
-    return Axis(
-        f"{_HEADS}{inner.name}",
-        heads.length * inner.length,
-        inner.labels * heads.length,
-        heads.coordinates + inner.coordinates,
-    )

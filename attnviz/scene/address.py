@@ -144,7 +144,7 @@ def _changes(text: str, notices: list[str]) -> dict:
 
 def _trail(text: str, notices: list[str]) -> dict:
     if not text:
-        notices.append("trail is cells with “<” between them; got '', so the selected cell of the output is shown.")
+        notices.append("trail is cells with “<” between them; got '', so no number is unfolded.")
     return {"trail": tuple(text.split("<")) if text else ()}
 
 
@@ -193,8 +193,18 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
 PARAMETERS = (*_OPTIONS, *_READERS)
 """The names of all parameters."""
 
-VIEWERS = ("step", "cell", "picked", "trail", "ask", "order", "present", "reveal")
+_LOOKS = {
+    "step": "step",
+    "cell": "selection",
+    "picked": "picked",
+    "trail": "trail",
+    "ask": "question",
+    "order": "order",
+    "present": "present",
+    "reveal": "reveal",
+}
+VIEWERS = tuple(_LOOKS)
 """The parameters that say where in a pass one looks. The viewer writes them, without a run of the script."""
 
-LOOKED_AT = ("step", "selection", "picked", "trail", "question", "order", "present", "reveal")
+LOOKED_AT = tuple(_LOOKS.values())
 """The parts of a scene that they stand for."""

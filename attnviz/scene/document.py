@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
-from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
-from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.scene.scene import OWN, Scene
 from attnviz.text import movement
 from attnviz.text.steps import STEPS, steps_of
-from attnviz.text.vocabulary import VOCABULARY
 from attnviz.views import palette
 from attnviz.views.map import arrows, columns
 from attnviz.views.scales import limits
@@ -56,13 +54,12 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "where": where(scene, trace),
         "arrival": arrival,
         "changes": [
-            {"text": described(original, change), "stage": change.stage, "index": change.index}
+            {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
             for change in scene.changes
         ],
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of) if slopes_of else None,
-        "settings": _settings(scene),
         "link": {"sentence": scene.sentence} if scene.source == OWN else {},
     }
 
@@ -99,19 +96,6 @@ def slopes(trace: Trace, address: str) -> dict | None:
     }
 
 
-def described(trace: Trace, change: Change) -> str:
-    """A number set by hand as a person would say it."""
-    stage = trace[change.stage]
-    if len(change.index) < len(stage.shape):
-        words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
-        return f"{VOCABULARY[change.stage].title} of {words}, all of them = {_signed(change.value)}"
-    return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:.6g}".replace("-", "−")
-
-
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
     """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
     with_heads = [stage for stage in trace.stages if stage.axes[0] == "head"]
@@ -129,14 +113,3 @@ _BYTES = 8 * 4 / 3  # of a number: float64 as base64
 def _words(trace: Trace) -> dict:
     labels = {axis.name: list(axis.labels) for axis in trace.axes("scores")}
     return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace}
-
-
-def _settings(scene: Scene) -> str:
-    """One line that says what pass this is."""
-    if scene.source != OWN:
-        example, variant = SOURCES[scene.source]
-        return f"{example.title}: {variant.title}"
-    options = scene.options
-    mask = f", {options.mask} mask" if options.mask != "none" else ""
-    heads = f"{options.n_heads} head{'s' * (options.n_heads > 1)}"
-    return f"d_model {options.d_model}, {heads}{mask}, seed {options.seed}"

@@ -50,7 +50,7 @@ class Scene:
     step : str
         The id of a step of the walkthrough.
     trail : tuple of str
-        The addresses of cells that were taken apart one after the other; empty for the selected cell of the output.
+        The addresses of cells that were unfolded one after the other; empty where none is.
     question : one of QUESTIONS
         What is asked of a number.
     order : one of ORDERS

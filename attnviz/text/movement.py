@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.analysis.differences import difference
+from attnviz.core.changes import Change
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Stage, Trace
 from attnviz.text.vocabulary import entry
@@ -40,6 +41,15 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     if rows.size == 1:
         return f"{what}."
     return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}."
+
+
+def described(trace: Trace, change: Change) -> str:
+    """A number set by hand as a person would say it."""
+    stage = trace[change.stage]
+    if len(change.index) < len(stage.shape):
+        words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
+        return f"{entry(change.stage).title} of {words}, all of them = {_signed(change.value)}"
+    return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
 
 
 def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, np.ndarray]) -> str:
@@ -115,3 +125,7 @@ def _row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.2f}" if 0.01 <= value < 1e6 else precise(value)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−")

@@ -13,6 +13,7 @@ from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.steps.output import adds_up
+from attnviz.text.vocabulary import VOCABULARY
 
 MANY_HEADS = 8
 """How many heads are drawn beside each other; of more, the selected one alone."""
@@ -98,7 +99,7 @@ def _products(trace: Trace, names: Sequence[str]) -> Picture:
     above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
     height = max(map(len, above))
     rows = [(None, *(_above(tops, row, place) for place, tops in enumerate(above))) for row in range(height)]
-    last = (_slot(left), *(_slot(trace[name], result=True, sums=_has_shares(trace, name)) for name in names))
+    last = (_slot(left), *(_slot(trace[name], result=True, sums=_has_shares(name)) for name in names))
     return Picture((*rows, last))
 
 
@@ -117,7 +118,7 @@ def _in_a_row(trace: Trace, name: str) -> Picture:
     for operand, read in zip(stage.operation.operands, trace.inputs(name), strict=False):
         slots += _heads_of(read) if _joins_heads(stage, read) else [_operand(operand, read)]
     sign = "=" if slots else ""
-    return Picture(((*slots, _slot(stage, sign=sign, result=True, sums=_has_shares(trace, name))),), turns=True)
+    return Picture(((*slots, _slot(stage, sign=sign, result=True, sums=_has_shares(name))),), turns=True)
 
 
 def _added_up(trace: Trace) -> Picture:
@@ -153,5 +154,5 @@ def _slot(stage: Stage, **drawn: object) -> Slot:
     return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
 
 
-def _has_shares(trace: Trace, name: str) -> bool:
-    return name == "attention"
+def _has_shares(name: str) -> bool:
+    return VOCABULARY[name].scale == "share"

@@ -35,7 +35,6 @@ def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> 
         "meaning": entry.meaning,
         "role": entry.role,
         "scale": _scale(stage),
-        "kind": entry.kind,
         "step": entry.step,
         "axes": [
             {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}

@@ -266,6 +266,5 @@ export function documentOf(options = {}) {
     moved: [],
     before: {},
     slopes: null,
-    settings: `${sized.nWords} words, d_model ${sized.dModel}, ${sized.nHeads} heads`,
   };
 }

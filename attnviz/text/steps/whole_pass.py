@@ -20,7 +20,7 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     entered = f"{counted(n_queries, 'query', 'queries')} looked at {counted(n_keys, 'key')}, and"
     if queries and queries == keys:
-        entered = f"{counted(n_queries, 'word')} went in and"
+        entered = f"{counted(n_queries, 'token')} went in and"
     return (
         f"{entered} {counted(n_rows, 'row')} of {counted(width, 'number')} came out: {everything:,} numbers in all, "
         f"{f'{parameters:,}' if parameters else 'none'} of them parameters."

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from attnviz.scene.document import described
-from attnviz.scene.scene import QUESTIONS
-from attnviz.text.steps import STEPS
+from attnviz.scene.opening import what_if
+from attnviz.text.movement import described
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
@@ -17,7 +16,7 @@ def draw(shown: Shown) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=shown.key("changed")):
         st.markdown(f"**Set by hand:** {markdown(listed or 'nothing that fits this pass')}")
         if st.button("Change it", icon=":material/tune:", key=shown.key("change_it")):
-            shown.open_page("pages/walkthrough.py", step=STEPS[-1].id, question=QUESTIONS[-1])
+            shown.open_page("pages/walkthrough.py", **what_if(shown))
         st.button(
             "Reset",
             icon=":material/restart_alt:",

@@ -4,7 +4,7 @@ import { makeByHand } from "./byhand.js";
 import { element, redraw } from "./element.js";
 import { typesetInPieces } from "./formula.js";
 import { digits } from "./numeral.js";
-import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS } from "./state.js";
+import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "./state.js";
 import { drawTerms } from "./terms.js";
 import { drawStory, lightUp } from "./told.js";
 import { drawTrail } from "./trail.js";
@@ -55,14 +55,18 @@ function waiting(pass, { name, index }) {
 
 function answered(pass, where, look, focus, tools) {
   if (where.ask === "what if") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
-  if (where.ask === "what would move it") return drawSlopes(pass, look, focus, tools);
+  if (where.ask === "what would move it") return drawSlopes(pass, where, look, focus, tools);
   return drawMade(pass, where, look, focus, tools);
 }
 
-function drawSlopes(pass, look, { name, index }, { wantSlopes }) {
+function drawSlopes(pass, where, look, { name, index }, { wantSlopes }) {
   if (look.kind !== "slopes") {
     wantSlopes();
     return [element("p", "waiting", `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
+  }
+  if (!slotsOf(stepAt(pass, where)).some((slot) => look.titleOf(slot.stage))) {
+    const before = "No matrix is drawn here that this number was computed from: go to an earlier step to see its slopes.";
+    return [element("p", "", pass.document.slopes.text), element("p", "", before)];
   }
   return [
     element("p", "", pass.document.slopes.text),

@@ -28,11 +28,11 @@ function divideStrength(rule, cell, strength, into) {
   const total = sizeOf(results);
   if (Number.isNaN(total)) return; // a number that was not sent: nobody knows yet how the strength is divided
   const isUsual = total > 0 && total < Infinity;
-  const weights = isUsual ? results : relative(results);
-  const unit = strength / (isUsual ? total : sizeOf(weights));
+  const sizes = isUsual ? results : relative(results);
+  const unit = strength / (isUsual ? total : sizeOf(sizes));
   for (let line = 0; line < lines.length; line += 1) {
     for (const { source, pattern } of lines[line].cells) {
-      addSizes(into(source), flatAt(pattern, places), pattern.steps[RUNNING] ?? 0, weights[line], unit);
+      addSizes(into(source), flatAt(pattern, places), pattern.steps[RUNNING] ?? 0, sizes[line], unit);
     }
   }
 }

@@ -17,7 +17,7 @@ export function momentsOf(pass, where) {
   if (!results.length) return [];
   const widths = results.map((name) => pass.stages.get(name).shape.at(-1));
   const width = Math.max(...widths);
-  const sizes = results.map((name) => pass.stages.get(name).shape.reduce((all, length) => all * length, 1));
+  const sizes = results.map((name) => pass.stages.get(name).length);
   const isComputed = results.some((name) => pass.stages.get(name).rule);
   return Object.keys(MOMENTS).filter((moment) => {
     if (moment === "lit" || moment === "products") return isComputed;

@@ -4,10 +4,10 @@ import { typeset } from "./formula.js";
 
 export function drawShapes({ stages, symbol }, head) {
   const box = element("details", "shapes"), table = element("table");
-  table.append(...[...stages].map(([name, { title, axes, shape }]) => {
+  table.append(...[...stages].map(([name, { title, meaning, axes, shape }]) => {
     const line = element("tr"), sign = element("td");
     sign.append(typeset(symbol(name, head)));
-    line.append(sign, element("td", "", title), element("td", "", shape.join(" × ")), element("td", "", axes.map((axis) => axis.title).join(" × ")));
+    line.append(sign, element("td", "", `${title}: ${meaning}`), element("td", "", shape.join(" × ")), element("td", "", axes.map((axis) => axis.title).join(" × ")));
     return line;
   }));
   box.append(element("summary", "", "All shapes"), table);
