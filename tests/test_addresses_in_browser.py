@@ -1,12 +1,13 @@
 """Addresses in the browser: the place that the viewer writes and reads is the one that the server means by it."""
 
 import json
+import re
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from page import ROOT
 
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import VIEWERS, parse, query
 from attnviz.scene.document import document
 
 ADDRESSES = {
@@ -42,3 +43,8 @@ def test_the_server_reads_the_place_that_the_viewer_has_written(answers, name):
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_the_viewer_reads_the_place_that_the_server_has_written(answers, name):
     assert answers[name]["where"] == document(parse(ADDRESSES[name]))["where"]
+
+
+def test_the_viewer_and_the_server_agree_on_whose_each_parameter_is():
+    written = (ROOT / "attnviz" / "ui" / "viewer" / "browser" / "address.js").read_text("utf-8")
+    assert sorted(json.loads(re.search(r"const OWN = (\[.*?\]);", written)[1])) == sorted(VIEWERS)
