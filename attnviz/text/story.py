@@ -27,7 +27,8 @@ holds where its case does and all its slots can be filled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,9 +58,21 @@ class Story:
     of: Condition = always
 
 
-def told(*stories: Story) -> list:
-    """A run that follows the selection: the first of the stories that holds of the selected number of attention."""
-    return ["told", [[story.when, story.text] for story in stories]]
+def told(*stories: Story, of: str = "attention") -> list:
+    """A run that follows the selection: the first of the stories that holds of a stage's selected number."""
+    return ["told", {"of": of, "stories": [[story.when, story.text] for story in stories]}]
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A story's text with other names for the stages in its slots.
+
+    >>> renamed("{query} scores {scores:rank}, {value}", {"scores": "scores_2"})
+    '{query} scores {scores_2:rank}, {value}'
+    """
+    return _SLOT.sub(lambda name: names.get(name[0], name[0]), text)
+
+
+_SLOT = re.compile(r"(?<=\{)\w+")
 
 
 SET = (

@@ -15,7 +15,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "title": step.title,
         "heading": step.heading,
         "text": step.text,
-        "notes": [note.runs for note in step.notes],
+        "notes": [note.text for note in step.notes],
         "stages": list(step.stages),
         "subject": step.subject or (step.stages or [trace.output.name])[-1],
         "pictures": [_picture(picture) for picture in pictures(trace, step.stages)],
