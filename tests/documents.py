@@ -1,6 +1,6 @@
 """Documents of passes that no scene leads to, as much of them as a pass and its lessons are read from."""
 
-from attnviz.text.steps import STEPS, steps_of
+from attnviz.text.steps import nearest, steps_of
 from attnviz.views.scales import limits
 from attnviz.views.stages import stages
 from attnviz.views.steps import step_data
@@ -13,6 +13,6 @@ def document_of(trace):
     return {
         "stages": stages(trace, limits(trace, steps), heads),
         "steps": [step_data(trace, step) for step in steps],
-        "order": [step.id for step in STEPS],
+        "nearest": nearest(trace),
         "before": {},
     }

@@ -44,7 +44,7 @@ def step(trace, id_):
 
 def plain(said):
     """What runs say without their styles; of what follows the selection the first story."""
-    return "".join(text if style != "told" else text[0][1] for style, text in said)
+    return "".join(text if style != "told" else text["stories"][0][1] for style, text in said)
 
 
 def text(trace, id_):

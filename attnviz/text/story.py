@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from attnviz.core.trace import Trace
@@ -56,6 +56,10 @@ class Story:
     text: str
     when: When = ""
     of: Condition = always
+
+    def renamed(self, names: Mapping[str, str]) -> Story:
+        """The story with other names for the stages in its slots."""
+        return replace(self, text=renamed(self.text, names))
 
 
 def told(*stories: Story, of: str = "attention") -> list:

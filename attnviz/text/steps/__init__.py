@@ -52,12 +52,11 @@ def steps_of(trace: Trace) -> tuple[Step, ...]:
     Of two steps that could show a stage the later one does. What is said before
     and after the layers is said of the first and of the last of them.
     """
-    first, *_ = layers = [trace.layer(number) for number in range(1, trace.n_layers + 1)]
-    last = layers[-1]
+    first, last = trace.layers[0], trace.layers[-1]
     steps = [
         *_said((QUESTION,), last),
         *_said(ENTERING, first),
-        *(step for layer in layers for step in _of_layer(trace, layer)),
+        *(step for layer in trace.layers for step in _of_layer(trace, layer)),
         *_said(LEAVING, last),
     ]
     shown_in = {name: step.id for step in steps for name in step.stages}
