@@ -9,7 +9,7 @@ from attnviz.views.steps import step_data
 def document_of(trace):
     """All numbers and steps of a pass, as JSON can write it."""
     steps = steps_of(trace)
-    heads = range(trace["scores"].shape[0])
+    heads = range(max(stage.shape[0] for stage in trace.stages if stage.axes[0] == "head"))
     return {
         "stages": stages(trace, limits(trace, steps), heads),
         "steps": [step_data(trace, step) for step in steps],

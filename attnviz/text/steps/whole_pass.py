@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import always, both, has, lacks
+from attnviz.text.condition import always, both, has, lacks, of_model
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.output import adds_up, is_set_by_hand
@@ -21,9 +21,10 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
     entered = f"{counted(n_queries, 'query', 'queries')} looked at {counted(n_keys, 'key')}, and"
     if queries and queries == keys:
         entered = f"{counted(n_queries, 'token')} went in and"
+    entering = " besides those that went in" if of_model(trace) else ""
     return (
         f"{entered} {counted(n_rows, 'row')} of {counted(width, 'number')} came out: {everything:,} numbers in all, "
-        f"{f'{parameters:,}' if parameters else 'none'} of them parameters."
+        f"{f'{parameters:,}' if parameters else 'none'} of them parameters{entering}."
     )
 
 
