@@ -26,12 +26,12 @@ export function encoded(values, { perHead }) {
   return chunks.map((chunk) => Buffer.from(Float64Array.from(chunk.flat(Infinity)).buffer).toString("base64"));
 }
 
-// The arrays of a pass, nested. `sees(query, key)` says which keys are visible.
-export function arraysOf({ nWords = 6, dModel = 8, nHeads = 2, sees = () => true } = {}) {
-  const width = dModel / nHeads, next = drawn(7);
+// The arrays of a pass, nested. `sees(query, key)` says which keys are visible, `enters` what is projected.
+export function arraysOf({ nWords = 6, dModel = 8, nHeads = 2, sees = () => true, seed = 7, enters } = {}) {
+  const width = dModel / nHeads, next = drawn(seed);
   const tokens = [nWords, dModel], pairs = [nHeads, nWords, nWords], bands = [nHeads, nWords, width];
   const embeddings = filled(tokens, next), positions = filled(tokens, next);
-  const x = filled(tokens, (t, d) => embeddings[t][d] + positions[t][d]);
+  const x = enters ?? filled(tokens, (t, d) => embeddings[t][d] + positions[t][d]);
   const [w_q, w_k, w_v] = each(3, () => filled([nHeads, dModel, width], next));
   const b_q = filled([nHeads, width], next);
   const projected = (w, b) => filled(bands, (h, t, f) => sum(each(dModel, (d) => x[t][d] * w[h][d][f])) + (b ? b[h][f] : 0));
@@ -230,10 +230,9 @@ const STEPS = [
 ];
 const WITH_ARCS = ["question", "softmax", "weighted-sum", "concatenation", "output", "whole-pass"];
 
-// A whole document; `options` as for `arraysOf`.
-export function documentOf(options = {}) {
+// A whole document; `options` as for `arraysOf`, whose arrays it holds.
+export function documentOf(options = {}, arrays = arraysOf(options)) {
   const sized = { nWords: 6, dModel: 8, nHeads: 2, ...options };
-  const arrays = arraysOf(sized);
   const stages = stagesOf(arrays, sized);
   const names = (step) => Object.keys(KINDS).filter((name) => stages[name].step === step);
   const steps = STEPS.map(([id, title, heading, formulas]) => ({
