@@ -77,9 +77,8 @@ def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
 
     The contributions of the heads are drawn for one query, as what its output is the sum of.
     """
-    operands = {each for name in names for each in trace[name].inputs}  # drawn beside what is computed from them
     contributions = [name for name in names if split(name)[0] == "contributions"]
-    results = [name for name in names if name not in operands and name not in contributions]
+    results = [name for name in names if name not in contributions]
     products: dict[str, list[str]] = {}
     for name in results:
         if _is_product(trace[name]):
