@@ -1,4 +1,5 @@
 // The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention.
+import { makeAnswers } from "./answer.js";
 import { drawArcs } from "./arcs.js";
 import { element, svgElement } from "./element.js";
 import { neighbour } from "./grid.js";
@@ -10,7 +11,9 @@ export function makeThread(tools) {
   box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
-  inner.append(lines.query.element, arcs, lines.key.element);
+  const answers = makeAnswers(tools), spoken = element("div", "spoken");
+  spoken.append(lines.query.element, answers.element);
+  inner.append(spoken, arcs, lines.key.element);
   box.append(inner);
   let shown = null, pointed = null, written = "";
 
@@ -57,6 +60,7 @@ export function makeThread(tools) {
     update(pass, where, look) {
       shown = { pass, where, look };
       pointed = null;
+      answers.update(pass, where, look);
       draw();
       lines.query.show(where.cell.query, box);
     },

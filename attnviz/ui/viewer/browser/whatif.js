@@ -10,7 +10,7 @@ const MOVED = "by how much they moved";
 export function drawWhatIf(pass, where, byHowMuch, tools) {
   const { changes, moved } = pass.document;
   const box = element("div", "what-if"), line = element("p", "changed");
-  line.append(drawMute(pass, where, tools), ...(changes.length ? [undoAll(tools)] : []));
+  line.append(drawMute(pass, where, tools), ...drawSwap(pass, where, tools), ...(changes.length ? [undoAll(tools)] : []));
   if (!changes.length) {
     box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."), line);
     return box;
@@ -35,6 +35,14 @@ function drawMute(pass, where, { send }) {
   return place < 0
     ? button(`Mute ${named}`, () => send("mute", { stage, head }))
     : button(`Unmute ${named}`, () => send("drop", place));
+}
+
+// The selected query and key, where both were typed in one sentence.
+function drawSwap(pass, { cell: { query, key } }, { send }) {
+  const { query: words, typed } = pass.document.words;
+  const isTyped = (place) => place >= words.length - typed;
+  if (query === key || !isTyped(query) || !isTyped(key)) return [];
+  return [button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key]))];
 }
 
 // One line where something else is asked, so that nobody takes a changed pass for the settings' own.
