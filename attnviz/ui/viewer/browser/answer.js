@@ -54,7 +54,9 @@ function drawAnswer({ label, share, isRight, before }, isShown, lead) {
   const { mark, said } = VERDICTS.get(isRight);
   made.onclick = lead;
   made.title = `${said}see how this answer was computed`;
-  made.append(element("strong", "", label), element("span", "share", percent(share)), element("span", "mark", mark));
+  const now = element("span", "now");
+  now.append(element("strong", "", label), element("span", "share", percent(share)), element("span", "mark", mark));
+  made.append(now);
   if (before) made.append(element("span", "before", `was ${before.label} ${percent(before.share)}`));
   return made;
 }
