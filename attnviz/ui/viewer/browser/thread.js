@@ -11,9 +11,8 @@ export function makeThread(tools) {
   box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
-  const answers = makeAnswers(tools), spoken = element("div", "spoken");
-  spoken.append(lines.query.element, answers.element);
-  inner.append(spoken, arcs, lines.key.element);
+  const spoken = makeAnswers(tools, lines.query.element);
+  inner.append(spoken.element, arcs, lines.key.element);
   box.append(inner);
   let shown = null, pointed = null, written = "";
 
@@ -60,7 +59,7 @@ export function makeThread(tools) {
     update(pass, where, look) {
       shown = { pass, where, look };
       pointed = null;
-      answers.update(pass, where, look);
+      spoken.update(pass, where, look);
       draw();
       lines.query.show(where.cell.query, box);
     },
