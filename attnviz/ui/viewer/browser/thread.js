@@ -6,6 +6,8 @@ import { neighbour } from "./grid.js";
 import { percent } from "./numeral.js";
 import { isFirst, slotsOf, stepAt } from "./state.js";
 
+const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
+
 export function makeThread(tools) {
   const box = element("section", "thread");
   box.setAttribute("aria-label", "The words");
@@ -84,7 +86,7 @@ function makeLine(name, pick) {
         return word;
       });
       list.replaceChildren(...words);
-      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * [...text].length, 0));
+      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
     },
     light({ query, key }, said) {
       words.forEach((word, place) => {
