@@ -44,7 +44,7 @@ def step(trace, id_):
 
 def plain(said):
     """What runs say without their styles; of what follows the selection the first story."""
-    return "".join(text if style != "told" else text[0][1] for style, text in said)
+    return "".join(text if style != "told" else text["stories"][0][1] for style, text in said)
 
 
 def text(trace, id_):
@@ -99,7 +99,7 @@ def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
     for each in steps_of(trace):
         assert len(each.notes) <= 1
         for note in each.notes:
-            assert "Z^M" not in plain(note.runs) or np.array_equal(trace["masked"].value, trace["scaled"].value)
+            assert "Z^M" not in plain(note.text) or np.array_equal(trace["masked"].value, trace["scaled"].value)
 
 
 def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(monkeypatch):
@@ -110,7 +110,7 @@ def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(mo
     masked = Stage.computed("masked", unmasked["masked"].operation, [capped, unmasked["mask"]])
     stages = {stage.name: [stage] for stage in unmasked.stages} | {"masked": [capped, masked]}
     trace = replace(unmasked, stages=tuple(stage for each in stages.values() for stage in each))
-    notes = {trace: step(trace, "softmax").notes[0].runs for trace in (unmasked, trace)}
+    notes = {trace: step(trace, "softmax").notes[0].text for trace in (unmasked, trace)}
     said = "No mask hides anything here, so the masked scores are the"
     assert notes[unmasked] == runs(f"{said} scaled scores: $Z^M_i = Z_i$.")
     assert notes[trace] == runs(f"{said} capped scores: $Z^M_i = Z^C_i$.")

@@ -11,7 +11,7 @@ from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import OWN, Scene
 from attnviz.text import movement
-from attnviz.text.steps import STEPS, steps_of
+from attnviz.text.steps import nearest, steps_of
 from attnviz.views import palette
 from attnviz.views.map import arrows, columns
 from attnviz.views.scales import limits
@@ -44,9 +44,11 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     return {
         "stages": stages(trace, limits(trace, steps), heads),
         "steps": [step_data(trace, step) for step in steps],
-        "order": [step.id for step in STEPS],
+        "nearest": nearest(trace),
         "map": {
-            "columns": [{"step": step.id, "title": step.title, "stages": places[step.id]} for step in steps],
+            "columns": [
+                {"step": step.id, "title": step.title, "layer": step.layer, "stages": places[step.id]} for step in steps
+            ],
             "arrows": arrows(trace, [name for names in places.values() for name in names]),
         },
         "words": _words(trace),
@@ -111,5 +113,5 @@ _BYTES = 8 * 4 / 3  # of a number: float64 as base64
 
 
 def _words(trace: Trace) -> dict:
-    labels = {axis.name: list(axis.labels) for axis in trace.axes("scores")}
+    labels = {axis.name: list(axis.labels) for axis in trace.layers[0].trace.axes("scores")}
     return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace}

@@ -12,7 +12,7 @@ from attnviz.core.errors import ArrayError, ChangeError, SettingsError
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.scene.scene import OWN, SOURCES, Scene
-from attnviz.text.steps import STEPS, steps_of
+from attnviz.text.steps import nearest, title
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,9 @@ def fit(scene: Scene) -> Fitted:
     picked = scene.picked if scene.picked in trace else ""
     if picked != scene.picked:
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
-    step = _nearest_step(scene.step, trace)
-    if step != scene.step != Scene().step:
-        titles = {each.id: each.title for each in STEPS}
-        notices.append(f"This pass has no step {titles[scene.step]!r}; showing {titles[step]!r}.")
+    step = nearest(trace)[scene.step]
+    if title(step) != title(scene.step):
+        notices.append(f"This pass has no step {title(scene.step)!r}; showing {title(step)!r}.")
     fitted = replace(
         scene,
         changes=changes,
@@ -86,10 +85,3 @@ def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...
         return tuple(fitting), trace.with_changes(*fitting), tuple(refused)
     except ArrayError as error:
         return (), trace, (*refused, f"{error} No change was made.")
-
-
-def _nearest_step(wanted: str, trace: Trace) -> str:
-    """The id of the step if the pass has it; else of the next step that it has."""
-    ids = [step.id for step in STEPS]
-    there = [step.id for step in steps_of(trace)]
-    return next(each for each in ids[ids.index(wanted) :] if each in there)  # every pass ends in the last

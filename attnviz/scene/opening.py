@@ -5,8 +5,7 @@ from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import QUESTIONS, Scene
-from attnviz.text.steps import STEPS
-from attnviz.text.vocabulary import entry
+from attnviz.text.steps import STEPS, entry
 
 
 def take_apart(fitted: Fitted) -> dict[str, object]:

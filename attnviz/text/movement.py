@@ -8,7 +8,7 @@ from attnviz.analysis.differences import difference
 from attnviz.core.changes import Change
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Stage, Trace
-from attnviz.text.vocabulary import entry
+from attnviz.text.steps import entry
 from attnviz.text.wording import length, precise
 
 
