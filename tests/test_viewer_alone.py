@@ -600,7 +600,7 @@ def test_each_digit_has_its_answer_below(opened):
     page = opened(model="mirror", sentence="3 1 4 1 5 9 2 6")
     assert page.locator(".thread .answer strong").all_inner_texts() == [*"62951413"]
     words, answers = (
-        [box["x"] + box["width"] / 2 for box in map(lambda each: each.bounding_box(), page.locator(selector).all())]
+        [box["x"] + box["width"] / 2 for box in (each.bounding_box() for each in page.locator(selector).all())]
         for selector in (".thread .words button", ".thread .answer")
     )
     assert words == [pytest.approx(x, abs=2) for x in answers]
