@@ -108,10 +108,14 @@ class Model:
             raise SettingsError(f"sentence must be text; got {type(text).__name__}.")
         if len(text) > MAX_CHARACTERS:
             raise SettingsError(f"The sentence may have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
-        typed = [part for token in tokenize(text) for part in self._parts(token.lower())]
+        typed = self.typed(text)
         begun = [self.task.begin] * (bool(self.task.begin) and typed[:1] != [self.task.begin])
         self._check(typed, self.longest - len(begun))
         return (*begun, *typed)
+
+    def typed(self, text: str) -> list[str]:
+        """The words of a text as it is typed, whether or not the model knows them."""
+        return [part for token in tokenize(text) for part in self._parts(token.lower())]
 
     def _parts(self, token: str) -> list[str]:
         known = self.task.words
