@@ -2,8 +2,7 @@
 
 >>> from attnviz.models import MODELS
 >>> trained = MODELS["who-is-it"]
->>> last = len(trained.checkpoints(seed=0)) - 1
->>> trace = trained.at(0, last).trace("the animal did not cross the street because it was too tired")
+>>> trace = trained.at(seed=0).trace("the animal did not cross the street because it was too tired")
 >>> trained.task.answers[trace["probabilities"].value[-1].argmax()]
 'animal'
 """

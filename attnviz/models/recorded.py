@@ -28,7 +28,7 @@ class Recorded:
 
     def __init__(self, recipe: Recipe):
         self.recipe, self.task = recipe, recipe.task
-        self.at = cache(self._at)
+        self._kept = cache(self._model)
 
     @property
     def title(self) -> str:
@@ -63,8 +63,19 @@ class Recorded:
         """Along training: the step, and the loss and accuracy on texts that were held out."""
         return self._run(seed)["curve"]
 
-    def training_data(self, seed: int, index: int) -> dict:
-        """How training went, and what the checkpoint `index` has learnt, as plain data."""
+    def at(self, seed: int, index: int | None = None) -> Model:
+        """The model of a checkpoint, counted from 0; of the last by default.
+
+        Raises
+        ------
+        SettingsError
+            If there is none of that seed or at that place.
+        """
+        return self._kept(seed, self._place(seed, index))
+
+    def training_data(self, seed: int, index: int | None = None) -> dict:
+        """How training went, and what the checkpoint `index` has learnt, as plain data; the last by default."""
+        index = self._place(seed, index)
         patterns = self._checkpoint(seed, index)["patterns"]
         return {
             "curve": self.curve(seed),
@@ -74,14 +85,10 @@ class Recorded:
             "kinds": table(self.at(seed, index)),
         }
 
-    def _at(self, seed: int, index: int) -> Model:
-        """The model of a checkpoint, counted from 0.
+    def _place(self, seed: int, index: int | None) -> int:
+        return len(self.checkpoints(seed)) - 1 if index is None else index
 
-        Raises
-        ------
-        SettingsError
-            If there is none of that seed or at that place.
-        """
+    def _model(self, seed: int, index: int) -> Model:
         written = self._checkpoint(seed, index)["parameters"]
         arrays = {name: np.array(tenths) / 10**DECIMALS for name, tenths in written.items()}
         return self.recipe.untrained(seed).with_arrays(arrays, "learnt" if index else "drawn")
