@@ -3,12 +3,14 @@
 `attend_projected` is the second half of `attend`, for what has no input.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from attnviz.core.arrays import finite, fitting_mask
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
+from attnviz.core.entering import entering
 from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.masks import MASKS, REASONS
@@ -23,6 +25,7 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
@@ -50,8 +53,8 @@ def trace_of(settings: Settings) -> Trace:
         The stages of `attend`, with the embeddings and positions before them
         and the words along the axes of tokens, queries and keys.
     """
-    x = _embedded("", settings.tokens, settings)
-    context = {} if settings.context is None else _embedded("context_", settings.context_tokens, settings)
+    x = _entering(settings.tokens, settings)
+    context = {} if settings.context is None else _entering(settings.context_tokens, settings, context=True)
     n_queries, n_keys = len(settings.tokens), len(settings.context_tokens)
     trace = attend(
         x["x"].value,
@@ -71,6 +74,7 @@ def trace_of(settings: Settings) -> Trace:
             }
         )
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
+        .originating(Origin("drawn"))
     )
 
 
@@ -78,12 +82,14 @@ def attend(
     x: np.ndarray,
     context: np.ndarray | None = None,
     *,
-    parameters: Parameters,
+    parameters: Parameters | Sequence[Parameters],
     mask: np.ndarray | None = None,
     scale: float | None = None,
     normalise: type[Softmax | SumNormalise] = Softmax,
+    residual: bool | Sequence[bool] = False,
+    w_u: np.ndarray | None = None,
 ) -> Trace:
-    """Multi-head scaled dot-product attention, every stage kept.
+    """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
 
     Parameters
     ----------
@@ -91,8 +97,8 @@ def attend(
         What the queries are made from.
     context : ndarray (context tokens, d_context), optional
         What keys and values are made from; `x` itself by default (self-attention).
-    parameters : Parameters
-        Projections that are absent are left out.
+    parameters : Parameters, or a sequence of them
+        Those of the layer, or of each layer. Projections that are absent are left out.
     mask : ndarray (queries, keys) or (heads, queries, keys), optional
         Boolean, True where the key is visible; or float, added to the scaled
         scores (-inf allowed). Without it every key is visible.
@@ -100,12 +106,18 @@ def attend(
         What the scores are multiplied by; 1 / sqrt(d_k) by default, 1.0 switches scaling off.
     normalise : {Softmax, SumNormalise}
         The operation that makes attention of the masked scores.
+    residual : bool, or one for each layer
+        Whether a layer adds its output to what entered it; else it passes on the output alone.
+    w_u : ndarray (d_out, answers), optional
+        The unembedding, from what the last layer passes on to a number for each answer.
 
     Returns
     -------
     Trace
         x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
-        heads, concat, and with `w_o` also contributions and output.
+        heads, concat, and with `w_o` also contributions and output, with `residual`
+        that too; with `w_u` it ends in logits and probabilities. Of several layers
+        each has stages of its own, as in scores_2; the mask is the same for all.
 
     Raises
     ------
@@ -114,7 +126,9 @@ def attend(
 
     References
     ----------
-    Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2.
+    Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2. Layers of
+    attention alone on a residual stream, and the unembedding: Elhage et al. 2021, "A Mathematical
+    Framework for Transformer Circuits".
 
     Examples
     --------
@@ -124,25 +138,28 @@ def attend(
     array([[1., 0.],
            [0., 1.]])
     """
+    layers = (parameters,) if isinstance(parameters, Parameters) else tuple(parameters)
+    adds = (residual,) * len(layers) if isinstance(residual, bool) else tuple(residual)
+    if not layers or len(adds) != len(layers):
+        raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
     build = Builder()
-    build.give("x", _finite("x", x, ("tokens", "d_in")), ("token", "d_model"), "given")
-    keys_from = "x"
+    build.give("x", finite("x", x, ("tokens", "d_in")), ("token", "d_model"), "given")
     if context is not None:
-        value = _finite("context", context, ("context tokens", "d_context"))
-        keys_from = build.give("context", value, ("context token", "d_model"), "given")
-    given = {name: getattr(parameters, name) for name in PARAMETER_AXES}
-    given = {name: _finite(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
-    n_heads = _number_of_heads(given)
-    for name, value in given.items():
-        _give_parameter(build, name, value, n_heads, keys_from)
-
-    for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
-        if f"w_{name}" in build.stages:
-            matrices = [each for each in (f"w_{name}", f"b_{name}") if each in build.stages]
-            build.apply(name, Projection(rows), source, *matrices)
-        else:
-            build.apply(name, Identity(rows, n_heads), source)
-    return _attended(build, mask, scale, normalise)
+        value = finite("context", context, ("context tokens", "d_context"))
+        build.give("context", value, ("context token", "d_model"), "given")
+    passed_on = "x"
+    for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
+        if len(layers) > 1:
+            build.begin_layer(number, x=passed_on)
+        _project(build, each)
+        _attended(build, mask, scale, normalise)
+        if is_residual:
+            _add_residual(build)
+        passed_on = list(build.stages)[-1]
+    if w_u is not None:
+        build.begin_layer(0, x=passed_on)
+        _answer(build, finite("w_u", w_u, ("d_out", "answers")))
+    return Trace(tuple(build.stages.values()), {})
 
 
 def attend_projected(
@@ -175,19 +192,36 @@ def attend_projected(
         ("k", k, ("head", "key", "d_k")),
         ("v", v, ("head", "key", "d_v")),
     ):
-        build.give(name, _finite(name, value, axes), axes, "given")
-    q, k, v = (build.stages[name] for name in "qkv")
+        build.give(name, finite(name, value, axes), axes, "given")
+    q, k, v = (build[name] for name in "qkv")
     if not (q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]):
         raise ArrayError(
             f"q, k and v must have the same number of heads, and k and v the same number of keys; "
             f"got q {q.shape}, k {k.shape} and v {v.shape}."
         )
-    return _attended(build, mask, scale, normalise)
+    _attended(build, mask, scale, normalise)
+    return Trace(tuple(build.stages.values()), {})
 
 
-def _attended(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> Trace:
-    """The stages from q, k and v on, for both of the above."""
-    q, k, v = (build.stages[name] for name in "qkv")
+def _project(build: Builder, parameters: Parameters) -> None:
+    """The parameters, and the stages q, k and v that they make of x and the context."""
+    given = {name: getattr(parameters, name) for name in PARAMETER_AXES}
+    given = {name: finite(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
+    n_heads = _number_of_heads(given)
+    keys_from = "context" if "context" in build else "x"
+    for name, value in given.items():
+        _give_parameter(build, name, value, n_heads, keys_from)
+    for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
+        if f"w_{name}" in build:
+            matrices = [each for each in (f"w_{name}", f"b_{name}") if each in build]
+            build.apply(name, Projection(rows), source, *matrices)
+        else:
+            build.apply(name, Identity(rows, n_heads), source)
+
+
+def _attended(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
+    """The stages from q, k and v on."""
+    q, k, v = (build[name] for name in "qkv")
     if q.shape[-1] != k.shape[-1]:
         raise ArrayError(
             f"A query and a key must have the same length d_k for their dot product; "
@@ -195,58 +229,51 @@ def _attended(build: Builder, mask: np.ndarray | None, scale: float | None, norm
         )
 
     n_heads, n_queries, n_keys = q.shape[0], q.shape[1], k.shape[1]
-    visible = _fitting_mask(mask, n_heads, n_queries, n_keys)
-    factor = None if scale is None else float(_finite("scale", scale, ()))
+    visible = fitting_mask(mask, n_heads, n_queries, n_keys)
+    factor = None if scale is None else float(finite("scale", scale, ()))
     build.apply("scores", DotProducts(), "q", "k")
     build.apply("scaled", Scale(q.shape[-1], factor), "scores")
-    recipe = "no mask: every key is visible" if mask is None else "given"
-    build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe)
+    if "mask" not in build:
+        recipe = "no mask: every key is visible" if mask is None else "given"
+        build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe, shared=True)
     build.apply("masked", Hide() if visible.dtype == bool else Addition(hides=True), "scaled", "mask")
     build.apply("attention", normalise(), "masked")
     build.apply("heads", WeightedSum(), "attention", "v")
     build.apply("concat", Concatenation(), "heads")
-    if "w_o" in build.stages:
-        if build.stages["w_o"].shape[0] != n_heads * v.shape[-1]:
+    if "w_o" in build:
+        if build["w_o"].shape[0] != n_heads * v.shape[-1]:
             raise ArrayError(
                 f"w_o must have heads * d_v = {n_heads} * {v.shape[-1]} = {n_heads * v.shape[-1]} rows; "
-                f"got {build.stages['w_o'].shape}."
+                f"got {build['w_o'].shape}."
             )
         build.apply("contributions", Contributions(), "heads", "w_o")
-        build.apply("output", Projection("query"), "concat", *(n for n in ("w_o", "b_o") if n in build.stages))
-    return Trace(tuple(build.stages.values()), {})
+        build.apply("output", Projection("query"), "concat", *(n for n in ("w_o", "b_o") if n in build))
 
 
-def _embedded(prefix: str, tokens: tuple[str, ...], settings: Settings) -> dict[str, Stage]:
-    """The stages from a sentence to what is projected: embeddings, positions if any, and their sum."""
-    build = Builder()
-    axes = ("context token" if prefix else "token", "d_model")
-    recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
-    sources = [build.give(f"{prefix}embeddings", embed(tokens, settings.d_model, settings.seed), axes, recipe)]
+def _add_residual(build: Builder) -> None:
+    """The stage that adds the output of a layer to what entered it."""
+    if "output" not in build or build["output"].shape != build["x"].shape:
+        came = f"an output of {build['output'].shape}" if "output" in build else "no w_o"
+        raise ArrayError(f"A residual stream needs an output of the shape of x, {build['x'].shape}; got {came}.")
+    build.apply("residual", Addition(), "x", "output")
+
+
+def _answer(build: Builder, w_u: np.ndarray) -> None:
+    """The stages from what the last layer passes on to a probability for each answer."""
+    if w_u.shape[0] != build["x"].shape[-1]:
+        raise ArrayError(f"w_u must have {build['x'].shape[-1]} rows, one for each number of a token; got {w_u.shape}.")
+    build.give("w_u", w_u, ("d_model", "answer"), "given")
+    build.apply("logits", Projection("query"), "x", "w_u")
+    build.apply("probabilities", Softmax(), "logits")
+
+
+def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:
+    """The stages from a sentence to what is projected."""
+    embeddings = embed(tokens, settings.d_model, settings.seed)
     encode = POSITIONS[settings.positions]
-    if encode:
-        value = encode(len(tokens), settings.d_model)
-        sources.append(build.give(f"{prefix}positions", value, axes, f"{settings.positions} encoding of the place"))
-    build.apply("context" if prefix else "x", Addition() if encode else Identity(axes[0]), *sources)
-    return build.stages
-
-
-def _finite(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
-    array = _array(name, array, np.float64)
-    if array.ndim != len(axes) or 0 in array.shape:
-        raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ArrayError(f"{name} must hold finite numbers; got {np.count_nonzero(~np.isfinite(array))} that are not.")
-    return array
-
-
-def _array(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarray:
-    try:
-        array = np.asarray(value)
-        if np.iscomplexobj(array):
-            raise TypeError
-        return np.asarray(array, dtype=dtype)
-    except (TypeError, ValueError, OverflowError):
-        raise ArrayError(f"{name} must be an array of real numbers; got {type(value).__name__}.") from None
+    positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the place")
+    recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
+    return entering((embeddings, recipe), positions, context=context)
 
 
 def _number_of_heads(given: Mapping[str, np.ndarray]) -> int:
@@ -260,36 +287,15 @@ def _give_parameter(build: Builder, name: str, value: np.ndarray, n_heads: int, 
     """Add a parameter as a stage, once its shape fits what it is multiplied with or added to."""
     kind, letter = name.split("_")
     if kind == "b":
-        if f"w_{letter}" not in build.stages:
+        if f"w_{letter}" not in build:
             raise ArrayError(f"{name} is added after a projection; got no w_{letter}. Give both or neither.")
-        w = build.stages[f"w_{letter}"]
+        w = build[f"w_{letter}"]
         expected = (*w.shape[:-2], w.shape[-1])
     elif letter == "o":
         expected = value.shape
     else:
-        source = build.stages["x" if letter == "q" else keys_from]
+        source = build["x" if letter == "q" else keys_from]
         expected = (n_heads, source.shape[-1], value.shape[-1])
     if value.shape != expected:
         raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {value.shape}.")
     build.give(name, value, PARAMETER_AXES[name], "given")
-
-
-def _fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> np.ndarray:
-    if mask is None:
-        return np.ones((n_queries, n_keys), dtype=bool)
-    mask = _array("mask", mask)
-    if mask.shape not in ((n_queries, n_keys), (n_heads, n_queries, n_keys)):
-        raise ArrayError(
-            f"mask must have the shape (queries, keys) = {(n_queries, n_keys)} or "
-            f"(heads, queries, keys) = {(n_heads, n_queries, n_keys)}; got {mask.shape}."
-        )
-    if mask.dtype == bool:
-        return mask
-    if not np.issubdtype(mask.dtype, np.floating):
-        raise ArrayError(
-            f"mask must be boolean (True is visible) or float (added to the scores); got {mask.dtype}. "
-            "Write mask.astype(bool) for 0 and 1."
-        )
-    if np.isnan(mask).any() or np.isposinf(mask).any():
-        raise ArrayError("A float mask may hold finite numbers and -inf; got NaN or inf.")
-    return mask.astype(np.float64)

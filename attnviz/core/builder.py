@@ -2,29 +2,49 @@
 
 import numpy as np
 
+from attnviz.core.layers import layered
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import Source
 from attnviz.core.stage import Stage
 
 
 class Builder:
-    """The stages so far, by name and in order."""
+    """The stages so far, in order.
+
+    In a layer they are asked for by the names that they would have alone:
+    `build["q"]` is the stage q_2 in the second of several layers.
+    """
 
     def __init__(self) -> None:
         self.stages: dict[str, Stage] = {}
+        self._names: dict[str, str] = {}
+        self._layer = 0
 
-    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> str:
-        """Add a stage that comes from nothing. Returns its name."""
-        self.stages[name] = Stage(name, value, axes, Source(recipe))
-        return name
+    def __contains__(self, name: str) -> bool:
+        return name in self._names
 
-    def apply(self, name: str, operation: Operation, *inputs: str) -> str:
-        """Add the stage that `operation` makes of earlier ones. Returns its name.
+    def __getitem__(self, name: str) -> Stage:
+        return self.stages[self._names[name]]
+
+    def begin_layer(self, number: int, x: str) -> None:
+        """Number the stages that follow, and have `x` stand for the stage of that full name; 0 follows all layers."""
+        shared = {name: full for name, full in self._names.items() if name == full}
+        self._names, self._layer = {**shared, "x": x}, number
+
+    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
+        """Add a stage that comes from nothing; one that is shared belongs to all layers."""
+        self._add(Stage(name if shared else layered(name, self._layer), value, axes, Source(recipe)), name)
+
+    def apply(self, name: str, operation: Operation, *inputs: str) -> None:
+        """Add the stage that `operation` makes of earlier ones.
 
         Raises
         ------
         ArrayError
             If a number is too large for float64.
         """
-        self.stages[name] = Stage.computed(name, operation, [self.stages[each] for each in inputs])
-        return name
+        self._add(Stage.computed(layered(name, self._layer), operation, [self[each] for each in inputs]), name)
+
+    def _add(self, stage: Stage, name: str) -> None:
+        self.stages[stage.name] = stage
+        self._names[name] = stage.name

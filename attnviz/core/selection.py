@@ -31,6 +31,7 @@ class Selection:
         Within a head: a place on d_k or d_v.
     dimension : int
         A place on d_model.
+    answer : int
     """
 
     head: int = 0
@@ -38,14 +39,16 @@ class Selection:
     key: int = 2
     feature: int = 0
     dimension: int = 0
+    answer: int = 0
 
     def within(self, trace: Measured) -> Selection:
         """The selection, with each coordinate brought inside every axis of the trace that it lies on."""
         return replace(self, **{name: min(getattr(self, name), n - 1) for name, n in trace.lengths.items()})
 
     def __str__(self) -> str:
-        """The selection as it stands in an address, counted from 1."""
-        return ".".join(str(getattr(self, field.name) + 1) for field in fields(self))
+        """The selection as it stands in an address, counted from 1; the first answer is left out."""
+        places = [getattr(self, field.name) + 1 for field in fields(self)]
+        return ".".join(map(str, places if self.answer else places[:-1]))
 
     @classmethod
     def parse(cls, text: str) -> Selection:
@@ -54,12 +57,13 @@ class Selection:
         Raises
         ------
         SettingsError
-            If the text is not five whole numbers from 1 on.
+            If the text is not five or six whole numbers from 1 on.
         """
-        parts = text.split(".", 5)
-        if len(parts) != 5 or not all(_PLACE.fullmatch(part) for part in parts):
+        parts = text.split(".", 6)
+        if len(parts) not in (5, 6) or not all(_PLACE.fullmatch(part) for part in parts):
             raise SettingsError(
-                "cell is five whole numbers from 1 on, head.query.key.feature.dimension, such as 1.2.3.1.1; "
+                "cell is whole numbers from 1 on, head.query.key.feature.dimension and perhaps .answer, such as "
+                "1.2.3.1.1; "
                 f"got {text[:40]!r}."
             )
         return cls(*(int(part) - 1 for part in parts))

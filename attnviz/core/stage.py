@@ -11,6 +11,7 @@ import numpy as np
 
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.layers import split
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import Source
 from attnviz.core.terms import Cell
@@ -96,7 +97,7 @@ class Stage:
             )
         if self.value.dtype == bool and change.value not in (0, 1):
             raise ChangeError(f"A cell of this {self.name} is 1 (visible) or 0 (hidden); got {change.value}.")
-        if change.value == -math.inf and self.name not in HIDEABLE:
+        if change.value == -math.inf and split(self.name)[0] not in HIDEABLE:
             raise ChangeError(
                 f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.name}. "
                 "Give a finite number."

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-CELL = r"(?P<stage>[a-z_]{1,32})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
+CELL = r"(?P<stage>[a-z][a-z0-9_]{0,31})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\]"
 """The pattern of a cell, or of all cells whose index begins so, as an address has it."""
 
 

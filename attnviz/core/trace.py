@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,8 +12,10 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
+from attnviz.core.layers import layered, split
 from attnviz.core.operations.rule import Rule
 from attnviz.core.operations.source import Source
+from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
@@ -27,14 +29,17 @@ class Trace:
     ----------
     stages : tuple of Stage
     labels : mapping of axis names to labels
-        The words along the axes "token", "query", "key" and "context token", no two alike on one axis.
+        The words along the axes "token", "query", "key", "context token" and "answer", no two alike on one axis.
     changes : tuple of Change
         The numbers that were set by hand, in that order.
+    origin : Origin
+        Where its parameters are from.
     """
 
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
     changes: tuple[Change, ...] = ()
+    origin: Origin = field(default_factory=Origin)
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -54,12 +59,37 @@ class Trace:
         return next(stage for stage in reversed(self.stages) if not stage.is_given)
 
     @cached_property
+    def n_layers(self) -> int:
+        """How many layers the pass has."""
+        return max(*(split(stage.name)[1] for stage in self.stages), 1)
+
+    def layer(self, number: int) -> Layer:
+        """The pass as one of its layers, counted from 1, has it."""
+        if self.n_layers == 1:
+            return Layer(number, self, {stage.name: stage.name for stage in self.stages})
+        own = {stage.name: name for stage in self.stages for name, of in (split(stage.name),) if of == number}
+        if number > 1:
+            first = self[layered("q", number)].inputs[0]
+            own |= {"x": layered("x", 1), first: "x"}
+        renamed = {stage.name: own.get(stage.name, stage.name) for stage in self.stages}
+        stages = (
+            replace(stage, name=renamed[stage.name], inputs=tuple(renamed[each] for each in stage.inputs))
+            for stage in self.stages
+        )
+        return Layer(number, replace(self, stages=tuple(stages)), {name: full for full, name in renamed.items()})
+
+    @cached_property
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
-        measured = [(stage.name, tuple(zip(stage.axes, stage.shape, strict=True))) for stage in self.stages]
-        n_heads = next((n for _, axes in measured for name, n in axes if name == "head"), 1)
+        n_heads: dict[int, int] = {}
+        for stage in self.stages:
+            if stage.axes[0] == "head":
+                n_heads.setdefault(split(stage.name)[1], stage.shape[0])
         return {
-            stage: tuple(Axis.of(name, n, n_heads=n_heads, words=self.labels.get(name)) for name, n in axes)
-            for stage, axes in measured
+            stage.name: tuple(
+                Axis.of(name, n, n_heads=n_heads.get(split(stage.name)[1], 1), words=self.labels.get(name))
+                for name, n in zip(stage.axes, stage.shape, strict=True)
+            )
+            for stage in self.stages
         }
 
     def axes(self, name: str) -> tuple[Axis, ...]:
@@ -230,3 +260,27 @@ class Trace:
         """The trace with other words along some of its axes."""
         named = {axis.replace("_", " "): words for axis, words in labels.items()}
         return replace(self, labels={**self.labels, **named})
+
+    def originating(self, origin: Origin) -> Trace:
+        """The trace, with where its parameters are from."""
+        return replace(self, origin=origin)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A pass as one of its layers has it: what is said and drawn of a layer asks this.
+
+    Attributes
+    ----------
+    number : int
+        From 1 on.
+    trace : Trace
+        The pass, with the stages of the layer under the names that they would have alone, and what enters it as `x`;
+        the stages of other layers keep their names.
+    names : mapping of str to str
+        From each name in `trace` to the name in the whole pass.
+    """
+
+    number: int
+    trace: Trace
+    names: Mapping[str, str]

@@ -13,7 +13,7 @@ from attnviz.core.terms import Cell, Terms, rounding_of
 
 @dataclass(frozen=True)
 class Softmax(Operation):
-    """exp(score - max) / sum along the keys; a query that sees no key gets a row of zeros.
+    """exp(score - max) / sum along the keys, or the answers; a query that sees no key gets a row of zeros.
 
     Without the shift by the row's maximum exp overflows from 710 on. `initial`
     keeps the maximum of a row of -inf finite, as -inf - -inf would be NaN; and
@@ -44,22 +44,23 @@ class Softmax(Operation):
     def rule(self, masked: Input) -> Rule:
         largest, exponentials, sums = self._parts(masked.value)
         unseeing = np.isneginf(masked.value).all(axis=-1)
+        row = "h q" if len(masked.shape) == 3 else "q"
         lines = (Line(("z",), "exp({z} − {max:b})", "e"),)
         share = r"\frac{e^{{own:t} - {max:bt}}}{{terms}}"
         return Rule.of(
             (masked,),
-            "h q k",
+            f"{row} k",
             {
-                "z": Slot(0, "h q i"),
-                "e": Slot("#exp", "h q i"),
-                "own": Slot(0, "h q k"),
-                "own_e": Slot("#exp", "h q k"),
-                "max": Slot("#max", "h q"),
-                "sum": Slot("#sum", "h q"),
+                "z": Slot(0, f"{row} i"),
+                "e": Slot("#exp", f"{row} i"),
+                "own": Slot(0, f"{row} k"),
+                "own_e": Slot("#exp", f"{row} k"),
+                "max": Slot("#max", row),
+                "sum": Slot("#sum", row),
             },
             Variant(lines, "{own_e} ÷ {sum}, the sum of {n}", share, "{e:t}"),
             Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
-            case=Slot("#unseeing", "h q"),
+            case=Slot("#unseeing", row),
             arrays={
                 "#max": np.where(unseeing, 0, largest[..., 0]),
                 "#exp": exponentials,

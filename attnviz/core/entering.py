@@ -1,0 +1,30 @@
+"""Entering: the stages from a sentence to what is projected."""
+
+import numpy as np
+
+from attnviz.core.builder import Builder
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.identity import Identity
+from attnviz.core.stage import Stage
+
+Given = tuple[np.ndarray, str]
+"""An array (tokens, d_model), and where it is from."""
+
+
+def entering(embeddings: Given, positions: Given | None, *, context: bool = False) -> dict[str, Stage]:
+    """The embeddings, the positions if any, and their sum.
+
+    Parameters
+    ----------
+    embeddings, positions : pair of ndarray (tokens, d_model) and str
+    context : bool
+        Whether it is the context that enters, and not `x`.
+    """
+    build = Builder()
+    prefix, axes = ("context_", ("context token", "d_model")) if context else ("", ("token", "d_model"))
+    given = {"embeddings": embeddings, **({"positions": positions} if positions else {})}
+    for name, (value, recipe) in given.items():
+        build.give(f"{prefix}{name}", value, axes, recipe)
+    operation = Addition() if positions else Identity(axes[0])
+    build.apply("context" if context else "x", operation, *(f"{prefix}{name}" for name in given))
+    return build.stages

@@ -1,0 +1,35 @@
+"""Origin: where the parameters of a pass come from, and what they are for."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["given", "drawn", "learnt", "built"]
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the parameters of a pass come from, and what they are for.
+
+    Attributes
+    ----------
+    kind : {"given", "drawn", "learnt", "built"}
+        Chosen by someone for an example; drawn at random, as at the beginning of training; learnt in training;
+        or built by hand.
+    title : str
+        The name of the model; empty where there is none.
+    question : str
+        What the model answers, with `{sentence}` for the words.
+    task : str
+        What it was trained or built for, in one or two sentences.
+    read : {"", "last", "each"}
+        At which tokens it was trained to answer: none, the last, or each.
+    right : tuple of str or None
+        For each token the right answer; None where nothing is asked, or nobody knows.
+    """
+
+    kind: Kind = "given"
+    title: str = ""
+    question: str = ""
+    task: str = ""
+    read: Literal["", "last", "each"] = ""
+    right: tuple[str | None, ...] = ()

@@ -1,0 +1,155 @@
+"""Passes of several layers, with a residual stream and answers, against a slow loop; and how their stages are named."""
+
+import math
+
+import numpy as np
+import pytest
+
+from attnviz import Parameters, attend
+from attnviz.analysis.audit import Audit, audit
+from attnviz.analysis.gradients import gradients
+from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.layers import layered, split
+from attnviz.core.selection import Selection
+
+TOKENS, D_MODEL, D_K, D_V, ANSWERS, LAYERS = 4, 5, 3, 2, 7, 2
+random = np.random.default_rng(11)
+X, W_U = random.standard_normal((TOKENS, D_MODEL)), random.standard_normal((D_MODEL, ANSWERS))
+EACH = tuple(
+    Parameters(
+        w_q=random.standard_normal((heads, D_MODEL, D_K)),
+        w_k=random.standard_normal((heads, D_MODEL, D_K)),
+        w_v=random.standard_normal((heads, D_MODEL, D_V)),
+        w_o=random.standard_normal((heads * D_V, D_MODEL)),
+    )
+    for heads in (1, 2)
+)
+CAUSAL = np.tri(TOKENS, dtype=bool)
+
+
+def dot(a, b):
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def times(rows, matrix):
+    return [[dot(row, column) for column in zip(*matrix, strict=True)] for row in rows]
+
+
+def softmax(row):
+    exponentials = [math.exp(z - max(row)) for z in row]
+    return [e / math.fsum(exponentials) for e in exponentials]
+
+
+def slow(residual):
+    """The answers' probabilities at each token, one number at a time."""
+    stream = X.tolist()
+    for p, adds in zip(EACH, residual, strict=True):
+        out = [[0.0] * D_MODEL for _ in stream]
+        for head in range(len(p.w_q)):
+            q, k, v = (times(stream, w[head].tolist()) for w in (p.w_q, p.w_k, p.w_v))
+            for token in range(TOKENS):
+                shares = softmax([dot(q[token], k[key]) / math.sqrt(D_K) for key in range(token + 1)])
+                mixed = [dot(shares, [v[key][f] for key in range(token + 1)]) for f in range(D_V)]
+                band = p.w_o[head * D_V : (head + 1) * D_V].tolist()
+                for place, number in enumerate(times([mixed], band)[0]):
+                    out[token][place] += number
+        stream = [[a * adds + b for a, b in zip(*rows, strict=True)] for rows in zip(stream, out, strict=True)]
+    return [softmax(row) for row in times(stream, W_U.tolist())]
+
+
+@pytest.mark.parametrize("residual", [(True, True), (False, False), (True, False)])
+def test_two_layers_and_their_answers_equal_a_slow_loop(residual):
+    trace = attend(X, parameters=EACH, mask=CAUSAL, residual=residual, w_u=W_U)
+    np.testing.assert_allclose(trace["probabilities"].value, slow(residual), rtol=0, atol=1e-13)
+    assert trace.output.name == "probabilities"
+    assert trace["probabilities"].axes == ("query", "answer")
+    assert [name for name in ("residual_1", "residual_2") if name in trace] == [
+        f"residual_{n}" for n, adds in enumerate(residual, start=1) if adds
+    ]
+
+
+PASS = attend(X, parameters=EACH, mask=CAUSAL, residual=True, w_u=W_U)
+
+
+def test_every_number_of_two_layers_equals_its_terms():
+    found = Audit(tuple(audit(PASS)))
+    assert found.n_agree == found.n_made > 500
+
+
+def test_slopes_through_two_layers_and_the_residual_stream_equal_central_differences():
+    step = 1e-6
+    for name in ("x", "w_q_1", "w_v_2", "residual_1", "w_u"):
+        found = gradients(PASS, "probabilities", (3, 2))[name]
+        for index in list(np.ndindex(found.shape))[::3]:
+            there = PASS[name].value[index]
+            up, down = (PASS.with_change(name, index, there + d)["probabilities"].value[3, 2] for d in (step, -step))
+            assert found[index] == pytest.approx((up - down) / (2 * step), abs=1e-8)
+
+
+def test_a_name_and_its_layer_are_joined_and_split():
+    assert [split(layered(name, n)) for name in ("w_q", "x", "scores") for n in (0, 1, 12)] == [
+        (name, n) for name in ("w_q", "x", "scores") for n in (0, 1, 12)
+    ]
+
+
+def test_a_layer_is_the_pass_under_the_names_of_a_single_layer():
+    for number in (1, 2):
+        layer = PASS.layer(number)
+        assert sorted(layer.names.values()) == sorted(stage.name for stage in PASS.stages)
+        for stage in layer.trace.stages:
+            np.testing.assert_array_equal(stage.value, PASS[layer.names[stage.name]].value)
+        alone = attend(
+            layer.trace["x"].value, parameters=EACH[number - 1], mask=CAUSAL, residual=True
+        )  # computed from what entered the layer
+        for stage in alone.stages:
+            np.testing.assert_allclose(layer.trace[stage.name].value, stage.value, atol=1e-14)
+        assert layer.trace.terms("scores", (0, 2, 1)).total() == pytest.approx(
+            PASS.terms(f"scores_{number}", (0, 2, 1)).total()
+        )
+
+
+def test_a_pass_of_one_layer_is_its_own_layer():
+    single = attend(X, parameters=EACH[0], residual=True)
+    assert single.layer(1).trace is single
+    assert {split(stage.name)[1] for stage in single.stages} == {0}
+
+
+def test_the_heads_of_each_layer_are_counted_by_themselves():
+    assert next(axis.coordinates for axis in PASS.axes("w_o_1")) == (("head", 1), ("feature", 2))
+    assert next(axis.coordinates for axis in PASS.axes("w_o_2")) == (("head", 2), ("feature", 2))
+
+
+def test_a_key_hidden_in_the_mask_is_hidden_in_all_layers():
+    hidden = PASS.with_change("mask", (3, 1), 0)
+    assert [hidden[name].value[0, 3, 1] for name in ("attention_1", "attention_2")] == [0, 0]
+
+
+def test_a_score_is_hidden_by_hand_in_one_layer():
+    hidden = PASS.with_change("masked_2", (1, 3, 1), -math.inf)
+    assert hidden["attention_2"].value[1, 3, 1] == 0
+    assert hidden["attention_1"] is PASS["attention_1"]
+    with pytest.raises(ChangeError, match="hides a key"):
+        PASS.with_change("scores_2", (0, 1, 1), -math.inf)
+
+
+@pytest.mark.parametrize("place", [0, 6])
+def test_a_selection_keeps_its_answer(place):
+    selection = Selection(0, 1, 2, 0, 3, place)
+    assert Selection.parse(str(selection)) == selection
+    assert str(selection).count(".") == 4 + (place > 0)
+    assert PASS.cell_at("logits", selection).index == (1, place)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"parameters": ()}, "at least one layer"),
+        ({"parameters": EACH, "residual": (True,)}, "2 layers"),
+        ({"parameters": Parameters(), "residual": True}, "no w_o"),
+        ({"parameters": EACH, "w_u": W_U[:-1]}, "w_u must have 5 rows"),
+        ({"parameters": EACH, "w_u": W_U[0]}, r"\(d_out, answers\)"),
+    ],
+)
+def test_layers_that_do_not_fit_are_refused_with_a_sentence(given, said):
+    with pytest.raises(ArrayError, match=said):
+        attend(X, **given)
