@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Operand, Operation, over_heads
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, added_up
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 
 
@@ -13,7 +13,7 @@ from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 class Addition(Operation):
     """E + P (Vaswani et al. 2017, section 3.5); or, where it hides, a mask of numbers in which -inf hides a key.
 
-    The second input may lack the axis of heads, and is then added in each head.
+    The second input may lack the axis of heads or of a batch, and is then added in each.
     """
 
     hides: bool = False
@@ -24,7 +24,7 @@ class Addition(Operation):
 
     def vjp(self, upstream: np.ndarray, a: np.ndarray, b: np.ndarray) -> Derivatives:
         moves = np.where(np.isneginf(a + b), 0, upstream)  # what is added to -inf moves nothing
-        return moves, over_heads(moves, b)
+        return moves, added_up(moves, b)
 
     def axes(self, a: Input, b: Input) -> tuple[str, ...]:
         return a.axes

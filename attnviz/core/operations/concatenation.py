@@ -17,10 +17,10 @@ class Concatenation(Operation):
     operands = (Operand("cell"),)
 
     def compute(self, heads: np.ndarray) -> np.ndarray:
-        return np.concatenate(heads, axis=-1)
+        return np.concatenate(np.moveaxis(heads, -3, 0), axis=-1)
 
     def vjp(self, upstream: np.ndarray, heads: np.ndarray) -> Derivatives:
-        return (np.stack(np.split(upstream, len(heads), axis=-1)),)
+        return (np.stack(np.split(upstream, heads.shape[-3], axis=-1), axis=-3),)
 
     def axes(self, heads: Input) -> tuple[str, ...]:
         return (heads.axes[1], "heads * d_v")

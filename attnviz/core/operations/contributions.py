@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Operand, Operation
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, added_up
 from attnviz.core.operations.rule import Rule, products
 
 
@@ -20,11 +20,12 @@ class Contributions(Operation):
     operands = (Operand("row"), Operand("column", "×"))
 
     def compute(self, heads: np.ndarray, w_o: np.ndarray) -> np.ndarray:
-        return heads @ w_o.reshape(*heads.shape[::2], -1)
+        return heads @ w_o.reshape(*heads.shape[-3::2], -1)
 
     def vjp(self, upstream: np.ndarray, heads: np.ndarray, w_o: np.ndarray) -> Derivatives:
-        bands = w_o.reshape(*heads.shape[::2], -1)
-        return upstream @ bands.swapaxes(-1, -2), (heads.swapaxes(-1, -2) @ upstream).reshape(w_o.shape)
+        bands = w_o.reshape(*heads.shape[-3::2], -1)
+        of_bands = added_up(heads.swapaxes(-1, -2) @ upstream, bands)
+        return upstream @ bands.swapaxes(-1, -2), of_bands.reshape(w_o.shape)
 
     def axes(self, heads: Input, w_o: Input) -> tuple[str, ...]:
         return (*heads.axes[:2], w_o.axes[-1])

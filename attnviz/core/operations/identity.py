@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, over_heads
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
 
@@ -19,10 +19,10 @@ class Identity(Operation):
     operands = (Operand("cell"),)
 
     def compute(self, x: np.ndarray) -> np.ndarray:
-        return x.copy() if self.heads is None else np.repeat(x[None], self.heads, axis=0)
+        return x.copy() if self.heads is None else np.repeat(x[..., None, :, :], self.heads, axis=-3)
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
-        return (over_heads(upstream, x),)
+        return (upstream if self.heads is None else upstream.sum(axis=-3),)
 
     def axes(self, x: Input) -> tuple[str, ...]:
         return (*(() if self.heads is None else ("head",)), self.rows, x.axes[-1])

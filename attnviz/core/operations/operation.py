@@ -26,6 +26,9 @@ class Operand:
 class Operation(Protocol):
     """How a stage is made from its inputs. Wherever arrays have heads, the axis of heads comes first.
 
+    `compute` and `vjp` also take a batch of sentences of the same length: arrays with one more axis before all others.
+    Parameters, masks and positions are the same for all of them and have none.
+
     Attributes
     ----------
     operands : tuple of Operand
@@ -73,6 +76,6 @@ class Operation(Protocol):
         """The operation as lines of NumPy, of the names of its stages."""
 
 
-def over_heads(derivatives: np.ndarray, like: np.ndarray) -> np.ndarray:
-    """Add up the derivatives of an array that was read once for each head; of any other, leave them."""
+def added_up(derivatives: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Add up the derivatives of an array that was read once for each head or sentence; of any other, leave them."""
     return derivatives.reshape(-1, *like.shape).sum(axis=0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.operations.input import Input
-from attnviz.core.operations.operation import Derivatives, Operand, Operation, over_heads
+from attnviz.core.operations.operation import Derivatives, Operand, Operation, added_up
 from attnviz.core.operations.rule import Rule, products
 
 
@@ -17,11 +17,15 @@ class Projection(Operation):
     operands = (Operand("row"), Operand("column", "×"), Operand("column", "+"))
 
     def compute(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
-        return x @ w if b is None else x @ w + b[..., None, :]
+        projected = _for_each_head(x, w) @ w
+        return projected if b is None else projected + b[..., None, :]
 
     def vjp(self, upstream: np.ndarray, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> Derivatives:
-        of_x, of_w = over_heads(upstream @ w.swapaxes(-1, -2), x), x.T @ upstream
-        return (of_x, of_w) if b is None else (of_x, of_w, upstream.sum(axis=-2))
+        of_x = upstream @ w.swapaxes(-1, -2)
+        of_w = added_up(_for_each_head(x, w).swapaxes(-1, -2) @ upstream, w)
+        if w.ndim == 3:
+            of_x = of_x.sum(axis=-3)
+        return (of_x, of_w) if b is None else (of_x, of_w, added_up(upstream.sum(axis=-2), b))
 
     def axes(self, x: Input, w: Input, b: Input | None = None) -> tuple[str, ...]:
         return (*w.axes[:-2], self.rows, w.axes[-1])
@@ -36,3 +40,8 @@ class Projection(Operation):
 
     def numpy(self, result: str, x: str, w: str, b: str | None = None) -> tuple[str, ...]:
         return (f"{result} = {x} @ {w}" + ("" if b is None else f" + {b}[..., None, :]"),)
+
+
+def _for_each_head(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """The vectors with an axis of length 1 where the matrices have their axis of heads."""
+    return x[..., None, :, :] if w.ndim == 3 else x
