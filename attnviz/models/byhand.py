@@ -87,3 +87,23 @@ def answer(letters: tuple[str, ...]) -> str | None:
     """What came after the last letter, if that came before exactly once; else None."""
     *earlier, last = letters or ("",)
     return letters[earlier.index(last) + 1] if earlier.count(last) == 1 else None
+
+
+def trace_of(letters: tuple[str, ...]):
+    from attnviz.core.attention import attend
+    from attnviz.core.entering import entering
+    from attnviz.core.masks import causal
+    from attnviz.core.tokens import labels
+
+    words = (BEGIN, *letters)
+    ids = [WORDS.index(word) for word in words]
+    x = entering((embedding()[ids], "one-hot"), (positions()[: len(ids)], "waves"))
+    trace = attend(
+        x["x"].value,
+        parameters=(previous_word(), following_word()),
+        mask=causal(len(ids), len(ids), 0),
+        residual=(True, False),
+        w_u=unembedding(),
+    )
+    named = labels(words)
+    return trace.beginning_with(x.values()).labelled(token=named, query=named, key=named, answer=WORDS)
