@@ -1,6 +1,6 @@
 """Gradients: how far one number moves for a small step of any number before it.
 
-One pass back over the graph, each operation's `vjp` in turn.
+One pass back over the graph.
 """
 
 import operator
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from attnviz.core.errors import ArrayError
+from attnviz.core.graph import backward
 from attnviz.core.trace import Trace
 
 
@@ -50,20 +51,11 @@ def gradients(trace: Trace, name: str, index: Sequence[int]) -> dict[str, np.nda
     """
     index = tuple(map(operator.index, index))
     trace.terms(name, index)  # checks the index
-    found = {name: np.zeros(trace[name].shape)}
-    found[name][index] = 1.0
-    for stage in reversed(trace.stages):
-        if stage.name not in found or not stage.inputs:
-            continue
-        upstream = found[stage.name].copy()
-        for cell in stage.overridden:
-            upstream[cell] = 0.0
-        inputs = trace.inputs(stage.name)
-        with np.errstate(over="ignore", invalid="ignore"):  # looked at once, below
-            derivatives = stage.operation.vjp(upstream, *(each.value for each in inputs))
-            for source, derivative in zip(inputs, derivatives, strict=True):
-                if derivative is not None:
-                    found[source.name] = found[source.name] + derivative if source.name in found else derivative
+    one = np.zeros(trace[name].shape)
+    one[index] = 1.0
+    arrays = {stage.name: stage.value for stage in trace.stages}
+    with np.errstate(over="ignore", invalid="ignore"):  # looked at once, below
+        found = backward(trace.stages, arrays, {name: one})
     if not all(np.isfinite(slopes).all() for slopes in found.values()):
         raise ArrayError(
             f"The slopes of {trace.name_of(trace[name].cell(index))} go beyond float64 (1.8e308); give smaller numbers."

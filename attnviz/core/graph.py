@@ -1,0 +1,77 @@
+"""Graph: numbers passed on through stages, and derivatives passed back, by each operation's own compute and vjp."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from attnviz.core.stage import Stage
+
+Arrays = dict[str, np.ndarray]
+"""Arrays by the names of their stages. One more axis before all others is a batch (see `Operation`)."""
+
+
+def leading_to(stages: Sequence[Stage], name: str) -> tuple[Stage, ...]:
+    """The stage `name` and those that it depends on, in their order.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, trace_of
+    >>> [stage.name for stage in leading_to(trace_of(Settings("the cat sat")).stages, "k")]
+    ['embeddings', 'x', 'w_k', 'k']
+    """
+    wanted = {name}
+    for stage in reversed(stages):
+        if stage.name in wanted:
+            wanted.update(stage.inputs)
+    return tuple(stage for stage in stages if stage.name in wanted)
+
+
+def forward(stages: Sequence[Stage], given: Mapping[str, np.ndarray]) -> Arrays:
+    """The array of each stage, where some that come from nothing hold other numbers.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+        With all that they depend on.
+    given : mapping of stage names to ndarray
+        Instead of the stages' own; any of them may be a batch.
+    """
+    arrays: Arrays = {}
+    for stage in stages:
+        if stage.is_given:
+            arrays[stage.name] = given.get(stage.name, stage.value)
+        else:
+            arrays[stage.name] = stage.operation.compute(*(arrays[each] for each in stage.inputs))
+    return arrays
+
+
+def backward(stages: Sequence[Stage], arrays: Mapping[str, np.ndarray], upstream: Mapping[str, np.ndarray]) -> Arrays:
+    """The derivatives of some number with respect to every cell that it was computed from.
+
+    A cell that was set by hand is a constant: it has a derivative, but passes none back.
+
+    Parameters
+    ----------
+    stages : sequence of Stage
+    arrays : mapping of stage names to ndarray
+        What the stages hold, as from `forward`.
+    upstream : mapping of stage names to ndarray
+        The derivatives with respect to the stages that the number was computed from last.
+
+    Returns
+    -------
+    dict of stage names to ndarray
+        Those with respect to these stages and all that they depend on. A boolean mask has none.
+    """
+    found = dict(upstream)
+    for stage in reversed(stages):
+        if stage.name not in found or stage.is_given:
+            continue
+        passed = found[stage.name].copy()
+        for cell in stage.overridden:
+            passed[cell] = 0.0
+        derivatives = stage.operation.vjp(passed, *(arrays[each] for each in stage.inputs))
+        for source, derivative in zip(stage.inputs, derivatives, strict=True):
+            if derivative is not None:
+                found[source] = found[source] + derivative if source in found else derivative
+    return found

@@ -1,0 +1,161 @@
+"""Model: words, answers and parameters, and the pass they make of a text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+
+import numpy as np
+
+from attnviz.core.attention import attend
+from attnviz.core.entering import entering
+from attnviz.core.errors import SettingsError
+from attnviz.core.layers import layered
+from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.origin import Kind, Origin
+from attnviz.core.parameters import Parameters
+from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.tokens import labels, tokenize
+from attnviz.core.trace import Trace
+from attnviz.models.task import Task
+
+RECIPES = {"drawn": "drawn at random, before any training", "learnt": "learnt in training", "built": "chosen by hand"}
+"""Where the parameters of each kind of model are from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Layers of attention between the vectors of words and a number for each answer.
+
+    Attributes
+    ----------
+    task : Task
+    embedding : ndarray (words, d_model)
+    layers : tuple of Parameters
+    unembedding : ndarray (d_model, answers)
+    positions : ndarray (places, d_model), optional
+        The vector that is added at each place; without it the order of the words is not seen.
+    residual : bool, or one for each layer
+        Whether a layer adds its output to what entered it.
+    causal : bool
+        Whether a token sees none after it.
+    kind : {"drawn", "learnt", "built"}
+        Where the parameters are from.
+    """
+
+    task: Task
+    embedding: np.ndarray
+    layers: tuple[Parameters, ...]
+    unembedding: np.ndarray
+    positions: np.ndarray | None = None
+    residual: bool | tuple[bool, ...] = False
+    causal: bool = False
+    kind: Kind = "learnt"
+
+    @property
+    def d_model(self) -> int:
+        """The length of a token's vector."""
+        return self.embedding.shape[1]
+
+    @property
+    def n_heads(self) -> int:
+        """How many heads each layer has."""
+        return len(self.layers[0].w_q)
+
+    @property
+    def mask(self) -> str:
+        """The name of its mask."""
+        return "causal" if self.causal else "none"
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a text may have, the one that all begin with included."""
+        return MAX_TOKENS if self.positions is None else len(self.positions)
+
+    @cached_property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All parameters by the names of their stages; of the embedding and positions a text has some rows."""
+        given = {"embeddings": self.embedding, "positions": self.positions}
+        for number, layer in enumerate(self.layers, start=len(self.layers) > 1):
+            given |= {layered(field.name, number): getattr(layer, field.name) for field in fields(layer)}
+        return {name: array for name, array in (given | {"w_u": self.unembedding}).items() if array is not None}
+
+    def with_arrays(self, arrays: Mapping[str, np.ndarray], kind: Kind) -> Model:
+        """The model with other parameters, by the names of their stages."""
+        layers = tuple(
+            Parameters(**{field.name: arrays.get(layered(field.name, number)) for field in fields(Parameters)})
+            for number, _ in enumerate(self.layers, start=len(self.layers) > 1)
+        )
+        return replace(
+            self,
+            embedding=arrays["embeddings"],
+            positions=arrays.get("positions"),
+            layers=layers,
+            unembedding=arrays["w_u"],
+            kind=kind,
+        )
+
+    def tokens(self, text: str) -> tuple[str, ...]:
+        """The words of a text, with the one that all begin with; a word that is none is its letters, if all are words.
+
+        Raises
+        ------
+        SettingsError
+            If there are none, too many, or others than the model knows.
+        """
+        if not isinstance(text, str):
+            raise SettingsError(f"sentence must be text; got {type(text).__name__}.")
+        if len(text) > MAX_CHARACTERS:
+            raise SettingsError(f"The sentence may have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
+        typed = [part for token in tokenize(text) for part in self._parts(token.lower())]
+        begun = [self.task.begin] * (bool(self.task.begin) and typed[:1] != [self.task.begin])
+        self._check(typed, self.longest - len(begun))
+        return (*begun, *typed)
+
+    def _parts(self, token: str) -> list[str]:
+        known = self.task.words
+        return list(token) if token not in known and all(letter in known for letter in token) else [token]
+
+    def _check(self, typed: list[str], most: int) -> None:
+        known = f"This model knows {', '.join(self.task.words)}."
+        if not typed:
+            raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
+        unknown = [f"“{token}”" for token in dict.fromkeys(typed) if token not in self.task.words]
+        if unknown:
+            raise SettingsError(f"{known} Use these words alone; got {', '.join(unknown)}.")
+        if len(typed) > most:
+            why = "the text" if self.positions is None else "the text, as the model has a vector for each place"
+            raise SettingsError(f"There may be at most {most} tokens in {why}; got {len(typed)}. Shorten it.")
+
+    def trace(self, text: str) -> Trace:
+        """The pass of a text, from its words to a probability for each answer.
+
+        Raises
+        ------
+        SettingsError
+            As in `tokens`.
+        """
+        tokens = self.tokens(text)
+        recipe, words = RECIPES[self.kind], labels(tokens)
+        rows = self.embedding[[self.task.words.index(token) for token in tokens]]
+        places = None if self.positions is None else (self.positions[: len(tokens)], recipe)
+        entered = entering((rows, recipe), places)
+        trace = attend(
+            entered["x"].value,
+            parameters=self.layers,
+            mask=MASKS[self.mask](len(tokens), len(tokens), 0),
+            residual=self.residual,
+            w_u=self.unembedding,
+        )
+        sources = dict.fromkeys(self.arrays, recipe) | {"mask": f"the mask “{self.mask}”: {REASONS[self.mask]}"}
+        return (
+            trace.beginning_with(entered.values())
+            .with_sources(sources)
+            .labelled(token=words, query=words, key=words, context_token=words, answer=self.task.answers)
+            .originating(self._origin(tokens))
+        )
+
+    def _origin(self, tokens: tuple[str, ...]) -> Origin:
+        task = self.task
+        return Origin(self.kind, task.title, task.question, task.about, task.read, task.right(tokens))

@@ -1,0 +1,85 @@
+"""Task: what a model is asked, and in which words."""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+
+Answers = tuple[str | None, ...]
+"""For each token the right answer; None where nothing is asked, or nobody knows."""
+
+
+class Task(Protocol):
+    """What a model is asked, and in which words.
+
+    Attributes
+    ----------
+    title : str
+        The name of the task.
+    lesson : str
+        What is seen in a model that does it, in one sentence.
+    question : str
+        What a model answers, with `{sentence}` for the words.
+    about : str
+        What a model was trained or built for, in one or two sentences.
+    words_by_kind : mapping of str to tuple of str
+        All words that there are, in small letters.
+    answers : tuple of str
+    examples : tuple of (label, sentence)
+    read : {"last", "each"}
+        At which tokens the answer is read.
+    begin : str
+        The word that every text begins with, whether typed or not; empty if there is none.
+    """
+
+    title: str
+    lesson: str
+    question: str
+    about: str
+    words_by_kind: Mapping[str, tuple[str, ...]]
+    answers: tuple[str, ...]
+    examples: tuple[tuple[str, str], ...]
+    read: Literal["last", "each"]
+    begin: str = ""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All words that there are."""
+        return tuple(chain.from_iterable(self.words_by_kind.values()))
+
+    def right(self, tokens: Sequence[str]) -> Answers:
+        """The right answers, one for each token; all None where the tokens are no text of the task."""
+
+
+class Batch(NamedTuple):
+    """Texts of the same length, and what is asked of them.
+
+    Attributes
+    ----------
+    tokens : ndarray (texts, tokens) of int
+        Places among the words.
+    answers : ndarray (texts, tokens) of int
+        Places among the answers; 0 where nothing is asked.
+    asked : ndarray (texts, tokens) of bool
+    """
+
+    tokens: np.ndarray
+    answers: np.ndarray
+    asked: np.ndarray
+
+
+class Learnable(Task, Protocol):
+    """A task that a model is trained for."""
+
+    def batch(self, random: np.random.RandomState, size: int) -> Batch:
+        """Texts to train with."""
+
+    def held_out(self) -> Batch:
+        """Texts that are in no batch, always the same ones."""
+
+    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
+        """What is seen in the attention to a batch, as means: what they are called, and how much it is.
+
+        `arrays` are those of the stages, each with the axis of the texts before all others.
+        """
