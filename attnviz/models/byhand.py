@@ -8,12 +8,16 @@ so large that every other share of attention is below the smallest float, and
 the answer exactly one 1.
 """
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 import numpy as np
 
 from attnviz.core.parameters import Parameters
+from attnviz.models.model import Model
+from attnviz.models.task import Answers, Task
 
-BEGIN = "^"
-WORDS = (BEGIN, "a", "b", "c", "d")
+WORDS = ("^", "a", "b", "c", "d")
 N_PLACES = 16
 SHARPNESS = 2000.0  # exp(-745.2) is 0; layer 2 needs 745.2 * sqrt(5) = 1666.3, layer 1 half of that
 WAVES = 2 * np.pi * np.array([1, 3, 5]) / N_PLACES
@@ -83,27 +87,33 @@ def unembedding() -> np.ndarray:
     return reading(WORD, SHARPNESS * np.eye(5))
 
 
-def answer(letters: tuple[str, ...]) -> str | None:
-    """What came after the last letter, if that came before exactly once; else None."""
-    *earlier, last = letters or ("",)
-    return letters[earlier.index(last) + 1] if earlier.count(last) == 1 else None
+class Following(Task):
+    """What came after the last letter, where that came before exactly once."""
+
+    title = "Built by hand"
+    lesson = "Every parameter is chosen, and each block of a matrix has a purpose: two layers find what came next."
+    question = "“{sentence}”: what came after the last letter, when it came before?"
+    about = "No parameter was learnt: each was chosen, so that the answer is exactly one 1."
+    words_by_kind: ClassVar = {"begin of text": WORDS[:1], "letters": WORDS[1:]}
+    answers = WORDS
+    examples = (("b, after an a", "a b c a"), ("c, after a b", "a b c a b"), ("twice in a row", "b a a"))
+    read = "last"
+    begin = WORDS[0]
+
+    def right(self, tokens: Sequence[str]) -> Answers:
+        *earlier, last = tokens
+        found = tokens[earlier.index(last) + 1] if earlier.count(last) == 1 else None
+        return (*(None for _ in earlier), found)
 
 
-def trace_of(letters: tuple[str, ...]):
-    from attnviz.core.attention import attend
-    from attnviz.core.entering import entering
-    from attnviz.core.masks import causal
-    from attnviz.core.tokens import labels
-
-    words = (BEGIN, *letters)
-    ids = [WORDS.index(word) for word in words]
-    x = entering((embedding()[ids], "one-hot"), (positions()[: len(ids)], "waves"))
-    trace = attend(
-        x["x"].value,
-        parameters=(previous_word(), following_word()),
-        mask=causal(len(ids), len(ids), 0),
-        residual=(True, False),
-        w_u=unembedding(),
-    )
-    named = labels(words)
-    return trace.beginning_with(x.values()).labelled(token=named, query=named, key=named, answer=WORDS)
+MODEL = Model(
+    Following(),
+    embedding=embedding(),
+    layers=(previous_word(), following_word()),
+    unembedding=unembedding(),
+    positions=positions(),
+    residual=(True, False),
+    causal=True,
+    kind="built",
+)
+"""Its output is exactly one 1 wherever its question has an answer."""

@@ -9,8 +9,7 @@ import numpy as np
 
 from attnviz.core.changes import Change
 from attnviz.core.graph import forward
-from attnviz.models import byhand
-from attnviz.models.byhand import WORDS
+from attnviz.models.byhand import MODEL, WORD
 
 LETTERS = "abc"
 LENGTHS = range(2, 8)
@@ -46,9 +45,10 @@ class Tried:
 
 
 @cache
-def asked(length: int) -> tuple[tuple[str, ...], ...]:
+def asked(length: int) -> tuple[str, ...]:
     """The strings of that length whose last letter came before exactly once."""
-    return tuple(letters for letters in product(LETTERS, repeat=length) if byhand.answer(letters))
+    strings = map("".join, product(LETTERS, repeat=length))
+    return tuple(string for string in strings if string[:-1].count(string[-1]) == 1)
 
 
 @lru_cache(maxsize=64)
@@ -68,17 +68,17 @@ def tried(changes: tuple[Change, ...] = ()) -> tuple[Tried, ...]:
     return tuple(each for length in LENGTHS for each in _tried(asked(length), changes))
 
 
-def _tried(strings: tuple[tuple[str, ...], ...], changes: tuple[Change, ...]) -> Iterator[Tried]:
+def _tried(strings: tuple[str, ...], changes: tuple[Change, ...]) -> Iterator[Tried]:
     """Strings of one length, as one batch through the stages of the pass of the first."""
-    stages = byhand.trace_of(strings[0]).with_changes(*changes).stages
-    ids = np.array([[WORDS.index(word) for word in (byhand.BEGIN, *letters)] for letters in strings])
-    arrays = forward(stages, {"embeddings": byhand.embedding()[ids]})
-    right = [byhand.answer(letters) for letters in strings]
-    one = byhand.embedding()[[WORDS.index(word) for word in right]]
+    words, answers = MODEL.task.words, np.array(MODEL.task.answers)
+    stages = MODEL.trace(strings[0]).with_changes(*changes).stages
+    tokens = [MODEL.tokens(string) for string in strings]
+    arrays = forward(stages, {"embeddings": MODEL.embedding[[list(map(words.index, each)) for each in tokens]]})
+    right = [words.index(MODEL.task.right(each)[-1]) for each in tokens]
+    one = MODEL.embedding[right]
     outputs, probabilities = arrays["output_2"][:, -1], arrays["probabilities"][:, -1]
-    exact = (outputs == one).all(axis=-1) & (probabilities == one[:, byhand.WORD]).all(axis=-1)
+    exact = (outputs == one).all(axis=-1) & (probabilities == one[:, WORD]).all(axis=-1)
     largest = probabilities == probabilities.max(axis=-1, keepdims=True)
-    for n, letters in enumerate(strings):
-        answered = tuple(np.array(WORDS)[largest[n]].tolist())
-        probability = float(probabilities[n, WORDS.index(right[n])])
-        yield Tried("".join(letters), right[n], answered, probability, bool(exact[n]))
+    for n, string in enumerate(strings):
+        answered = tuple(answers[largest[n]].tolist())
+        yield Tried(string, words[right[n]], answered, float(probabilities[n, right[n]]), bool(exact[n]))
