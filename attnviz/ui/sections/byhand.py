@@ -6,8 +6,8 @@ import streamlit as st
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted, fit
-from attnviz.scene.scene import Scene, of_model
-from attnviz.text.wording import counted, precise
+from attnviz.scene.scene import of_model
+from attnviz.text.wording import precise
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import heatmap
 from attnviz.ui.sections.blocks import VECTOR
@@ -82,9 +82,9 @@ def _answer(trace: Trace) -> str:
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
     right = trace.origin.right[-1]
     most = [answers[place] for place in np.flatnonzero(probabilities == probabilities.max())]
-    says = f"The answer is **{' or '.join(most)}**, with a probability of {precise(probabilities.max())}"
+    says = f"The answer is **{' or '.join(most)}**, with a probability of {precise(probabilities.max())}{' each' * (len(most) > 1)}"
     if right is None:
-        return f"The last letter did not come before exactly once, so there is no right answer. {says}{' each' * (len(most) > 1)}."
+        return f"The last letter did not come before exactly once, so there is no right answer. {says}."
     mark = ":green[✓]" if most == [right] else f":red[✗] (**{right}** is right)"
     output = trace["output_2"].value[-1]
     is_exact = np.count_nonzero(output) == 1 and output.max() == 1
