@@ -152,7 +152,7 @@ class Model:
         return (
             trace.beginning_with(entered.values())
             .with_sources(sources)
-            .labelled(token=words, query=words, key=words, context_token=words, answer=self.task.answers)
+            .labelled(token=words, query=words, key=words, answer=self.task.answers)
             .originating(self._origin(tokens))
         )
 

@@ -32,7 +32,7 @@ test("a cell is hidden where its key is, in masked and in attention alone", () =
     const hidden = !OPTIONS.sees(query, key);
     for (const name of ["masked", "attention"]) assert.equal(PASS.isHidden(name, [head, query, key]), hidden);
     assert.equal(PASS.isHidden("scores", [head, query, key]), false);
-    assert.equal(PASS.isUnseeing({ ...SELECTION, head, query }), query === 1);
+    assert.equal(PASS.isUnseeing("attention", { ...SELECTION, head, query }), query === 1);
   }
 });
 
@@ -47,8 +47,9 @@ test("a head that was not sent has no numbers and no terms, and says nothing", (
   assert.deepEqual(pass.cellsOf("attention", [1, 3, 0]), []);
   assert.deepEqual(pass.story("attention", [1, 3, 0], SELECTION), []);
   const most = ["", "In {head}, “{query}” took most from {attention:best}, {attention:most}."], who = ["", "what “{query}” takes"];
-  assert.deepEqual(pass.told([most, ["unseeing", "It saw no key."]], { ...SELECTION, head: 1 }), []);
-  assert.equal(pass.told([most, who], { ...SELECTION, head: 1 }).map((piece) => piece.text).join(""), "what “on” takes");
+  const told = (...stories) => pass.told({ of: "attention", stories }, { ...SELECTION, head: 1 });
+  assert.deepEqual(told(most, ["unseeing", "It saw no key."]), []);
+  assert.equal(told(most, who).map((piece) => piece.text).join(""), "what “on” takes");
   assert.equal(pass.number("attention", [2, 3, 0]), ARRAYS.attention[2][3][0]);
 });
 
@@ -67,11 +68,12 @@ test("a pass with other numbers says the same of its cells", () => {
   assert.ok(other.isHidden("attention", [2, 0, 1]));
 });
 
-test("of a step that a pass lacks the next is shown", () => {
+test("for a step that a pass lacks stands the one that the document names, for what is none the first", () => {
   const document = documentOf(OPTIONS);
-  document.steps = document.steps.filter(({ id }) => !["positions", "qkv"].includes(id));
+  document.nearest.qkv = "scores";
   const pass = readPass(document);
-  assert.deepEqual(["tokens", "positions", "qkv", "scores", "nonsense"].map(pass.nearestStep), ["tokens", "scores", "scores", "scores", "question"]);
+  assert.deepEqual(["tokens", "qkv", "nonsense", "constructor"].map(pass.nearestStep), ["tokens", "scores", "question", "question"]);
+  assert.equal(pass.stepOf("w_q").id, "scores");
 });
 
 test("the first story that holds is told, and its numbers are cells", () => {

@@ -26,12 +26,12 @@ export function encoded(values, { perHead }) {
   return chunks.map((chunk) => Buffer.from(Float64Array.from(chunk.flat(Infinity)).buffer).toString("base64"));
 }
 
-// The arrays of a pass, nested. `sees(query, key)` says which keys are visible.
-export function arraysOf({ nWords = 6, dModel = 8, nHeads = 2, sees = () => true } = {}) {
-  const width = dModel / nHeads, next = drawn(7);
+// The arrays of a pass, nested. `sees(query, key)` says which keys are visible, `enters` what is projected.
+export function arraysOf({ nWords = 6, dModel = 8, nHeads = 2, sees = () => true, seed = 7, enters } = {}) {
+  const width = dModel / nHeads, next = drawn(seed);
   const tokens = [nWords, dModel], pairs = [nHeads, nWords, nWords], bands = [nHeads, nWords, width];
   const embeddings = filled(tokens, next), positions = filled(tokens, next);
-  const x = filled(tokens, (t, d) => embeddings[t][d] + positions[t][d]);
+  const x = enters ?? filled(tokens, (t, d) => embeddings[t][d] + positions[t][d]);
   const [w_q, w_k, w_v] = each(3, () => filled([nHeads, dModel, width], next));
   const b_q = filled([nHeads, width], next);
   const projected = (w, b) => filled(bands, (h, t, f) => sum(each(dModel, (d) => x[t][d] * w[h][d][f])) + (b ? b[h][f] : 0));
@@ -230,16 +230,15 @@ const STEPS = [
 ];
 const WITH_ARCS = ["question", "softmax", "weighted-sum", "concatenation", "output", "whole-pass"];
 
-// A whole document; `options` as for `arraysOf`.
-export function documentOf(options = {}) {
+// A whole document; `options` as for `arraysOf`, whose arrays it holds.
+export function documentOf(options = {}, arrays = arraysOf(options)) {
   const sized = { nWords: 6, dModel: 8, nHeads: 2, ...options };
-  const arrays = arraysOf(sized);
   const stages = stagesOf(arrays, sized);
   const names = (step) => Object.keys(KINDS).filter((name) => stages[name].step === step);
   const steps = STEPS.map(([id, title, heading, formulas]) => ({
-    id, title, heading: [["", heading]], formulas,
+    id, title, layer: 0, heading: [["", heading]], formulas,
     text: [["", "Every "], ["q", "query"], ["", " meets every "], ["k", "key"], ["", " in a "], ["strong", "dot product"], ["", ": $"], ["math", "Q_i{K_i}^{\\top}"], ["", "."],
-      ["told", [["", " {query} took most from {attention:best}."], ["", " {query} saw no key."]]]],
+      ["told", { of: "attention", stories: [["", " {query} took most from {attention:best}."], ["", " {query} saw no key."]] }]],
     notes: [],
     stages: names(id),
     subject: { question: "attention", "whole-pass": "output" }[id] ?? names(id).at(-1),
@@ -247,18 +246,20 @@ export function documentOf(options = {}) {
     numpy: ["scores = q @ k.swapaxes(-1, -2)"],
     arcs: WITH_ARCS.includes(id),
     bars: id === "softmax" ? [["masked", ""], ["attention", "#exp"], ["attention", ""]] : [],
+    attention: "attention",
+    heads: "heads",
   }));
   const arrows = Object.entries(stages).flatMap(([name, { rule }]) =>
     [...new Set(Object.values(rule?.slots ?? {}).map(([source]) => source))].filter((source) => stages[source] && source !== name).map((source) => [source, name]));
   return {
     stages,
     steps,
-    order: STEPS.map(([id]) => id),
-    map: { columns: steps.filter(({ stages: there }) => there.length).map(({ id, title, stages: there }) => ({ step: id, title, stages: there })), arrows },
+    nearest: Object.fromEntries(STEPS.map(([id]) => [id, id])),
+    map: { columns: steps.map(({ id, title, layer, stages: there }) => ({ step: id, title, layer, stages: there })), arrows },
     words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },
     palette: { negative: [0, 114, 178], positive: [213, 94, 0], share: [111, 53, 170] },
     where: {
-      step: "question", cell: { head: 0, query: 1, key: 2, feature: 0, dimension: 0 }, picked: "", trail: [], ask: "", order: "",
+      step: "question", cell: { head: 0, query: 1, key: 2, feature: 0, dimension: 0, answer: 0 }, picked: "", trail: [], ask: "", order: "",
       present: false, reveal: null,
     },
     arrival: 0,

@@ -5,6 +5,7 @@ import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
 import { ticksOf } from "../../attnviz/ui/viewer/browser/play.js";
 import { destinationOf } from "../../attnviz/ui/viewer/browser/present.js";
 import { momentAt, momentsOf, resultStages } from "../../attnviz/ui/viewer/browser/reveal.js";
+import { stepsOf } from "../../attnviz/ui/viewer/browser/state.js";
 import { filled, documentOf } from "./passes.mjs";
 
 const PASSES = [{}, { nWords: 1, dModel: 2, nHeads: 1 }, { nWords: 2, dModel: 4, nHeads: 4 }].map((options) => readPass(documentOf(options)));
@@ -40,12 +41,12 @@ test("no term is listed before the products, then as many as Play has come to, t
 test("a remote goes through every moment of every step and back the same way", () => {
   for (const pass of PASSES) {
     const seen = [];
-    for (let where = at(pass.document.order[0], {}, pass), parts = {}; parts; parts = destinationOf(pass, where, "on"), where = { ...where, ...parts }) {
+    for (let where = at(stepsOf(pass)[0], {}, pass), parts = {}; parts; parts = destinationOf(pass, where, "on"), where = { ...where, ...parts }) {
       const last = seen.at(-1);
       if (last?.step === where.step) assert.ok(shownAt(pass, where) >= shownAt(pass, last), "what is there stays");
       seen.push(where);
     }
-    assert.deepEqual([...new Set(seen.map(({ step }) => step))], pass.document.order);
+    assert.deepEqual([...new Set(seen.map(({ step }) => step))], stepsOf(pass));
     assert.equal(seen.at(-1).reveal, null);
     for (let where = seen.at(-1), parts = {}; parts; parts = destinationOf(pass, where, "back"), where = { ...where, ...parts }) {
       assert.deepEqual(where, seen.pop());
@@ -68,7 +69,7 @@ test("presenting begins with nothing and leaves all of it", () => {
 
 test("Play goes through the same moments, product by product, cell by cell, row by row, and takes nothing back", () => {
   for (const pass of PASSES) {
-    for (const step of pass.document.order) {
+    for (const step of stepsOf(pass)) {
       const where = at(step, {}, pass), ticks = ticksOf(pass, where);
       const counts = ticks.map(({ reveal, part }) => shownAt(pass, { ...where, reveal }, part));
       assert.deepEqual(counts, [...counts].sort((one, other) => one - other), step);

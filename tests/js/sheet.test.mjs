@@ -47,7 +47,7 @@ test("a single row is named by the selected word, the row of a head by the head"
 
 test("symbols carry their head, and say that a matrix lies on its side", () => {
   assert.match(makeSheet(pass, slot("scores", 1, 2), CELL).symbol, /_2$/);
-  assert.match(makeSheet(pass, slot("k", 2, 1), CELL).symbol, /_2\^⊤$/);
+  assert.match(makeSheet(pass, slot("k", 2, 1), CELL).symbol, /_2\}\^⊤$/);
   assert.ok(!makeSheet(pass, slot("x", 0, 1), CELL).symbol.includes("_i"));
 });
 

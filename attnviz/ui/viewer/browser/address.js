@@ -2,10 +2,10 @@
 import { ORDERS, QUESTIONS, stepsOf } from "./state.js";
 
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"];
-const COORDINATES = ["head", "query", "key", "feature", "dimension"];
+const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer"]; // the last is left out where it is the first
 
 // Where a first visit begins, as core/selection has it.
-export const START = { head: 0, query: 1, key: 2, feature: 0, dimension: 0 };
+export const START = { head: 0, query: 1, key: 2, feature: 0, dimension: 0, answer: 0 };
 
 // The address with another place in it: its search, from "?" on or empty.
 export function searchAt(pass, where, search) {
@@ -16,8 +16,7 @@ export function searchAt(pass, where, search) {
 }
 
 function parametersOf(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
-  const place = COORDINATES.map((name) => cell[name] + 1).join(".");
-  const start = COORDINATES.map((name) => pass.within(START)[name] + 1).join(".");
+  const place = textOfCell(cell), start = textOfCell(pass.within(START));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
     cell: place === start ? "" : place,
@@ -54,9 +53,14 @@ function stepNamed(pass, text) {
 }
 
 function cellIn(text) {
-  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4}$/.test(text)) return null;
+  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4,5}$/.test(text)) return null;
   const places = text.split(".").map((place) => Number(place) - 1);
-  return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i]]));
+  return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i] ?? 0]));
+}
+
+function textOfCell(cell) {
+  const written = cell.answer === 0 ? COORDINATES.slice(0, -1) : COORDINATES;
+  return written.map((name) => cell[name] + 1).join(".");
 }
 
 // An address that the server writes, with the viewer's place of the one before: the server may know an older one.

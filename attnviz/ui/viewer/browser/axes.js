@@ -18,9 +18,9 @@ export function coordinatesAt({ coordinates }, place) {
   return found;
 }
 
-// Whether the places of an axis are words of a person.
+// Whether the places of an axis are words: a person's, or those that a model answers with.
 export function hasWords({ coordinates }) {
-  return coordinates.length === 1 && ["query", "key"].includes(coordinates[0][0]);
+  return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 }
 
 // How many places every stage has along each coordinate: the shortest axis counts.

@@ -76,7 +76,7 @@ export function makeByHand(set) {
     line.hidden = value === undefined;
     unit = unitOf(stage.limit);
     box.hidden = isFlag;
-    hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== "masked";
+    hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== stage.hiddenBy;
     const isVisible = isFlag ? value === 1 : value !== -Infinity;
     hide.textContent = isVisible ? "Hide this key" : "Show this key";
     hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);

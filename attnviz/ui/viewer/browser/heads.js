@@ -60,10 +60,11 @@ export function makeHeads(tools) {
   };
 }
 
-// The stage whose heads are shown: the step's result, or the attention where that has none.
+// The stage whose heads are shown: the step's result, or its attention where that has none.
 function headedAt(pass, where) {
-  const results = slotsOf(stepAt(pass, where)).filter((slot) => slot.result).map((slot) => slot.stage);
-  return [...results, "attention"].find((name) => pass.stages.get(name)?.axes[0].name === "head");
+  const step = stepAt(pass, where);
+  const results = slotsOf(step).filter((slot) => slot.result).map((slot) => slot.stage);
+  return [...results, step.attention].find((name) => pass.stages.get(name)?.axes[0].name === "head");
 }
 
 // A pass in which one head is all there is of a stage.

@@ -12,6 +12,7 @@ export function readPass(document) {
   const stages = new Map(Object.entries(document.stages).map(([name, stage]) => [name, readStage(stage)]));
   const numbers = lazily((name) => numbersOf(stages.get(name).values, stages.get(name).length));
   const rules = lazily((name) => readRule(stages.get(name).rule, numbers));
+  const steps = new Map(document.steps.map((step) => [step.id, step]));
   const flatOf = (name, index) => flattened(stages.get(name).shape, index);
   const pass = {
     document,
@@ -23,16 +24,15 @@ export function readPass(document) {
       const { hiddenBy } = stages.get(name);
       return hiddenBy !== "" && numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY;
     },
-    // Whether the selected query sees no key in the selected head.
-    isUnseeing: (selection) => {
-      const hider = [...stages.values()].map(({ hiddenBy }) => hiddenBy).find(Boolean);
+    // Whether the selected query sees no key in the selected head, in the layer of a stage.
+    isUnseeing: (name, selection) => {
+      const { hiddenBy: hider } = stages.get(pass.stepOf(name).attention);
       return pass.row(hider, pass.indexAt(hider, selection)).every((value) => value === Number.NEGATIVE_INFINITY);
     },
-    // The step of that id, or the next that the pass has.
-    nearestStep: (id) => {
-      const there = new Set(document.steps.map((step) => step.id));
-      return document.order.slice(Math.max(document.order.indexOf(id), 0)).find((each) => there.has(each));
-    },
+    // The id of the step that the pass shows for that id; the first for what is none.
+    nearestStep: (id) => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
+    // The step that shows a stage.
+    stepOf: (name) => steps.get(pass.nearestStep(stages.get(name).step)),
     // How a cell was computed; null if what decides it was not sent.
     terms: (name, index) => {
       if (pass.isOverridden(name, index)) return given("set by hand");
@@ -48,8 +48,8 @@ export function readPass(document) {
     },
     story: (name, index, selection) =>
       pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
-    // What a step tells of the selection, by stories of the selected cell of attention.
-    told: (stories, selection) => tell(pass, stories, { name: "attention", index: pass.indexAt("attention", selection) }, selection),
+    // What a step tells of the selection, by stories of the selected cell of a stage.
+    told: ({ of, stories }, selection) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.

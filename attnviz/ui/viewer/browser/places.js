@@ -3,7 +3,7 @@
 import { coordinatesAt, lengthsOf, placeAt } from "./axes.js";
 import { ofHead } from "./latex.js";
 
-const CELL = /^([a-z_]{1,32})\[(\d{1,4}(?:,\d{1,4}){0,3})\]$/; // as attnviz/core/terms.py has it
+const CELL = /^([a-z][a-z0-9_]{0,31})\[(\d{1,4}(?:,\d{1,4}){0,3})\]$/; // as attnviz/core/terms.py has it
 
 export function placing(stages) {
   const lengths = lengthsOf(stages.values());

@@ -6,6 +6,7 @@ import { makePicture } from "./picture.js";
 import { atStep, focusOf, stepsOf } from "./state.js";
 import { makeThread } from "./thread.js";
 import { drawStory } from "./told.js";
+import { makeTraining } from "./training.js";
 import { makeWholePass } from "./wholepass.js";
 
 const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {} };
@@ -37,7 +38,7 @@ function drawPages(pages, { pass, where }) {
   for (const { step, page } of drawn) {
     const there = { ...where, ...atStep({ ...where, ask: "" }, step), present: false };
     const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true };
-    const views = [makeThread, makePicture, makeWholePass].map((make) => make(INERT));
+    const views = [makeTraining, makeThread, makePicture, makeWholePass].map((make) => make(INERT));
     page.append(...drawLesson(lessonAt(pass, there)), drawSaid(pass, there), ...views.map((view) => view.element));
     for (const view of views) view.update(pass, there, look);
   }

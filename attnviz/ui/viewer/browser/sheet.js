@@ -17,7 +17,7 @@ export function makeSheet(pass, slot, selection) {
     name, slot, stage,
     rows: axes[rows] ?? across,
     columns: axes[columns] ?? across,
-    symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed]) + (rows !== null && rows > columns ? "^⊤" : ""),
+    symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed], rows !== null && rows > columns),
     index(row, column) {
       const index = [...held];
       if (rows !== null) index[rows] = row;
@@ -44,7 +44,8 @@ export function bandOf({ coordinates }) {
 }
 
 // The symbol of one head; of the whole stage, if its heads lie side by side; with `_i`, if each has a row of its own.
-function symbolOf(latex, axes, head) {
-  if (head === null) return axes.some(({ name }) => name === "head") ? latex : latex.replace("_i", "");
-  return ofHead(latex, head);
+function symbolOf(latex, axes, head, isTransposed) {
+  const isHeaded = axes.some(({ name }) => name === "head");
+  const symbol = head !== null ? ofHead(latex, head) : isHeaded ? latex : latex.replace("_i", "");
+  return isTransposed ? `{${symbol}}^⊤` : symbol;
 }

@@ -37,9 +37,8 @@ function isShownIn(step, name) {
 
 // The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
 export function homeOf(pass, where) {
-  const { name } = focusOf(pass, where), { step } = pass.stages.get(name);
-  if (isShownIn(stepAt(pass, where), name) || !step) return null;
-  return pass.document.steps.find(({ id }) => id === pass.nearestStep(step));
+  const { name } = focusOf(pass, where);
+  return isShownIn(stepAt(pass, where), name) ? null : pass.stepOf(name);
 }
 
 // The same place in a pass, which may be another than the one it was in.
@@ -98,8 +97,7 @@ export function stepsOf(pass) {
 // Another cell, in the step that shows its stage if this one doesn't.
 export function atCell(pass, where, name, index) {
   const found = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
-  const { step } = pass.stages.get(name);
-  return isShownIn(stepAt(pass, where), name) || !step ? found : { ...found, step: pass.nearestStep(step), reveal: null };
+  return isShownIn(stepAt(pass, where), name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
 }
 
 // One of the cells that the focus was computed from, unfolded in place.

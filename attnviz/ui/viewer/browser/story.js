@@ -38,7 +38,7 @@ export function tell(pass, stories, cell, selection) {
 function holds(pass, when, { name, index }, selection) {
   return {
     hidden: () => pass.isHidden(name, index),
-    unseeing: () => pass.isUnseeing(selection),
+    unseeing: () => pass.isUnseeing(name, selection),
     set: () => pass.isOverridden(name, index),
     given: () => !pass.stages.get(name).rule,
     "": () => true,

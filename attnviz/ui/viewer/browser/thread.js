@@ -1,18 +1,19 @@
 // The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention.
+import { makeAnswers } from "./answer.js";
 import { drawArcs } from "./arcs.js";
 import { element, svgElement } from "./element.js";
 import { neighbour } from "./grid.js";
 import { percent } from "./numeral.js";
-import { slotsOf, stepAt } from "./state.js";
-
-const ATTENTION = "attention";
+import { isFirst, slotsOf, stepAt } from "./state.js";
 
 export function makeThread(tools) {
   const box = element("section", "thread");
   box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
-  inner.append(lines.query.element, arcs, lines.key.element);
+  const answers = makeAnswers(tools), spoken = element("div", "spoken");
+  spoken.append(lines.query.element, answers.element);
+  inner.append(spoken, arcs, lines.key.element);
   box.append(inner);
   let shown = null, pointed = null, written = "";
 
@@ -26,27 +27,27 @@ export function makeThread(tools) {
   const draw = () => {
     const { pass, where, look } = shown;
     const { query: queries, key: keys, shared } = pass.document.words;
-    const step = stepAt(pass, where);
+    const step = stepAt(pass, where), { attention } = step;
     const cell = pointed ?? where.cell;
     box.classList.toggle("shared", shared);
     box.classList.toggle("with-arcs", step.arcs);
-    box.classList.toggle("large", step.arcs && !slotsOf(step).length && step.id === pass.document.order[0]);
+    box.classList.toggle("large", step.arcs && !slotsOf(step).length && isFirst(pass, where));
     if (written !== String([queries, keys, shared])) {
       written = String([queries, keys, shared]);
       lines.query.write(queries);
       lines.key.write(shared ? [] : keys);
     }
-    const shares = keys.map((_, key) => (step.arcs && look.shown(ATTENTION, indexAt(cell, key))
-      ? pass.number(ATTENTION, indexAt(cell, key)) : undefined));
+    const shares = keys.map((_, key) => (step.arcs && look.shown(attention, indexAt(cell, key))
+      ? pass.number(attention, indexAt(cell, key)) : undefined));
     const said = (place) => {
       if (shares[place] === undefined) return "";
-      return pass.isHidden(ATTENTION, indexAt(cell, place)) ? "hidden" : percent(shares[place]);
+      return pass.isHidden(attention, indexAt(cell, place)) ? "hidden" : percent(shares[place]);
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
     drawArcs(arcs, { from: lines.query.middles(inner), to: (shared ? lines.query : lines.key).middles(inner), shared, cell, shares }, {
-      pick: (key) => tools.pick(ATTENTION, indexAt(cell, key)),
-      point: (key) => tools.point(ATTENTION, key === null ? null : indexAt(cell, key)),
+      pick: (key) => tools.pick(attention, indexAt(cell, key)),
+      point: (key) => tools.point(attention, key === null ? null : indexAt(cell, key)),
     });
   };
   tools.onPoint((name, index) => {
@@ -59,6 +60,7 @@ export function makeThread(tools) {
     update(pass, where, look) {
       shown = { pass, where, look };
       pointed = null;
+      answers.update(pass, where, look);
       draw();
       lines.query.show(where.cell.query, box);
     },

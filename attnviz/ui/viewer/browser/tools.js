@@ -29,9 +29,10 @@ export function makeTools({ go, now, send, errands, show }) {
       const { name, index } = pass.read(trail[place]);
       return { cell: pass.selectionAt(name, index, cell), trail: trail.slice(0, place + 1) };
     }),
-    visit: (stage) => move((pass) => ({ step: pass.nearestStep(pass.stages.get(stage).step) })),
+    visit: (stage) => move((pass) => ({ step: pass.stepOf(stage).id })),
     ask: (question) => move(() => ({ ask: question })),
     wantSlopes,
+    train: (at) => errands.begin("checkpoint", at, ({ document }) => document.model?.training?.at === at),
     // A head that was not sent with the document.
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
     // A number set by hand; null is -inf, which JSON has no number for.

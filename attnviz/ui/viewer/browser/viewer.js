@@ -19,6 +19,7 @@ import { makeStatus } from "./status.js";
 import { makeThread } from "./thread.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeTools } from "./tools.js";
+import { makeTraining } from "./training.js";
 import { makeWay } from "./way.js";
 import { makeWholePass } from "./wholepass.js";
 
@@ -78,14 +79,14 @@ export function mount(root, host, left = null) {
   const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present") });
   const map = makeMap(tools), way = makeWay(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(), picture = makePicture(tools), wholePass = makeWholePass(tools);
-  const status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
   main.append(...[thread, lesson, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
-  root.replaceChildren(way.element, columns);
-  const views = [way, map, thread, lesson, heads, panel, toolbar, picture, wholePass, status]; // large boxes get what is left
+  root.replaceChildren(way.element, training.element, columns);
+  const views = [way, map, training, thread, lesson, heads, panel, toolbar, picture, wholePass, status]; // large boxes get what is left
   const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   const forget = host.address.onArrival(() => {
     play.end();
@@ -106,6 +107,7 @@ export function mount(root, host, left = null) {
     end: () => {
       play.end();
       errands.end();
+      training.end();
       presenting.end();
       endPrinting();
       forget();

@@ -5,7 +5,7 @@ import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
 import { typeset } from "./formula.js";
-import { focusOf, slotsOf, stepAt } from "./state.js";
+import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
 const ROOM_OF_WORDS = 56; // pixels, as in the style of the row
@@ -84,7 +84,7 @@ export function makeWholePass(tools) {
       return word;
     }));
   };
-  const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && where.step !== pass.document.order[0];
+  const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && !isFirst(pass, where);
   new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);
   return {
     element: box,

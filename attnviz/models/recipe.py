@@ -1,0 +1,69 @@
+"""Recipe: what a model is before training, and how it is trained."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.parameters import Parameters
+from attnviz.core.streams import stream
+from attnviz.models.model import Model
+from attnviz.models.task import Learnable
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model is before training, and how it is trained.
+
+    Attributes
+    ----------
+    task : Learnable
+    d_model : int
+    rate : float
+        How far Adam moves each parameter in a step.
+    checkpoints : tuple of int
+        After how many steps the parameters are kept; the last is the end of training.
+    decimals : int
+        At how many the parameters are recorded.
+    seeds : int
+        How many models are trained, from the seeds 0, 1, ...
+    n_places : int
+        For how many tokens positions are learnt; 0 for none.
+    n_layers : int
+    residual, causal : bool
+    """
+
+    task: Learnable
+    d_model: int
+    rate: float
+    checkpoints: tuple[int, ...]
+    decimals: int
+    seeds: int = 1
+    n_places: int = 0
+    n_layers: int = 1
+    residual: bool = False
+    causal: bool = False
+
+    def untrained(self, seed: int) -> Model:
+        """The model with random parameters: each number N(0, 1 / rows) in matrices, N(0, 1 / 4) in vectors."""
+        random, size = stream(self.task.title, seed), self.d_model
+        square = (size, size)
+
+        def drawn(*shape: int) -> np.ndarray:
+            return random.normal(0, shape[-2] ** -0.5, shape)
+
+        def vectors(count: int) -> np.ndarray:
+            return random.normal(0, 0.5, (count, size))
+
+        return Model(
+            task=self.task,
+            embedding=vectors(len(self.task.words)),
+            positions=vectors(self.n_places) if self.n_places else None,
+            layers=tuple(
+                Parameters(w_q=drawn(1, *square), w_k=drawn(1, *square), w_v=drawn(1, *square), w_o=drawn(*square))
+                for _ in range(self.n_layers)
+            ),
+            unembedding=drawn(size, len(self.task.answers)),
+            residual=self.residual,
+            causal=self.causal,
+            kind="drawn",
+        )

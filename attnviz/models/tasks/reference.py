@@ -1,0 +1,126 @@
+"""Reference: whom or what a sentence calls "it". The noun that the adjective fits: animals are tired, places wide."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from attnviz.core.streams import stream
+from attnviz.models.task import Answers, Batch, Learnable
+
+ANIMALS = ("animal", "dog", "cat", "horse", "child", "cow")
+PLACES = ("street", "road", "river", "bridge", "field", "path")
+OF_ANIMALS = ("tired", "sleepy", "scared", "lazy", "hungry")
+OF_PLACES = ("wide", "long", "deep", "narrow", "busy")
+ANIMAL_FIRST = "the {animal} did not cross the {place} because it was too {adjective}"
+PLACE_FIRST = "the {place} did not stop the {animal} because it was too {adjective}"
+AT_FIRST_NOUN, AT_IT, AT_SECOND_NOUN, AT_LAST = 1, 8, 6, 11
+
+
+@dataclass(frozen=True)
+class Reference(Learnable):
+    """Whom or what does a sentence call "it"?
+
+    Attributes
+    ----------
+    title, lesson, question, about
+        As of any task.
+    at_it : bool
+        Whether the answer is read at "it", and not at the last word, the adjective.
+    first_nouns : bool
+        Whether the texts are only those in which "it" is the first noun.
+    """
+
+    title: str
+    lesson: str
+    question: str
+    about: str
+    at_it: bool = False
+    first_nouns: bool = False
+    words_by_kind = {  # noqa: RUF012
+        "animals": ANIMALS,
+        "places": PLACES,
+        "what animals are": OF_ANIMALS,
+        "what places are": OF_PLACES,
+        "other words": ("the", "did", "not", "cross", "stop", "because", "it", "was", "too"),
+    }
+    answers = ANIMALS + PLACES
+    examples = (
+        ("tired", "the animal did not cross the street because it was too tired"),
+        ("wide", "the animal did not cross the street because it was too wide"),
+        ("street first, narrow", "the street did not stop the animal because it was too narrow"),
+        ("street first, scared", "the street did not stop the animal because it was too scared"),
+    )
+    kinds = (("what animals are", "what places are"), ("animals", "places"))
+
+    @property
+    def read(self) -> Literal["last", "each"]:
+        """At "it" alone it is trained, so that of each token at most that one has a right answer."""
+        return "each" if self.at_it else "last"
+
+    def right(self, tokens: Sequence[str]) -> Answers:
+        """The noun that the adjective fits, in whatever order the words are: of an animal, a place, an adjective."""
+        found: list[str | None] = [None] * len(tokens)
+        animals, places, adjectives = (
+            [token for token in tokens if token in kind] for kind in (ANIMALS, PLACES, OF_ANIMALS + OF_PLACES)
+        )
+        if len(animals) == len(places) == len(adjectives) == 1:
+            noun = (animals if adjectives[0] in OF_ANIMALS else places)[0]
+            if self.at_it and tokens.count("it") == 1:
+                found[tokens.index("it")] = noun
+            elif not self.at_it and tokens[-1] == adjectives[0]:
+                found[-1] = noun
+        return tuple(found)
+
+    def batch(self, random: np.random.RandomState, size: int) -> Batch:
+        texts = self._texts[: len(self._texts) // 2]
+        return self.of_texts(texts[random.randint(len(texts), size=size)])
+
+    def held_out(self) -> Batch:
+        return self.of_texts(self._texts[len(self._texts) // 2 :])
+
+    def second_nouns(self) -> Batch:
+        """All texts in which "it" is the second noun."""
+        return self.of_texts(np.array([text for text in _all_texts() if not _is_first(text)]))
+
+    @cached_property
+    def _texts(self) -> np.ndarray:
+        texts = [text for text in _all_texts() if _is_first(text) or not self.first_nouns]
+        return np.array(texts)[stream("who is it", 0).permutation(len(texts))]
+
+    def of_texts(self, texts: np.ndarray) -> Batch:
+        """The batch of some texts, (texts, tokens) of words."""
+        tokens = np.array([[self.words.index(token) for token in text] for text in texts])
+        answers, asked = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+        at = AT_IT if self.at_it else AT_LAST
+        answers[:, at] = [self.answers.index(self.right(list(text))[at]) for text in texts]
+        asked[:, at] = True
+        return Batch(tokens, answers, asked)
+
+    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
+        at = AT_IT if self.at_it else AT_LAST
+        first, second = (arrays["attention"][:, :, at, place].mean(axis=1) for place in (AT_FIRST_NOUN, AT_SECOND_NOUN))
+        nouns = np.array(self.words)[batch.tokens[:, AT_FIRST_NOUN]]
+        is_first = nouns == np.array(self.answers)[batch.answers[:, at]]
+        return {
+            "attention on the right noun": float(np.where(is_first, first, second).mean()),
+            "attention on the other noun": float(np.where(is_first, second, first).mean()),
+        }
+
+
+def _all_texts() -> list[list[str]]:
+    """All sentences, as words."""
+    return [
+        form.format(animal=animal, place=place, adjective=adjective).split()
+        for form, animal, place, adjective in product(
+            (ANIMAL_FIRST, PLACE_FIRST), ANIMALS, PLACES, OF_ANIMALS + OF_PLACES
+        )
+    ]
+
+
+def _is_first(text: Sequence[str]) -> bool:
+    """Whether "it" is the first noun."""
+    return (text[AT_FIRST_NOUN] in ANIMALS) == (text[AT_LAST] in OF_ANIMALS)

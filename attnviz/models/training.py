@@ -1,0 +1,79 @@
+"""Training: parameters are moved step by step so that right answers become more probable.
+
+The derivatives come from the operations' own `vjp`: the pass that is trained is
+the pass that is shown.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attnviz.core.graph import Arrays, backward, forward, leading_to
+from attnviz.core.stage import Stage
+from attnviz.core.streams import stream
+from attnviz.models.adam import Adam
+from attnviz.models.model import Model
+from attnviz.models.recipe import Recipe
+from attnviz.models.task import Batch
+
+BATCH = 64
+TINY = np.finfo(float).tiny
+
+
+def stages_for(model: Model, batch: Batch) -> tuple[Stage, ...]:
+    """The graph of a pass over texts as long as those of the batch, without what no answer depends on."""
+    text = " ".join(model.task.words[place] for place in batch.tokens[0])
+    return leading_to(model.trace(text).stages, "probabilities")
+
+
+def passed(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
+    """The arrays of all stages for the texts of a batch, each with the axis of the texts before all others."""
+    given = parameters | {"embeddings": parameters["embeddings"][batch.tokens]}
+    if "positions" in given:
+        given["positions"] = given["positions"][: batch.tokens.shape[1]]
+    return forward(stages, given)
+
+
+def loss(probabilities: np.ndarray, batch: Batch) -> float:
+    """The cross-entropy: the mean of -log of the right answers' probabilities."""
+    right = np.take_along_axis(probabilities, batch.answers[..., None], axis=-1)[..., 0]
+    return float(-np.log(np.maximum(right, TINY))[batch.asked].mean())
+
+
+def accuracy(probabilities: np.ndarray, batch: Batch) -> float:
+    """The part of what is asked in which the right answer is the most probable one."""
+    return float((probabilities.argmax(axis=-1) == batch.answers)[batch.asked].mean())
+
+
+def slopes(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
+    """The derivatives of the loss with respect to each parameter."""
+    arrays = passed(stages, parameters, batch)
+    found = backward(stages, arrays, {"logits": _of_logits(arrays["probabilities"], batch)})
+    slopes = {name: found[name] for name in parameters.keys() - {"embeddings", "positions"}}
+    slopes["embeddings"] = np.zeros_like(parameters["embeddings"])
+    np.add.at(slopes["embeddings"], batch.tokens, found["embeddings"])
+    if "positions" in parameters:
+        slopes["positions"] = np.zeros_like(parameters["positions"])
+        slopes["positions"][: batch.tokens.shape[1]] = found["positions"]
+    return slopes
+
+
+def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
+    """The derivatives of the loss with respect to the logits: each probability, less 1 where it is the right answer's.
+
+    Through the probabilities it would be 0 / 0 where a probability is too small for float64.
+    """
+    right = batch.answers[..., None] == np.arange(probabilities.shape[-1])
+    return (probabilities - right) * (batch.asked / np.count_nonzero(batch.asked))[..., None]
+
+
+def train(recipe: Recipe, seed: int) -> Iterator[Model]:
+    """The model after 0, 1, 2, ... steps, without end."""
+    model = recipe.untrained(seed)
+    random = stream(f"{recipe.task.title}, batches", seed)
+    parameters, adam = model.arrays, Adam(recipe.rate)
+    stages = stages_for(model, recipe.task.batch(random, 1))
+    while True:
+        yield model
+        parameters = adam.moved(parameters, slopes(stages, parameters, recipe.task.batch(random, BATCH)))
+        model = model.with_arrays(parameters, kind="learnt")

@@ -1,0 +1,27 @@
+"""Start: where one looks in a pass before anyone has picked a number."""
+
+from attnviz.core.selection import Selection
+from attnviz.core.trace import Trace
+from attnviz.scene.scene import Scene
+
+
+def selected(scene: Scene, trace: Trace) -> Selection:
+    """The number that the scene looks at in its pass."""
+    return start(trace) if scene.selection is None else scene.selection.within(trace)
+
+
+def start(trace: Trace) -> Selection:
+    """What the first number to see is.
+
+    Of a model that answers it is the last word's attention to the right answer,
+    if that is one of the words; to what it looks at most, if not.
+    """
+    if not trace.origin.read:
+        return Selection().within(trace)
+    last = trace["probabilities"].shape[0] - 1
+    right = trace.origin.right[last]
+    keys, answers = trace.labels["key"], trace.labels["answer"]
+    attention = trace.layer(trace.n_layers).trace["attention"].value[0, last]
+    key = keys.index(right) if right in keys else int(attention.argmax())
+    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[last].argmax())
+    return Selection(query=last, key=key, answer=answer).within(trace)

@@ -1,0 +1,23 @@
+// Curves: loss and held-out accuracy over the steps of a training, with a tick at each checkpoint.
+import { svgElement } from "./element.js";
+
+const WIDTH = 100, HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
+const TICK = 12;
+
+export function drawCurve({ curve, checkpoints, at }) {
+  const drawing = svgElement("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const last = checkpoints.at(-1), most = Math.max(...curve.map(([, loss]) => loss));
+  const x = (step) => (WIDTH * step) / last;
+  drawing.append(
+    ...checkpoints.map((step) => drawLine("tick", [[x(step), HEIGHT - TICK], [x(step), HEIGHT]])),
+    drawLine("present", [[x(checkpoints[at]), 0], [x(checkpoints[at]), HEIGHT]]),
+    drawLine("loss", curve.map(([step, loss]) => [x(step), HEIGHT * (1 - loss / most)])),
+    drawLine("accuracy", curve.map(([step, , accuracy]) => [x(step), HEIGHT * (1 - accuracy)])),
+  );
+  return drawing;
+}
+
+function drawLine(name, points) {
+  const d = `M ${points.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join(" L ")}`;
+  return svgElement("path", { class: name, d, "vector-effect": "non-scaling-stroke" });
+}

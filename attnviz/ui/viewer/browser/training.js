@@ -1,0 +1,75 @@
+// Training: how a model came to its parameters. A slider leads from checkpoint to checkpoint, Play runs through them.
+import { button } from "./button.js";
+import { makeCheckpoints } from "./checkpoints.js";
+import { coloursOf } from "./colour.js";
+import { drawCurve } from "./curve.js";
+import { element } from "./element.js";
+import { drawKinds } from "./kinds.js";
+import { percent, short } from "./numeral.js";
+
+const KEYS = new Map([["ArrowRight", 1], ["ArrowUp", 1], ["ArrowLeft", -1], ["ArrowDown", -1], ["Home", -Infinity], ["End", Infinity]]);
+
+export function makeTraining(tools) {
+  const box = element("section", "training");
+  box.setAttribute("aria-label", "Training");
+  box.hidden = true;
+  const scrubber = element("div", "scrubber"), slider = element("input"), figures = element("p", "figures");
+  const patterns = element("p", "patterns"), kinds = element("div");
+  slider.type = "range";
+  slider.min = 0;
+  slider.setAttribute("aria-label", "Training steps");
+  const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play()));
+  scrubber.append(element("div", "chart"), slider);
+  box.append(play, scrubber, figures, patterns, kinds);
+  let training = null;
+
+  const show = () => {
+    play.textContent = checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training";
+    slider.value = training.checkpoints[checkpoints.shown];
+    slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));
+  };
+  const checkpoints = makeCheckpoints(tools.train, show);
+  slider.oninput = () => checkpoints.to(nearest(training.checkpoints, Number(slider.value)));
+  slider.onkeydown = (event) => {
+    const by = KEYS.get(event.key);
+    if (!by) return;
+    event.preventDefault();
+    checkpoints.to(Math.min(Math.max(checkpoints.shown + by, 0), training.checkpoints.length - 1));
+  };
+  return {
+    element: box,
+    update({ document: { model, palette } }) {
+      if (training === (model?.training ?? null)) return;
+      training = model?.training ?? null;
+      box.hidden = !training;
+      if (!training) return checkpoints.end();
+      checkpoints.arrive(training);
+      slider.max = training.checkpoints.at(-1);
+      scrubber.firstChild.replaceChildren(drawCurve(training));
+      figures.replaceChildren(...drawFigures(training));
+      patterns.replaceChildren(...training.patterns.map(({ label, value }) => element("span", "", `${label}: ${percent(value)}`)));
+      kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, coloursOf(box, palette))] : []));
+      show();
+    },
+    end: checkpoints.end,
+  };
+}
+
+function afterText({ checkpoints }, at) {
+  return at === 0 ? "before training" : `after ${checkpoints[at]} of ${checkpoints.at(-1)} steps`;
+}
+
+// What the parameters of the checkpoint do, in the words that name the lines of the chart.
+function drawFigures(training) {
+  const { loss, accuracy } = training;
+  return [
+    element("span", "", `${afterText(training, training.at)}:`),
+    element("span", "of-loss", `loss ${short(loss)}`),
+    element("span", "of-accuracy", `held-out accuracy ${percent(accuracy)}`),
+  ];
+}
+
+function nearest(steps, step) {
+  const distances = steps.map((each) => Math.abs(each - step));
+  return distances.indexOf(Math.min(...distances));
+}
