@@ -1,0 +1,23 @@
+"""Built by hand: a model whose every parameter was chosen, what each is for, and what breaks if it is another."""
+
+import streamlit as st
+
+from attnviz.ui.sections import blocks, breaking, byhand, frame
+from attnviz.ui.state import store
+
+shown = store.read()
+frame.draw_without_controls(shown)
+with st.container(width=1200):
+    st.header("Built by hand", anchor=False)
+    st.markdown(
+        "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
+        "hand to answer one question: **when the last letter came before, what followed it?** After “abca” the answer is "
+        "b. Trained models come to the same two layers by themselves: see “Associative recall” in the walkthrough. A "
+        "vector has 16 numbers in three blocks: the **word**, its **place** and the **previous word**. Layer 1 fills in "
+        "the previous word. Layer 2 looks for the place whose previous word is the last letter, and copies its word."
+    )
+    fitted = byhand.fitted(shown)
+    byhand.draw(shown, fitted)
+    if fitted.trace is not None:
+        blocks.draw(shown, fitted.trace)
+    breaking.draw(shown, fitted.scene.changes)
