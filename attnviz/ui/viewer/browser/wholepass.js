@@ -68,7 +68,7 @@ export function makeWholePass(tools) {
       const { symbol, role } = pass.stages.get(name);
       figure.firstChild.replaceChildren(typeset(symbol));
       figure.className = `stage-of ${role}`;
-      figure.classList.toggle("aside", rows.length > 1 && beside > 2);
+      figure.classList.toggle("aside", rows.length > 1 && beside > 1);
     }
     drawThumbs(pass, parts, where.present);
     for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
