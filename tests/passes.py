@@ -33,7 +33,7 @@ def layer(n_heads):
     return Parameters(**made, w_o=random.standard_normal((n_heads * 3, 4)))
 
 
-def model(origin, *n_heads, residual, positions, n_answers=len(ANSWERS)):
+def model(origin, *n_heads, residual, positions, answers=ANSWERS):
     """A pass as a model makes it: from words to a probability for each answer."""
     embeddings = random.integers(0, 2, (len(WORDS), 4)).astype(float), "a model's"
     x = entering(embeddings, (random.standard_normal((len(WORDS), 4)), "a model's") if positions else None)
@@ -42,9 +42,9 @@ def model(origin, *n_heads, residual, positions, n_answers=len(ANSWERS)):
         parameters=[layer(each) for each in n_heads],
         mask=np.tri(len(WORDS), dtype=bool) if residual else None,
         residual=residual,
-        w_u=random.standard_normal((4, n_answers)),
+        w_u=random.standard_normal((4, len(answers))),
     )
-    labels = {"token": WORDS, "query": WORDS, "key": WORDS, "answer": ANSWERS[:n_answers]}
+    labels = {"token": WORDS, "query": WORDS, "key": WORDS, "answer": answers}
     return trace.beginning_with(x.values()).labelled(**labels).originating(origin)
 
 
@@ -55,13 +55,14 @@ def origin(kind, read, *right):
 
 
 MODELS = {
+    "a model asked at a word": model(origin("learnt", "each", "dog", None), 1, residual=False, positions=False),
     "a model": model(origin("learnt", "last", "dog"), 1, residual=False, positions=False),
     "a model that is wrong": model(origin("learnt", "last", "nobody"), 2, residual=True, positions=True),
     "a model asked nothing it knows": model(origin("learnt", "last"), 1, residual=False, positions=False),
     "two layers that learnt": model(origin("learnt", "each", "dog", "cat"), 1, 2, residual=True, positions=True),
     "two layers before training": model(origin("drawn", "each", "dog"), 1, 1, residual=False, positions=True),
     "two layers built by hand": model(origin("built", "each", "dog"), 1, 1, residual=(True, False), positions=True),
-    "one answer": model(Origin(), 1, residual=False, positions=False, n_answers=1),
+    "one answer": model(Origin(), 1, residual=False, positions=False, answers=ANSWERS[:1]),
 }
 LAYERS = {
     "residual": attend(ROWS[:, :2], parameters=Parameters(w_o=np.eye(2)), residual=True),

@@ -61,7 +61,9 @@ def test_a_place_is_a_whole_number_also_as_a_float():
     assert (place_in(0, 3), place_in(2.0, 3)) == (0, 2)
 
 
-@pytest.mark.parametrize("message", [*NONSENSE, [0, 0], [0, 3], [0, 1, 2], [None, 1], {"0": 1}], ids=lambda m: repr(m)[:9])
+@pytest.mark.parametrize(
+    "message", [*NONSENSE, [0, 0], [0, 3], [0, 1, 2], [None, 1], {"0": 1}], ids=lambda m: repr(m)[:9]
+)
 def test_what_is_not_two_places_is_none(message):
     assert places_in(message, 3) is None
 

@@ -50,6 +50,5 @@ class Entry:
         return replace(
             self,
             symbol="_".join([f"{letter}^{{{above}({number})}}", *head]),
-            title=f"{self.title} of layer {number}",
             step=f"{self.step}-{number}",
         )

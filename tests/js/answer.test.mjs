@@ -19,13 +19,14 @@ function answering(shares, model, before = {}) {
 
 const SHARES = [[0.25, 0.75], [0.64, 0.36], [0.5, 0.5]];
 
-test("what is likeliest is answered at each word, or at the last alone, and right where it is what is known", () => {
+test("what is likeliest is answered where something is asked, or at the last word, and right where it is what is known", () => {
   const pass = answering(SHARES, { read: "each", right: ["mat", "mat", null] });
   assert.deepEqual(answersOf(pass), [
     { place: 0, index: [0, 1], label: "mat", share: 0.75, isRight: true, before: null },
     { place: 1, index: [1, 0], label: "cat", share: 0.64, isRight: false, before: null },
-    { place: 2, index: [2, 0], label: "cat", share: 0.5, isRight: null, before: null },
   ]);
+  const unknown = answering(SHARES, { read: "each", right: [null, null, null] });
+  assert.deepEqual(answersOf(unknown).map(({ place, isRight }) => [place, isRight]), [[0, null], [1, null], [2, null]]);
   const last = answering(SHARES, { read: "last", right: [null, null, "cat"] });
   assert.deepEqual(answersOf(last).map(({ place, isRight }) => [place, isRight]), [[2, true]]);
 });

@@ -46,6 +46,16 @@ def entry(name: str) -> Entry:
     return ENTRIES[own].of_layer(layer) if layer else ENTRIES[own]
 
 
+def full_title(name: str) -> str:
+    """What a stage is called where no symbol beside it tells its layer.
+
+    >>> full_title("scores_2"), full_title("scores")
+    ('Scores of layer 2', 'Scores')
+    """
+    layer = split(name)[1]
+    return entry(name).title + (f" of layer {layer}" if layer else "")
+
+
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for; those of a layer once for each, with its number in their ids.
 

@@ -14,7 +14,6 @@ _MODEL = {
     "learnt": "This model was trained to answer",
     "built": "This model was built to answer",
 }
-_PLACE = {"last": "at the last token", "each": "at each token"}
 
 
 def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -29,16 +28,22 @@ def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
 def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     """Where the model answers, what, and whether that is right."""
     origin, shares = trace.origin, trace["probabilities"].value
-    answers = [trace.label("answer", place) for place in shares.argmax(axis=-1)]
-    begin = f"{_MODEL[origin.kind]} {_PLACE[origin.read]}"
-    known = [answer == right for answer, right in zip(answers, origin.right, strict=True) if right is not None]
+    begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
     if not known:
-        return runs(f"{begin}; for these tokens no answer is known to be right.")
-    if origin.read == "each":
-        return runs(f"{begin}. Answers that are right here: {sum(known)} of {len(known)}.")
-    answer, right, share = answers[-1], origin.right[-1], percent(shares[-1].max())
-    verdict = "which is right" if answer == right else "but “{right}” is right"
-    return runs(f"{begin}: “{{answer}}” with {share}, {verdict}.", answer=answer, right=right)
+        return runs("For these tokens no answer is known to be right.")
+    answers = [trace.label("answer", place) for place in shares.argmax(axis=-1)]
+    if len(known) > 1:
+        n_right = sum(answers[place] == origin.right[place] for place in known)
+        return runs(f"{begin} at each token; {n_right} of these {len(known)} answers are right.")
+    (place,) = known
+    where = "the last token" if origin.read == "last" else "“{token}”"
+    verdict = "which is right" if answers[place] == origin.right[place] else "but “{right}” is right"
+    return runs(
+        f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
+        token=trace.label("token", place),
+        answer=answers[place],
+        right=origin.right[place],
+    )
 
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"
