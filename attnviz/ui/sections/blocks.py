@@ -100,9 +100,10 @@ PARTS = {
 def draw(shown: Shown, trace: Trace) -> None:
     """Draw the matrices of one part of the model, as they are in the pass `trace`, with what each is for."""
     st.markdown("##### What each block of each matrix is for")
+    changed = " What is changed below is drawn as it is now." if trace.changes else ""
     st.markdown(
         "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
-        f"other number is 1, a cosine, a sine or the sharpness {SHARPNESS:g}."
+        f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}.{changed}"
     )
     part = st.segmented_control(
         "Part of the model",
@@ -112,7 +113,7 @@ def draw(shown: Shown, trace: Trace) -> None:
         key=shown.key("part"),
         label_visibility="collapsed",
     )
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for matrix in PARTS[part]:
             with st.container(width="content", key=shown.key(f"matrix_{matrix.name}")):
                 st.markdown(f"${matrix.symbol}$ · {matrix.purpose}", width=300)

@@ -71,24 +71,29 @@ def draw(shown: Shown, fitted: Fitted) -> None:
 def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
     """Where the last letter looks most."""
     most = np.flatnonzero(row == row.max())
-    share = precise(row.max())
     if len(most) > 1:
-        return f"The last “{words[-1]}” looks at {len(most)} places alike, {share} each."
-    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {share}."
+        return f"The last “{words[-1]}” looks at {len(most)} places alike, {_share(row.max())} each."
+    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {_share(row.max())}."
 
 
 def _answer(trace: Trace) -> str:
     """What the model answers at the last letter, whether that is right, and whether it is exact."""
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
-    right = trace.origin.right[-1]
     most = [answers[place] for place in np.flatnonzero(probabilities == probabilities.max())]
-    says = f"The answer is **{' or '.join(most)}**, with a probability of {precise(probabilities.max())}{' each' * (len(most) > 1)}"
+    each = " each" if len(most) > 1 else ""
+    says = f"The answer is **{' or '.join(most)}**, with a probability of {_share(probabilities.max())}{each}"
+    right = trace.origin.right[-1]
     if right is None:
-        return f"The last letter did not come before exactly once, so there is no right answer. {says}."
+        return f"{says}. The last letter did not come before exactly once, so no answer is right."
     mark = ":green[✓]" if most == [right] else f":red[✗] (**{right}** is right)"
     output = trace["output_2"].value[-1]
     is_exact = np.count_nonzero(output) == 1 and output.max() == 1
     return f"{says} {mark}. The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."
+
+
+def _share(share: float) -> str:
+    """A share; 1 only if it is no less."""
+    return "1" if share == 1 else precise(share)
 
 
 def _typed(shown: Shown) -> None:
