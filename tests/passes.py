@@ -6,7 +6,9 @@ import numpy as np
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
+from attnviz.core.entering import entering
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
 from attnviz.examples import EXAMPLES
 
@@ -22,6 +24,50 @@ def hand_made(**kept):
     return attend(ROWS, parameters=Parameters(**HEADS, **kept.pop("output", {})), **kept)
 
 
+WORDS, ANSWERS = ("who", "saw", "the", "dog", "the (2)"), ("dog", "cat", "who")
+
+
+def layer(n_heads):
+    """Parameters of one layer, from 4 numbers for each token to 4."""
+    made = {name: random.standard_normal((n_heads, 4, 3)) for name in ("w_q", "w_k", "w_v")}
+    return Parameters(**made, w_o=random.standard_normal((n_heads * 3, 4)))
+
+
+def model(origin, *n_heads, residual, positions, answers=ANSWERS):
+    """A pass as a model makes it: from words to a probability for each answer."""
+    embeddings = random.integers(0, 2, (len(WORDS), 4)).astype(float), "a model's"
+    x = entering(embeddings, (random.standard_normal((len(WORDS), 4)), "a model's") if positions else None)
+    trace = attend(
+        x["x"].value,
+        parameters=[layer(each) for each in n_heads],
+        mask=np.tri(len(WORDS), dtype=bool) if residual else None,
+        residual=residual,
+        w_u=random.standard_normal((4, len(answers))),
+    )
+    labels = {"token": WORDS, "query": WORDS, "key": WORDS, "answer": answers}
+    return trace.beginning_with(x.values()).labelled(**labels).originating(origin)
+
+
+def origin(kind, read, *right):
+    """Where the parameters of a model are from; of the tokens the last have right answers."""
+    known = (None,) * (len(WORDS) - len(right)) + right
+    return Origin(kind, "Who was seen?", "In “{sentence}”, who was seen?", "It was made for a test.", read, known)
+
+
+MODELS = {
+    "a model asked at a word": model(origin("learnt", "each", "dog", None), 1, residual=False, positions=False),
+    "a model": model(origin("learnt", "last", "dog"), 1, residual=False, positions=False),
+    "a model that is wrong": model(origin("learnt", "last", "nobody"), 2, residual=True, positions=True),
+    "a model asked nothing it knows": model(origin("learnt", "last"), 1, residual=False, positions=False),
+    "two layers that learnt": model(origin("learnt", "each", "dog", "cat"), 1, 2, residual=True, positions=True),
+    "two layers before training": model(origin("drawn", "each", "dog"), 1, 1, residual=False, positions=True),
+    "two layers built by hand": model(origin("built", "each", "dog"), 1, 1, residual=(True, False), positions=True),
+    "one answer": model(Origin(), 1, residual=False, positions=False, answers=ANSWERS[:1]),
+}
+LAYERS = {
+    "residual": attend(ROWS[:, :2], parameters=Parameters(w_o=np.eye(2)), residual=True),
+    "three layers": attend(random.standard_normal((3, 4)), parameters=[layer(n) for n in (2, 1, 2)]),
+}
 TRACES = {
     "plain": trace_of(Settings("the cat sat on the mat")),
     "one word": trace_of(Settings("alone")),
@@ -50,12 +96,14 @@ TRACES = {
     "only queries projected": attend(ROWS, parameters=Parameters(w_q=HEADS["w_q"][:1, :, :3])),
     "projected": attend_projected(*np.ones((3, 1, 2, 2))),
     **{f"{e.id} {variant.id}": variant.trace for e in EXAMPLES.values() for variant in e.variants},
+    **MODELS,
+    **LAYERS,
 }
 
 
 def selections(trace, most=6):
     """Every head, query and key, but for those beyond the first six."""
-    n_heads, n_queries, n_keys = trace["scores"].shape
+    n_heads, n_queries, n_keys = trace.layers[-1].trace["scores"].shape
     return [
         Selection(*place, 0, 0)
         for place in product(range(n_heads), range(min(n_queries, most)), range(min(n_keys, most)))

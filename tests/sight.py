@@ -15,7 +15,7 @@ BOXES = [
     *(".way > button", ".way .end > *", ".toolbar > button", ".whole .stage-of"),
 ]
 """What counts as far as its box does."""
-SCROLLERS = ".picture, .board, .lesson, .main, .panel, .answer, .whole"
+SCROLLERS = ".picture, .board, .lesson, .main, .panel, .reply, .whole"
 """What may hold no more than it shows."""
 
 _MEASURED = """(root, { texts, boxes, scrollers }) => {

@@ -8,8 +8,7 @@ from numerals import short
 
 from attnviz.core.axes import Axis
 from attnviz.core.terms import Sum
-from attnviz.text.story import said_of
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.vocabulary import stories_of
 
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 PLACES = [
@@ -32,7 +31,7 @@ def told(trace, name, index, selection):
 def story_of(trace, name, index, selection):
     """That story, and what it says."""
     here = trace.selection_at(trace[name].cell(index), selection)
-    for story in said_of(trace, VOCABULARY[name].stories):
+    for story in stories_of(trace, name):
         if holds(trace, story.when, name, index, here):
             try:
                 return story, re.sub(SLOT, lambda slot: fill(trace, name, index, here, *slot.groups("")), story.text)

@@ -9,14 +9,14 @@ import pytest
 from passes import TRACES as PASSES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.attention import attend_projected
+from attnviz.core.attention import PARAMETER_AXES, attend_projected
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
 from attnviz.text.markup import runs
-from attnviz.text.steps import STEPS, find, steps_of
+from attnviz.text.steps import LAYER, STEPS, entry, find, nearest, steps_of
 from attnviz.text.steps.mask import masks
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.views.pictures import pictures
@@ -36,6 +36,8 @@ OWN = {
 }
 TRACES = PASSES | OWN
 EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+OF_ONE_LAYER = {name: trace for name, trace in TRACES.items() if trace.n_layers == 1}
+IN_ONE_LAYER = pytest.mark.parametrize("trace", OF_ONE_LAYER.values(), ids=OF_ONE_LAYER)
 
 
 def step(trace, id_):
@@ -44,7 +46,7 @@ def step(trace, id_):
 
 def plain(said):
     """What runs say without their styles; of what follows the selection the first story."""
-    return "".join(text if style != "told" else text[0][1] for style, text in said)
+    return "".join(text if style != "told" else text["stories"][0][1] for style, text in said)
 
 
 def text(trace, id_):
@@ -64,19 +66,91 @@ def explained(trace):
 @pytest.mark.parametrize(
     ("name", "missing"),
     [
-        ("plain", ["positions", "mask"]),
-        ("positions", ["mask"]),
-        ("window 0", ["positions"]),
-        ("context", ["mask"]),
-        ("masked by hand", ["positions"]),
-        ("001 without", ["tokens", "positions", "mask", "output"]),
-        ("001 with", ["tokens", "positions", "output"]),
-        ("002 softmax", ["positions", "mask", "output"]),
-        ("003 steps", ["positions", "mask"]),
+        ("plain", ["positions", "mask", "residual", "answer"]),
+        ("positions", ["mask", "residual", "answer"]),
+        ("window 0", ["positions", "residual", "answer"]),
+        ("context", ["mask", "residual", "answer"]),
+        ("masked by hand", ["positions", "residual", "answer"]),
+        ("001 without", ["tokens", "positions", "mask", "output", "residual", "answer"]),
+        ("001 with", ["tokens", "positions", "output", "residual", "answer"]),
+        ("002 softmax", ["positions", "mask", "output", "residual", "answer"]),
+        ("003 steps", ["positions", "mask", "residual", "answer"]),
+        ("residual", ["positions", "mask", "answer"]),
+        ("a model that is wrong", []),
     ],
 )
 def test_a_trace_has_the_steps_of_its_stages(name, missing):
     assert [each.id for each in steps_of(TRACES[name])] == [each for each in IDS if each not in missing]
+
+
+def test_the_steps_of_a_layer_come_once_for_each_with_its_number():
+    steps = steps_of(TRACES["two layers built by hand"])
+    alone = ["qkv", "scores", "scaling", "mask", "softmax", "weighted-sum", "concatenation", "output"]
+    layers = [*(f"{each}-1" for each in (*alone, "residual")), *(f"{each}-2" for each in alone)]
+    assert [step.id for step in steps] == ["question", "tokens", "positions", *layers, "answer", "whole-pass"]
+    assert all(step.layer == (int(step.id[-1]) if step.id in layers else 0) for step in steps)
+    assert {step.title for step in steps} == {each.title for each in STEPS}
+
+
+@pytest.mark.parametrize("name", [name for name, trace in TRACES.items() if trace.n_layers > 1])
+def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
+    """All that its steps say and show, but for the number of the layer in symbols, and what enters it."""
+    trace = TRACES[name]
+    for layer in trace.layers:
+        given = {stage.name: stage.value for stage in layer.trace.stages if stage.is_given}
+        alone = attend(
+            layer.trace["x"].value,
+            parameters=Parameters(**{name: given[name] for name in PARAMETER_AXES if name in given}),
+            mask=given["mask"],
+            residual="residual" in layer.trace,
+        )
+        found = [each for each in steps_of(trace) if each.layer == layer.number]
+        expected = [each for each in steps_of(alone) if each.id in {step.id for step in LAYER}]
+        entered = entry(layer.names["x"]).symbol
+        for one, other in zip(found, expected, strict=True):
+            said = [plain(each).replace(entered, "X") for each in said_in(one)]
+            unnumbered = [
+                re.sub(rf"\^{{(\w*)\({layer.number}\)}}", lambda m: m[1] and f"^{m[1]}", each) for each in said
+            ]
+            assert unnumbered == [plain(each) for each in said_in(other)]
+            assert one.stages == tuple(layer.names[name] for name in other.stages)
+            assert one.bars == tuple(replace(bars, stage=layer.names[bars.stage]) for bars in other.bars)
+
+
+def said_in(step):
+    return (step.heading, step.text, *(note.text for note in step.notes))
+
+
+def test_what_is_told_before_and_after_the_layers_is_told_of_the_last():
+    steps = {each.id: each for each in steps_of(TRACES["two layers that learnt"])}
+    told = [run for each in ("question", "whole-pass") for run in steps[each].text if run[0] == "told"]
+    assert [said["of"] for _, said in told] == ["attention_2", "probabilities"]
+    assert "{attention_2:best}" in told[0][1]["stories"][0][1]
+    assert steps["question"].subject == "attention_2"
+
+
+@EVERYWHERE
+def test_each_step_there_may_be_leads_to_one_that_there_is(trace):
+    there = [each.id for each in steps_of(trace)]
+    found = nearest(trace)
+    assert {each: found[each] for each in there if each in found} == {each: each for each in there if each in found}
+    assert {*found.values()} <= {*there}
+    assert all(find(each) == each for each in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted", "shown"),
+    [
+        ("plain", "scores-2", "scores"),
+        ("plain", "mask-1", "softmax"),
+        ("plain", "answer", "whole-pass"),
+        ("two layers that learnt", "scores", "scores-1"),
+        ("two layers before training", "mask-1", "softmax-1"),
+        ("two layers built by hand", "residual-2", "answer"),
+    ],
+)
+def test_a_step_that_a_pass_lacks_leads_to_the_same_of_a_layer_or_to_the_next(name, wanted, shown):
+    assert nearest(TRACES[name])[wanted] == shown
 
 
 @EVERYWHERE
@@ -87,9 +161,10 @@ def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace)
     assert set(names) <= {stage.name for stage in trace.stages}
 
 
-def test_a_stage_that_no_step_knows_is_noticed():
+def test_a_stage_that_no_step_knows_is_noticed(monkeypatch):
     trace = TRACES["plain"]
     unknown = replace(trace["scaled"], name="capped", inputs=("scaled",))
+    monkeypatch.setitem(VOCABULARY, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
     trace = replace(trace, stages=(*trace.stages[:-1], unknown, trace.stages[-1]))
     assert {stage.name for stage in trace.stages if stage.inputs} - set(explained(trace)) == {"capped"}
 
@@ -99,7 +174,7 @@ def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
     for each in steps_of(trace):
         assert len(each.notes) <= 1
         for note in each.notes:
-            assert "Z^M" not in plain(note.runs) or np.array_equal(trace["masked"].value, trace["scaled"].value)
+            assert "Z^M" not in plain(note.text) or np.array_equal(trace["masked"].value, trace["scaled"].value)
 
 
 def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(monkeypatch):
@@ -110,7 +185,7 @@ def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(mo
     masked = Stage.computed("masked", unmasked["masked"].operation, [capped, unmasked["mask"]])
     stages = {stage.name: [stage] for stage in unmasked.stages} | {"masked": [capped, masked]}
     trace = replace(unmasked, stages=tuple(stage for each in stages.values() for stage in each))
-    notes = {trace: step(trace, "softmax").notes[0].runs for trace in (unmasked, trace)}
+    notes = {trace: step(trace, "softmax").notes[0].text for trace in (unmasked, trace)}
     said = "No mask hides anything here, so the masked scores are the"
     assert notes[unmasked] == runs(f"{said} scaled scores: $Z^M_i = Z_i$.")
     assert notes[trace] == runs(f"{said} capped scores: $Z^M_i = Z^C_i$.")
@@ -130,7 +205,10 @@ def test_a_step_of_a_trace_has_one_heading_and_a_short_text(trace):
 
 def test_every_section_is_said_of_some_trace_and_names_are_unique():
     said = {
-        (each.id, part.name) for t in TRACES.values() for each in steps_of(t) for part in (*each.sections, *each.notes)
+        (each.id.removesuffix(f"-{each.layer}"), part.name)
+        for t in TRACES.values()
+        for each in steps_of(t)
+        for part in (*each.sections, *each.notes)
     }
     assert said == {(each.id, part.name) for each in STEPS for part in (*each.sections, *each.notes)}
     for each in STEPS:
@@ -150,7 +228,7 @@ def test_ids_and_titles_tell_steps_apart():
     assert len({*IDS}) == len({each.title for each in STEPS}) == len(STEPS)
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     factor = trace["scaled"].operation.factor
     assert ("switched off" in heading(trace, "scaling")) == (factor == 1)
@@ -175,7 +253,8 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
         assert ("is added" in text(trace, "mask")) == (trace["mask"].value.dtype != bool)
     if "output" in trace:
         assert ("bias" in text(trace, "output")) == ("b_o" in trace)
-    assert ("random" in text(trace, "question")) == ("embeddings" in trace)
+    for kind, said in (("drawn", "random"), ("given", "worked example"), ("learnt", "made for"), ("built", "made for")):
+        assert trace.origin.kind != kind or said in text(trace, "question")
 
 
 @EVERYWHERE
@@ -192,7 +271,7 @@ def test_the_input_is_shown_once_before_it_is_projected(trace):
     assert ("X = E." in text(trace, "tokens") if "tokens" in steps else False) == bare
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_shares_are_as_the_text_says(trace):
     said, attention = text(trace, "softmax"), trace["attention"].value
     if "No share is negative" in said:
@@ -201,7 +280,7 @@ def test_shares_are_as_the_text_says(trace):
         assert np.allclose(attention.sum(axis=-1), np.isfinite(trace["masked"].value).any(axis=-1))
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_formulas_in_the_text_hold(trace):
     if "positions" in trace:
         assert "X = E + P." in text(trace, "positions")
@@ -220,7 +299,7 @@ def test_the_numbers_of_the_pass_are_counted(trace):
     assert counts == [sum(stage.value.size for stage in trace.stages)]
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_bars_are_the_rows_of_a_softmax(trace):
     bars = [(each.stage, each.array) for each in step(trace, "softmax").bars]
     summed = isinstance(trace["attention"].operation, SumNormalise)
@@ -230,11 +309,13 @@ def test_bars_are_the_rows_of_a_softmax(trace):
 
 @EVERYWHERE
 def test_arcs_are_shown_first_and_from_the_attention_on(trace):
-    ids = [each.id for each in steps_of(trace)]
-    assert [each.id for each in steps_of(trace) if each.arcs] == [ids[0], *ids[ids.index("softmax") :]]
+    titles = ["Softmax", "Weighted sum", "Concatenation", "Output", "Residual", "Answer", "Whole pass"]
+    assert [each.title for each in steps_of(trace) if each.arcs] == [
+        each.title for each in steps_of(trace) if each.title in ("Start", *titles)
+    ]
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_rows_and_columns_are_as_the_text_says(trace):
     assert "Queries are rows and keys are columns" in text(trace, "scores")
     for name in ("scores", "scaled", "masked", "attention"):
@@ -254,14 +335,14 @@ def test_the_softmax_is_computed_as_the_text_says():
     assert np.allclose(trace["attention"].value, exponentials / exponentials.sum(axis=-1, keepdims=True))
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_what_is_hidden_has_the_share_that_the_text_says(trace):
     if "mask" in (each.id for each in steps_of(trace)) and not trace["attention"].overridden:
         assert "its share of the attention will be exactly 0" in text(trace, "mask")
         assert not trace["attention"].value[np.isneginf(trace["masked"].value)].any()
 
 
-@EVERYWHERE
+@IN_ONE_LAYER
 def test_values_are_mixed_by_the_shares_and_heads_stand_side_by_side_as_the_text_says(trace):
     assert "a mixture of the values of all keys, each by its share of the attention" in text(trace, "weighted-sum")
     n_heads = len(trace["heads"].value)

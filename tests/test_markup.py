@@ -42,7 +42,7 @@ def test_a_run_enters_as_it_is():
 @pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 def test_no_markup_is_left_in_a_text_of_a_step(trace):
     for step in steps_of(trace):
-        for said in (step.heading, step.text, *(note.runs for note in step.notes)):
+        for said in (step.heading, step.text, *(note.text for note in step.notes)):
             assert {style for style, _ in said} <= {*STYLES, "told"}
             ours = "".join(text for style, text in said if style not in ("math", "word", "told"))
             assert not re.search(r"[*`$\[\]{}]|:\w+\[", ours)

@@ -10,6 +10,7 @@ from attnviz.core.settings import MAX_CHANGES
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"  # by the router AppTest loses what a callback says
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
+MUTE = {"stage": "heads", "head": 0}
 LARGE = {"sentence": " ".join(f"w{i}" for i in range(64)), "d_model": "128", "heads": "8"}
 
 
@@ -26,8 +27,8 @@ def changes(at):
         ("drop", 1, [FIRST, LAST]),
         ("drop", 2, [FIRST, MUTED]),
         ("drop", 3, [FIRST, MUTED, LAST]),
-        ("mute", 0, [FIRST, MUTED, LAST, "heads[0]=0"]),
-        ("mute", 1, [FIRST, LAST, MUTED]),
+        ("mute", {"stage": "heads", "head": 0}, [FIRST, MUTED, LAST, "heads[0]=0"]),
+        ("mute", {"stage": "heads", "head": 1}, [FIRST, LAST, MUTED]),
         ("reset", True, [""]),
         ("reset", False, [FIRST, MUTED, LAST]),
     ],
@@ -53,6 +54,50 @@ def test_as_many_numbers_are_set_by_hand_as_an_address_may_hold_and_no_more():
         did(at, "pass", "change", {"cell": f"w_q[0,{place % 8},{place // 8}]", "value": 1.0})
     assert len(changes(at)) == len(set(changes(at))) == MAX_CHANGES
     assert "at most 16" in at.toast[0].value
+
+
+@pytest.mark.parametrize(
+    ("address", "message", "sentence"),
+    [
+        ({"sentence": "the  cat, sat"}, [1, 3], "the  sat, cat"),
+        ({"sentence": "the  cat, sat"}, [0, 4], "the  cat, sat"),
+        ({"sentence": "the cat", "context": "le chat"}, [0, 1], "the cat"),
+        ({"model": "who-is-it", "sentence": "It was the  Animal"}, [3, 0], "Animal was the  It"),
+        ({"model": "by-hand", "sentence": "abc a"}, [4, 1], "abc a"),  # “^” stands before what was typed
+        ({"model": "by-hand", "sentence": "abc a"}, [2, 3], "acb a"),
+        ({"model": "by-hand", "sentence": "abc a"}, [0, 1], "abc a"),
+    ],
+)
+def test_two_words_of_one_sentence_are_swapped(address, message, sentence):
+    at = did(opened(**address), "pass", "swap", message)
+    assert quiet(at)
+    assert at.query_params["sentence"] == sentence
+
+
+def test_a_worked_example_has_no_sentence_to_swap_words_of():
+    at = opened(source="001 with")
+    address = dict(at.query_params)
+    did(at, "pass", "swap", [0, 1])
+    assert at.query_params == address
+
+
+def test_a_checkpoint_that_is_asked_for_is_shown_and_one_that_does_not_exist_is_not():
+    at = opened(model="mirror", seed="1")
+    last = sent(at)["model"]["training"]["at"]
+    for message, place in ((2, 2), (last, last), (0, 0), (last + 1, 0), (-1, 0), ("1", 0), (None, 0)):
+        did(at, "pass", "checkpoint", message)
+        assert quiet(at)
+        training = sent(at)["model"]["training"]
+        assert training["at"] == place
+        assert at.query_params.get("checkpoint", str(last)) == str(place)
+
+
+def test_of_a_pass_without_training_no_checkpoint_can_be_asked_for():
+    for address in ({"model": "by-hand"}, {"sentence": "the cat sat"}, {"source": "001 with"}):
+        at = opened(**address)
+        before = sent(at)
+        assert quiet(did(at, "pass", "checkpoint", 1))
+        assert sent(at)["stages"] == before["stages"]
 
 
 def test_slopes_are_sent_once_to_who_asked():
@@ -84,7 +129,7 @@ def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
 def test_the_viewer_is_led_where_the_scene_says_only_by_who_arrives():
     at = opened(step="Scores", cell="1.2.3.1.1")
     arrival = sent(at)["arrival"]
-    did(at, "pass", "mute", 0)
+    did(at, "pass", "mute", MUTE)
     at.selectbox(key="mask").set_value("causal").run()
     assert sent(at)["arrival"] == arrival
 
@@ -96,7 +141,7 @@ def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says()
             at.query_params.pop(name, None)
         for name, text in place.items():
             at.query_params[name] = text
-        did(at, "pass", "mute", 0)
+        did(at, "pass", "mute", MUTE)
         where = sent(at)["where"]
         assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "what made it"))
         assert where["cell"]["head"] == (1 if "cell" in place else 0)

@@ -10,19 +10,21 @@ from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.core.settings import CHOICES, divisors
 from attnviz.examples import EXAMPLES
+from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
+from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
 from attnviz.text.steps import STEPS
 
 PARAMETERS = """
-source sentence context d_model heads mask mask_size seed initialiser positions scaled
+source model checkpoint sentence context d_model heads mask mask_size seed initialiser positions scaled
 step cell picked changes trail ask order stage present reveal notebook
-""".split()  # noqa: SIM905, a list of 21 strings would be read one by one
+""".split()  # noqa: SIM905, a list of 23 strings would be read one by one
 STAGES = [stage.name for stage in fit(Scene()).trace.stages]
 WRITTEN = st.one_of(
     st.text(max_size=30),
-    st.sampled_from([*SOURCES, OWN, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES, "true", "-1", "1e999", "nan", "Ⅷ"]),
+    st.sampled_from([*SOURCES, *MODELS, OWN, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES]),
+    st.sampled_from(["true", "-1", "1e999", "nan", "Ⅷ"]),
     st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,5}", fullmatch=True),
     st.from_regex(r"(output|heads|w_o|scores|mask)\[[0-9](,[0-9]){0,3}\](=-?(inf|[0-9.e]{1,9}))?", fullmatch=True),
     st.sampled_from(["output[1,2]<concat[1,5]<heads[1,1,1]", "scores[0,1,2]=1.5;heads[1]=0", "a" * 2100, "\ud800"]),
@@ -42,11 +44,13 @@ def scenes(draw):
     """Scenes that fit their pass."""
     place = st.integers(0, 70)
     scene = Scene(
-        source=draw(st.sampled_from([OWN] * len(SOURCES) + [*SOURCES])),
+        source=draw(st.sampled_from([OWN] * len(SOURCES) + [*SOURCES] + 3 * [*MODELS])),
         sentence=draw(st.sampled_from(["the cat sat", "&=+#?%;<b>", " spaces  stay ", "", "word " * 65, "שלום 🙂"])),
+        model_seed=draw(st.integers(0, 9)),
+        checkpoint=draw(st.none() | st.integers(0, 30)),
         context=draw(st.sampled_from(["", " ", "der Hund"])),
         options=draw(options()),
-        selection=Selection(*draw(st.tuples(*[place] * 5))),
+        selection=draw(st.none() | st.builds(Selection, *[place] * 6)),
         picked=draw(st.sampled_from(["", *STAGES])),
         step=draw(st.sampled_from(STEPS)).id,
         changes=tuple(
@@ -59,6 +63,8 @@ def scenes(draw):
         reveal=draw(st.none() | st.integers(0, 99)),
         notebook=draw(st.sampled_from(list(EXAMPLES))),
     )
+    if scene.source in MODELS and draw(st.integers(0, 3)):  # mostly a sentence of words that it knows
+        scene = replace(scene, sentence=draw(st.sampled_from([text for _, text in MODELS[scene.source].examples])))
     return fit(scene).scene
 
 
@@ -98,7 +104,6 @@ def query_of_the_default(parameter):
     default = Scene()
     shown = {
         **{name: str(value).lower() for name, value in vars(default.options).items()},
-        "cell": str(default.selection),
     }
     shown |= {"heads": shown["n_heads"], "source": OWN, "sentence": default.sentence, "present": "0"}
     shown |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
@@ -143,6 +148,17 @@ def is_another_spelling(parameter, text, scene):
         ({"sentence": "  "}, "no words yet"),
         ({"stp": "mask"}, "stp is no parameter"),
         ({"step": "Mask"}, "no step 'Mask'; showing 'Softmax'"),
+        ({"model": "gpt"}, "model is one of who-is-it"),
+        ({"model": "mirror", "checkpoint": "99"}, "using the last, after"),
+        ({"model": "mirror", "checkpoint": "-1"}, "checkpoint is a whole number"),
+        ({"model": "mirror", "seed": "42"}, "from the seeds 0"),
+        ({"model": "mirror", "seed": "x"}, "seed is a whole number"),
+        ({"model": "mirror", "heads": "4", "context": "sun"}, "brings its own heads, context"),
+        ({"model": "mirror", "source": "001 with"}, "got both, using the model mirror"),
+        ({"model": "mirror", "sentence": "1 2 3 4 5 6 7 8 9"}, "at most 8"),
+        ({"model": "who-is-it", "sentence": "the unicorn tired"}, "unicorn"),
+        ({"model": "who-is-it", "sentence": ""}, "no words yet"),
+        ({"checkpoint": "3"}, "names no model"),
     ],
 )
 def test_what_is_mended_is_said(written, says):
@@ -159,8 +175,17 @@ def test_titles_of_steps_still_open_them_in_any_case():
 
 
 def test_a_first_visit_has_no_parameters():
-    assert query(Scene()) == {}
-    assert (parse({}).scene, parse({}).notices) == (Scene(), ())
+    assert parse({}).scene == fit(FIRST_VISIT).scene
+    assert parse({}).scene.source in MODELS
+    assert not parse({}).notices
+    assert parse({"utm_source": "mail"}).scene == parse({}).scene
+    assert query(parse({}).scene) == {"model": FIRST_VISIT.source}
+
+
+def test_an_address_without_a_model_means_what_it_meant_before_there_were_models():
+    assert parse({"step": "scores"}).scene == replace(Scene(), step="scores")
+    assert parse({"seed": "7"}).trace["x"].shape == (6, 8)
+    assert query(Scene()) == {"sentence": Scene().sentence}  # an empty one is that of a first visit
 
 
 def test_a_sentence_that_makes_no_pass_is_kept_with_everything_else():
@@ -175,7 +200,7 @@ def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
 
 @pytest.mark.parametrize("d_model", range(2, 33))
 def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
-    assert query(parse({"d_model": str(d_model)}).scene).keys() <= {"d_model"}
+    assert query(parse({"d_model": str(d_model)}).scene).keys() <= {"d_model", "sentence"}
 
 
 def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():

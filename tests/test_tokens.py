@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.tokens import cleaned, labels, tokenize
+from attnviz.core.tokens import cleaned, labels, swapped, tokenize
 
 # characters that cling, bridge, part or vanish: where a tokeniser goes wrong
 TRICKY = (
@@ -88,3 +88,29 @@ def test_no_two_labels_are_the_same_even_if_a_token_looks_like_one(tokens):
 
 def test_labels_count_from_the_second():
     assert labels(["the", "cat", "the", "The", "the"]) == ("the", "cat", "the (2)", "The", "the (3)")
+
+
+@pytest.mark.parametrize(
+    ("text", "one", "other", "after"),
+    [
+        ("the  cat, the dog", 1, 4, "the  dog, the cat"),
+        ("the  cat, the dog", 4, 1, "the  dog, the cat"),
+        ("one two", 0, 1, "two one"),
+        ("a-b dog", 1, 3, "a dog b -"),  # "adogb" would be one word
+    ],
+)
+def test_two_tokens_are_swapped_and_what_stands_between_tokens_stays(text, one, other, after):
+    assert swapped(text, one, other) == after
+
+
+@given(ANY_TEXT, st.data())
+def test_after_a_swap_two_tokens_are_in_each_other_s_place_and_all_others_in_their_own(text, data):
+    tokens = list(tokenize(text))
+    if len(tokens) > 1:
+        one, other = (data.draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
+        tokens[one], tokens[other] = tokens[other], tokens[one]
+        assert list(tokenize(swapped(text, one, other))) == tokens
+
+
+def test_tokens_that_were_typed_without_a_space_are_swapped_as_they_are_read():
+    assert swapped("ab  c", 0, 2, lambda text: text.replace(" ", "")) == "cb  a"

@@ -9,7 +9,7 @@ from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.ui.viewer.bundle import bundle
-from attnviz.ui.viewer.messages import cell_in, change_in, place_in
+from attnviz.ui.viewer.messages import cell_in, change_in, head_in, place_in, places_in
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
@@ -59,6 +59,34 @@ def test_what_is_no_place_is_none(message):
 
 def test_a_place_is_a_whole_number_also_as_a_float():
     assert (place_in(0, 3), place_in(2.0, 3)) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "message", [*NONSENSE, [0, 0], [0, 3], [0, 1, 2], [None, 1], {"0": 1}], ids=lambda m: repr(m)[:9]
+)
+def test_what_is_not_two_places_is_none(message):
+    assert places_in(message, 3) is None
+
+
+def test_two_places_are_read_in_their_order():
+    assert places_in([2, 0], 3) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        *NONSENSE,
+        *({"stage": stage, "head": 0} for stage in (*NONSENSE, "scores", "heads_9")),
+        *({"stage": "heads", "head": head} for head in (*NONSENSE[:1], -1, 2, "0")),
+    ],
+    ids=lambda m: repr(m)[:40],
+)
+def test_what_is_no_head_is_none(message):
+    assert head_in(TRACE, message) is None
+
+
+def test_a_head_is_read_with_the_heads_of_its_layer():
+    assert head_in(TRACE, {"stage": "heads", "head": 1}) == (1, "heads")
 
 
 MODULES = {

@@ -248,7 +248,7 @@ def test_changes_are_listed_undone_and_shown_by_how_much(opened):
     page.get_by_role("button", name="Undo", exact=True).click()
     page.get_by_role("button", name="Undo all").click()
     page.get_by_role("button", name="Mute head 1").click()
-    assert sent(page) == [["drop", 0], ["reset", True], ["mute", 0]]
+    assert sent(page) == [["drop", 0], ["reset", True], ["mute", {"stage": "heads", "head": 0}]]
     page.get_by_role("button", name="The attention moved.").click()
     assert parameters(page)["step"] == "softmax"
 
@@ -435,7 +435,7 @@ def test_of_several_changes_each_is_undone_by_its_own_button_and_a_head_is_muted
         page.locator(".changes li", has_text=text).get_by_role("button").click()
         assert sent(page)[-1] == ["drop", place]
     page.get_by_role("button", name="Mute head 2").click()
-    assert sent(page)[-1] == ["mute", 1]
+    assert sent(page)[-1] == ["mute", {"stage": "heads", "head": 1}]
 
 
 def test_the_mask_s_numbers_are_called_visible_and_hidden(opened):
@@ -532,3 +532,93 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
 def test_what_the_address_has_wrong_is_mended_in_it(opened):
     page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
     assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}
+
+
+def figures(page):
+    """What the strip says of the training."""
+    return " ".join(page.locator(".training .figures span").all_inner_texts())
+
+
+def answered(page, message):
+    """Answer what was asked for: the document of that checkpoint."""
+    page.evaluate("(given) => viewer.show(given)", json.loads(written(model="who-is-it", checkpoint=str(message))))
+
+
+def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do(opened):
+    page = opened(model="who-is-it")
+    training = json.loads(written(model="who-is-it"))["model"]["training"]
+    steps, loss_and_accuracy = training["checkpoints"], {step: rest for step, *rest in training["curve"]}
+    slider = page.get_by_role("slider", name="Training steps")
+    slider.focus()
+    for key, place in (("ArrowLeft", len(steps) - 2), ("Home", 0), ("ArrowRight", 1)):
+        slider.press(key)
+        assert sent(page)[-1] == ["checkpoint", place]
+        answered(page, place)
+        loss, accuracy = loss_and_accuracy[steps[place]]
+        after = f"after {steps[place]} of {steps[-1]} steps" if place else "before training"
+        assert slider.get_attribute("aria-valuetext") == after
+        assert figures(page).startswith(f"{after}: loss {loss:.2f} held-out accuracy ")
+        assert float(re.findall(r"(\d+)\xa0%", figures(page))[0]) == pytest.approx(100 * accuracy, abs=1)
+
+
+def test_the_strip_is_pressed_where_a_checkpoint_is_and_plays_on_from_there(opened):
+    page = opened(model="who-is-it")
+    page.get_by_role("slider", name="Training steps").click(position={"x": 6, "y": 20})
+    assert sent(page)[-1] == ["checkpoint", 0]
+    answered(page, 0)
+    page.get_by_role("button", name="Play training").click()
+    for place in (1, 2):
+        becomes(page, lambda: sent(page)[-1], ["checkpoint", place])
+        answered(page, place)
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(1200)
+    assert sent(page)[-1] == ["checkpoint", 2]
+
+
+def test_the_table_of_kinds_and_the_patterns_are_those_of_the_checkpoint(opened):
+    page = opened(model="who-is-it", checkpoint="1")
+    training = json.loads(written(model="who-is-it", checkpoint="1"))["model"]["training"]
+    values = [read(text) for text in page.locator(".kinds td").all_inner_texts()]
+    assert values == [pytest.approx(value, abs=0.006) for row in training["kinds"]["values"] for value in row]
+    shares = page.locator(".training .patterns").inner_text()
+    for pattern in training["patterns"]:
+        assert pattern["label"] in shares
+
+
+def test_the_answer_stands_after_the_last_word_with_what_it_was_and_leads_to_its_step(opened):
+    sentence = "the animal did not cross the street because it was too tired"
+    page = opened(model="who-is-it", sentence=sentence, changes="mask[11,1]=0")
+    answer = page.locator(".thread .answer")
+    assert answer.count() == 1
+    assert re.fullmatch(r"street\s+\S+\s%\s+✗\s+was animal \S+\s?\S*\s%", answer.inner_text())
+    answer.click()
+    assert parameters(page)["step"] == "answer"
+    assert number(page).startswith("probabilities[tired, street]")
+
+
+def test_each_digit_has_its_answer_below(opened):
+    page = opened(model="mirror", sentence="3 1 4 1 5 9 2 6")
+    assert page.locator(".thread .answer strong").all_inner_texts() == [*"62951413"]
+    words, answers = (
+        [box["x"] + box["width"] / 2 for box in (each.bounding_box() for each in page.locator(selector).all())]
+        for selector in (".thread .words button", ".thread .answer")
+    )
+    assert words == [pytest.approx(x, abs=2) for x in answers]
+
+
+def test_a_presenter_s_screen_gives_no_answer_away(opened):
+    page = opened("?step=answer&present=1&reveal=0", model="who-is-it")
+    assert page.locator(".thread .answer").inner_text() == "?"
+    for _ in range(9):
+        page.keyboard.press("PageDown")
+    assert page.locator(".thread .answer").inner_text() != "?"
+
+
+def test_two_words_that_were_typed_can_be_swapped(opened):
+    page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
+    page.get_by_role("button", name="Swap “tired” and “animal”").click()
+    assert sent(page) == [["swap", [11, 1]]]
+    page = opened("?step=softmax&ask=what if&cell=1.2.2.1.1", model="who-is-it")
+    assert page.get_by_role("button", name="Swap").count() == 0, "a word and itself"
+    page = opened("?step=softmax&ask=what if&cell=1.2.3.1.1", source="001 with")
+    assert page.get_by_role("button", name="Swap").count() == 0, "nobody typed these"

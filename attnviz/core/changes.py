@@ -91,9 +91,9 @@ def parse_change(text: str) -> Change:
     return Change(written["stage"], tuple(map(int, written["index"].split(","))), float(written["value"]))
 
 
-def muted(head: int) -> Change:
-    """The change that silences a head, counted from 0: its output is set to zeros."""
-    return Change("heads", (head,), 0.0)
+def muted(head: int, heads: str = "heads") -> Change:
+    """The change that silences a head, counted from 0, of one layer's `heads`: its output is set to zeros."""
+    return Change(heads, (head,), 0.0)
 
 
 def toggled(mask: np.ndarray, index: tuple[int, ...]) -> Change:

@@ -1,7 +1,7 @@
 """Tokens: the words and punctuation marks of a sentence, in any script."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import chain, count
 
 _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
@@ -46,6 +46,34 @@ def tokenize(text: str) -> tuple[str, ...]:
             tokens.append(cluster)
             grows = _in_word(cluster)
     return tuple(tokens)
+
+
+def swapped(text: str, one: int, other: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:
+    """`text` with two tokens in each other's place, counted from its first; what stands between tokens stays.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the tokens of a text, whose letters are all those of the text but the spaces.
+
+    Examples
+    --------
+    >>> swapped("The  cat, the dog", 1, 4)
+    'The  dog, the cat'
+    """
+    text, tokens = cleaned(text), list(read(text))
+    one, other = sorted((one, other))
+    (start, end), (from_, to) = (_span(text, tokens, place) for place in (one, other))
+    tokens[one], tokens[other] = tokens[other], tokens[one]
+    found = text[:start] + text[from_:to] + text[end:from_] + text[start:end] + text[to:]
+    return found if list(read(found)) == tokens else " ".join(tokens)  # as “-” parts “a-b”, and a word wouldn't
+
+
+def _span(text: str, tokens: Sequence[str], place: int) -> tuple[int, int]:
+    """Where a token begins and ends in the text."""
+    letters = [at for at, letter in enumerate(text) if letter != " "]
+    first = sum(map(len, tokens[:place]))
+    return letters[first], letters[first + len(tokens[place]) - 1] + 1
 
 
 def labels(tokens: Sequence[str]) -> tuple[str, ...]:

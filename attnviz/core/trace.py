@@ -65,6 +65,19 @@ class Trace:
 
     def layer(self, number: int) -> Layer:
         """The pass as one of its layers, counted from 1, has it."""
+        return self.layers[number - 1]
+
+    @cached_property
+    def layers(self) -> tuple[Layer, ...]:
+        """The pass as each of its layers has it."""
+        return tuple(self._layer(number) for number in range(1, self.n_layers + 1))
+
+    def layer_of(self, name: str) -> Layer:
+        """The layer that a stage is spoken of in: its own; else the last of those that have it by its name."""
+        own, _ = split(name)
+        return next(layer for layer in reversed(self.layers) if layer.names.get(own) == name)
+
+    def _layer(self, number: int) -> Layer:
         if self.n_layers == 1:
             return Layer(number, self, {stage.name: stage.name for stage in self.stages})
         own = {stage.name: name for stage in self.stages for name, of in (split(stage.name),) if of == number}

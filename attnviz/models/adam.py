@@ -6,6 +6,7 @@ from attnviz.core.graph import Arrays
 
 KEPT_OF_MEAN, KEPT_OF_SQUARE = 0.9, 0.999
 WARM_UP = 20  # steps until the full rate: the first means are of few slopes
+SLOWING_DOWN = 0.25  # of all steps, at the end: late leaps would undo what has been learnt
 
 
 class Adam:
@@ -14,11 +15,14 @@ class Adam:
     Parameters
     ----------
     rate : float
-        How far a parameter moves whose slopes are always the same.
+        How far a parameter moves whose slopes are always the same. It falls to 0 until the last step,
+        so that what has been learnt is not lost by a late leap.
+    last : int
+        How many steps there are.
     """
 
-    def __init__(self, rate: float):
-        self.rate = rate
+    def __init__(self, rate: float, last: int):
+        self.rate, self.last = rate, last
         self.steps = 0
         self._means: Arrays = {}
         self._squares: Arrays = {}
@@ -26,7 +30,7 @@ class Adam:
     def moved(self, parameters: Arrays, slopes: Arrays) -> Arrays:
         """The parameters after one more step."""
         self.steps += 1
-        rate = self.rate * min(1, self.steps / WARM_UP)
+        rate = self.rate * min(1, self.steps / WARM_UP, (self.last + 1 - self.steps) / (self.last * SLOWING_DOWN))
         return {name: array - rate * self._direction(name, slopes[name]) for name, array in parameters.items()}
 
     def _direction(self, name: str, slope: np.ndarray) -> np.ndarray:

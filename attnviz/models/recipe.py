@@ -16,14 +16,14 @@ class Recipe:
 
     Attributes
     ----------
+    id : str
+        The name of the model in addresses and of its file; its random numbers depend on it and the seed alone.
     task : Learnable
     d_model : int
     rate : float
         How far Adam moves each parameter in a step.
     checkpoints : tuple of int
         After how many steps the parameters are kept; the last is the end of training.
-    decimals : int
-        At how many the parameters are recorded.
     seeds : int
         How many models are trained, from the seeds 0, 1, ...
     n_places : int
@@ -32,20 +32,25 @@ class Recipe:
     residual, causal : bool
     """
 
+    id: str
     task: Learnable
     d_model: int
     rate: float
     checkpoints: tuple[int, ...]
-    decimals: int
     seeds: int = 1
     n_places: int = 0
     n_layers: int = 1
     residual: bool = False
     causal: bool = False
 
+    @property
+    def steps(self) -> int:
+        """How many steps of training there are."""
+        return self.checkpoints[-1]
+
     def untrained(self, seed: int) -> Model:
         """The model with random parameters: each number N(0, 1 / rows) in matrices, N(0, 1 / 4) in vectors."""
-        random, size = stream(self.task.title, seed), self.d_model
+        random, size = stream(self.id, seed), self.d_model
         square = (size, size)
 
         def drawn(*shape: int) -> np.ndarray:

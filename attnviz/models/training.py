@@ -68,12 +68,12 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
 
 
 def train(recipe: Recipe, seed: int) -> Iterator[Model]:
-    """The model after 0, 1, 2, ... steps, without end."""
+    """The model after 0, 1, 2, ... steps, to the last of the recipe."""
     model = recipe.untrained(seed)
-    random = stream(f"{recipe.task.title}, batches", seed)
-    parameters, adam = model.arrays, Adam(recipe.rate)
+    random = stream(f"{recipe.id}, batches", seed)
+    parameters, adam = model.arrays, Adam(recipe.rate, recipe.steps)
     stages = stages_for(model, recipe.task.batch(random, 1))
-    while True:
-        yield model
+    yield model
+    for _ in range(recipe.steps):
         parameters = adam.moved(parameters, slopes(stages, parameters, recipe.task.batch(random, BATCH)))
-        model = model.with_arrays(parameters, kind="learnt")
+        yield model.with_arrays(parameters, kind="learnt")

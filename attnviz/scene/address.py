@@ -10,8 +10,19 @@ from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS, nearest
 from attnviz.examples import EXAMPLES
+from attnviz.models import MODELS
 from attnviz.scene.fitting import Fitted, fit
-from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
+from attnviz.scene.scene import (
+    FIRST_VISIT,
+    ORDERS,
+    OWN,
+    QUESTIONS,
+    SOURCES,
+    Options,
+    Scene,
+    of_model,
+    with_options,
+)
 from attnviz.text.steps import STEPS, find
 
 Query = Mapping[str, str | Sequence[str]]
@@ -20,23 +31,31 @@ _OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Opti
 """The parameters that are settings, and their names in `Settings`."""
 
 _MOMENT = re.compile("[0-9]{1,2}")
+_COUNT = re.compile("[0-9]{1,9}")
 
 
 def query(scene: Scene) -> dict[str, str]:
-    """The parameters of the scene's address, in a fixed order; those that say what a first visit shows are left out."""
-    defaults = Scene()
+    """The parameters of the scene's address, in a fixed order.
+
+    Those are left out that say what is seen first of the same source. A model
+    is always named, and so is one's own sentence: an address without either is
+    that of a first visit, or of earlier versions, which had no models.
+    """
+    is_model = scene.source in MODELS
+    defaults = of_model(scene.source) if is_model else Scene()
     usual = with_options(Options(), d_model=scene.options.d_model)
     usual = replace(usual, d_model=Options().d_model)
+    trained = {"seed": scene.model_seed or "", "checkpoint": "" if scene.checkpoint is None else scene.checkpoint}
     written = {
-        "source": scene.source if scene.source != OWN else "",
         "context": scene.context,
         **{
             parameter: str(getattr(scene.options, name)).lower()
             for parameter, name in _OPTIONS.items()
             if getattr(scene.options, name) != getattr(usual, name)
         },
+        **({name: str(value) for name, value in trained.items()} if is_model else {}),
         "step": scene.step if scene.step != defaults.step else "",
-        "cell": str(scene.selection) if scene.selection != defaults.selection else "",
+        "cell": "" if scene.selection is None else str(scene.selection),
         "picked": scene.picked,
         "changes": format_changes(scene.changes),
         "trail": format_trail(scene.trail),
@@ -46,8 +65,13 @@ def query(scene: Scene) -> dict[str, str]:
         "reveal": "" if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
     }
-    sentence = {"sentence": scene.sentence} if scene.sentence != defaults.sentence else {}  # an empty one counts too
-    return sentence | {parameter: text for parameter, text in written.items() if text}
+    return _of_the_source(scene, defaults) | {parameter: text for parameter, text in written.items() if text}
+
+
+def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
+    source = {} if scene.source == OWN else {"model" if scene.source in MODELS else "source": scene.source}
+    is_typed = scene.source == OWN or scene.sentence != defaults.sentence  # an empty one counts too
+    return source | ({"sentence": scene.sentence} if is_typed else {})
 
 
 def parse(written: Query) -> Fitted:
@@ -61,9 +85,13 @@ def parse(written: Query) -> Fitted:
     """
     notices = [f"{name} is no parameter of attnviz, and is left out." for name in written if name not in PARAMETERS]
     texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
-    scene = Scene(options=_options(texts, notices))
+    if not texts:
+        return replace(fit(FIRST_VISIT), notices=tuple(notices))
+    model = _model(texts, notices)
+    scene = of_model(model, **_training(texts, notices)) if model else Scene(options=_options(texts, notices))
+    brought = ("source", "context") if model else ()
     for name, read in _READERS.items():
-        if name in texts:
+        if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
     fitted = fit(scene)
     return replace(fitted, notices=(*notices, *fitted.notices))
@@ -109,6 +137,36 @@ def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
     allowed, mended = nearest(written)
     notices += mended
     return with_options(Options(), **allowed)
+
+
+def _model(texts: Mapping[str, str], notices: list[str]) -> str:
+    """The id of the model that is named; empty where there is none, or it doesn't exist."""
+    if "model" not in texts:
+        if "checkpoint" in texts:
+            notices.append("checkpoint is of a model's training; the address names no model, so it is left out.")
+        return ""
+    found = next((each for each in MODELS if each == texts["model"].strip().casefold()), "")
+    if not found:
+        notices.append(
+            f"model is one of {', '.join(MODELS)}; got {texts['model'][:40]!r}, so these are random parameters."
+        )
+    elif "source" in texts:
+        notices.append(f"An address names a model or a source; got both, using the model {found}.")
+    return found
+
+
+def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:
+    """Which training of a model, and how far, as whole numbers; `fit` brings them to those that there are."""
+    brought = [name for name in (*_OPTIONS, "context") if name in texts and name != "seed"]
+    if brought:
+        notices.append(f"A model brings its own {', '.join(brought)}; what the address says of it is left out.")
+    found = {}
+    for name, part in (("seed", "model_seed"), ("checkpoint", "checkpoint")):
+        if name in texts and _COUNT.fullmatch(texts[name]):
+            found[part] = int(texts[name])
+        elif name in texts:
+            notices.append(f"{name} is a whole number from 0 on; got {texts[name][:40]!r}, and is left out.")
+    return found
 
 
 def _step(text: str, notices: list[str]) -> dict:
@@ -190,7 +248,7 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
 
-PARAMETERS = (*_OPTIONS, *_READERS)
+PARAMETERS = (*_OPTIONS, "model", "checkpoint", *_READERS)
 """The names of all parameters."""
 
 _LOOKS = {

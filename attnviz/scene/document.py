@@ -8,10 +8,12 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
+from attnviz.models import MODELS
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import OWN, Scene
+from attnviz.scene.start import selected, start
 from attnviz.text import movement
-from attnviz.text.steps import STEPS, steps_of
+from attnviz.text.steps import nearest, steps_of
 from attnviz.views import palette
 from attnviz.views.map import arrows, columns
 from attnviz.views.scales import limits
@@ -39,19 +41,22 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     steps = steps_of(trace)
     places = columns(trace, steps)
-    heads = heads_to_send(trace, (*asked, scene.selection.within(trace).head), MOST if asked else MOST_UNASKED)
+    heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MOST if asked else MOST_UNASKED)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
         "stages": stages(trace, limits(trace, steps), heads),
         "steps": [step_data(trace, step) for step in steps],
-        "order": [step.id for step in STEPS],
+        "nearest": nearest(trace),
         "map": {
-            "columns": [{"step": step.id, "title": step.title, "stages": places[step.id]} for step in steps],
+            "columns": [
+                {"step": step.id, "title": step.title, "layer": step.layer, "stages": places[step.id]} for step in steps
+            ],
             "arrows": arrows(trace, [name for names in places.values() for name in names]),
         },
         "words": _words(trace),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
         "where": where(scene, trace),
+        "start": vars(start(trace)),
         "arrival": arrival,
         "changes": [
             {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
@@ -60,7 +65,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of) if slopes_of else None,
-        "link": {"sentence": scene.sentence} if scene.source == OWN else {},
+        "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
     }
 
 
@@ -68,7 +73,7 @@ def where(scene: Scene, trace: Trace) -> dict:
     """Where in its pass the scene looks."""
     return {
         "step": scene.step,
-        "cell": vars(scene.selection.within(trace)),
+        "cell": vars(selected(scene, trace)),
         "picked": scene.picked,
         "trail": list(scene.trail),
         "ask": scene.question,
@@ -111,5 +116,5 @@ _BYTES = 8 * 4 / 3  # of a number: float64 as base64
 
 
 def _words(trace: Trace) -> dict:
-    labels = {axis.name: list(axis.labels) for axis in trace.axes("scores")}
+    labels = {axis.name: list(axis.labels) for axis in trace.layers[0].trace.axes("scores")}
     return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace}

@@ -9,10 +9,11 @@ from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
-from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
-from attnviz.scene.scene import OWN, SOURCES, Scene
-from attnviz.text.steps import STEPS, steps_of
+from attnviz.models import MODELS
+from attnviz.scene.scene import OWN, SOURCES, Options, Scene
+from attnviz.scene.start import start
+from attnviz.text.steps import nearest, title
 
 
 @dataclass(frozen=True)
@@ -42,26 +43,25 @@ class Fitted:
 
 def fit(scene: Scene) -> Fitted:
     """Make the pass of a scene, and bring what lies outside of it inside."""
+    scene, notices = _with_own_settings(scene)
     try:
-        original = trace_of(scene.settings) if scene.source == OWN else SOURCES[scene.source][1].trace
+        original = _pass(scene)
     except SettingsError as error:
-        return Fitted(scene, None, None, refused=(str(error),))
+        return Fitted(scene, None, None, tuple(notices), refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
-    notices = []
-    selection = scene.selection
-    if selection != Selection():  # where nobody has picked anything, the viewer brings it inside
-        selection = selection.within(trace)
+    selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
+    if selection == start(trace):
+        selection = None
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)
     picked = scene.picked if scene.picked in trace else ""
     if picked != scene.picked:
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
-    step = _nearest_step(scene.step, trace)
-    if step != scene.step != Scene().step:
-        titles = {each.id: each.title for each in STEPS}
-        notices.append(f"This pass has no step {titles[scene.step]!r}; showing {titles[step]!r}.")
+    step = nearest(trace)[scene.step]
+    if title(step) != title(scene.step):
+        notices.append(f"This pass has no step {title(scene.step)!r}; showing {title(step)!r}.")
     fitted = replace(
         scene,
         changes=changes,
@@ -71,6 +71,38 @@ def fit(scene: Scene) -> Fitted:
         trail=tuple(map(str, trail)),
     )
     return Fitted(fitted, original, trace, tuple(notices), refused)
+
+
+def _pass(scene: Scene) -> Trace:
+    if scene.source == OWN:
+        return trace_of(scene.settings)
+    if scene.source in MODELS:
+        return MODELS[scene.source].at(scene.model_seed, scene.checkpoint).trace(scene.sentence)
+    return SOURCES[scene.source][1].trace
+
+
+def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
+    """The scene without what its source has no use for, and with a training that there is; what was mended."""
+    if scene.source not in MODELS:
+        return replace(scene, model_seed=Scene().model_seed, checkpoint=None), []
+    model, notices = MODELS[scene.source], []
+    seed, checkpoint = scene.model_seed, scene.checkpoint
+    if seed not in model.seeds:
+        seed = min(model.seeds, key=lambda each: abs(each - seed))
+        notices.append(
+            f"“{model.title}” was trained from the seeds {', '.join(map(str, model.seeds))}; got {scene.model_seed}, "
+            f"using {seed}."
+        )
+    steps = model.checkpoints(seed)
+    if checkpoint is not None and checkpoint >= len(steps):
+        notices.append(
+            f"“{model.title}” has the checkpoints 0 to {len(steps) - 1}; got {checkpoint}, using the last, after "
+            f"{steps[-1]:,} steps of training."
+        )
+        checkpoint = None
+    if checkpoint == len(steps) - 1:
+        checkpoint = None
+    return replace(scene, options=Options(), context="", model_seed=seed, checkpoint=checkpoint), notices
 
 
 def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:
@@ -86,10 +118,3 @@ def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...
         return tuple(fitting), trace.with_changes(*fitting), tuple(refused)
     except ArrayError as error:
         return (), trace, (*refused, f"{error} No change was made.")
-
-
-def _nearest_step(wanted: str, trace: Trace) -> str:
-    """The id of the step if the pass has it; else of the next step that it has."""
-    ids = [step.id for step in STEPS]
-    there = [step.id for step in steps_of(trace)]
-    return next(each for each in ids[ids.index(wanted) :] if each in there)  # every pass ends in the last

@@ -5,8 +5,8 @@ from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import QUESTIONS, Scene
-from attnviz.text.steps import STEPS
-from attnviz.text.vocabulary import entry
+from attnviz.scene.start import selected
+from attnviz.text.steps import STEPS, entry
 
 
 def take_apart(fitted: Fitted) -> dict[str, object]:
@@ -15,7 +15,7 @@ def take_apart(fitted: Fitted) -> dict[str, object]:
     if trace is None:
         return {}
     cells, _ = parse_trail(trace, format_trail(scene.trail))
-    cells = cells or (trace.cell_at(trace.output.name, scene.selection.within(trace)),)
+    cells = cells or (trace.cell_at(trace.output.name, selected(scene, trace)),)
     return _at(trace, cells[-1], scene) | {"trail": tuple(map(str, cells))}
 
 
@@ -25,7 +25,7 @@ def what_if(fitted: Fitted) -> dict[str, object]:
     if trace is None:
         return asks
     if scene.picked:
-        return _at(trace, trace.cell_at(scene.picked, scene.selection.within(trace)), scene) | asks
+        return _at(trace, trace.cell_at(scene.picked, selected(scene, trace)), scene) | asks
     if scene.changes:
         last = scene.changes[-1]
         rest = (0,) * (len(trace[last.stage].shape) - len(last.index))
@@ -35,5 +35,5 @@ def what_if(fitted: Fitted) -> dict[str, object]:
 
 def _at(trace: Trace, cell: Cell, scene: Scene) -> dict[str, object]:
     """The step that shows a cell, with the cell selected."""
-    selection = trace.selection_at(cell, scene.selection.within(trace))
+    selection = trace.selection_at(cell, selected(scene, trace))
     return {"step": entry(cell.stage).step, "selection": selection, "picked": cell.stage}

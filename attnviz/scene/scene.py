@@ -8,6 +8,7 @@ from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.core.settings import DEFAULTS, Settings, nearest_heads
 from attnviz.examples import EXAMPLES
+from attnviz.models import MODELS
 from attnviz.text.steps import STEPS
 
 OWN = "your own sentence"
@@ -37,14 +38,19 @@ class Scene:
     Attributes
     ----------
     source : str
-        `OWN`, or a worked example's key in `SOURCES`.
+        `OWN`, which is random parameters; a model's id in `MODELS`; or a worked example's key in `SOURCES`.
     sentence, context : str
         As they were typed, so perhaps empty or too long for a pass; no context is "".
     options : Options
-        The other settings.
+        The other settings of random parameters.
+    model_seed : int
+        Which training of a model is shown.
+    checkpoint : int or None
+        How far it has been trained: the place of a checkpoint; None is the last.
     changes : tuple of Change
         The numbers set by hand.
-    selection : Selection
+    selection : Selection or None
+        None where nobody has picked a number (see `attnviz.scene.start`).
     picked : str
         The stage whose cell was picked last, or "".
     step : str
@@ -67,8 +73,10 @@ class Scene:
     sentence: str = SENTENCE
     context: str = ""
     options: Options = field(default_factory=Options)
+    model_seed: int = 0
+    checkpoint: int | None = None
     changes: tuple[Change, ...] = ()
-    selection: Selection = field(default_factory=Selection)
+    selection: Selection | None = None
     picked: str = ""
     step: str = STEPS[0].id
     trail: tuple[str, ...] = ()
@@ -94,3 +102,12 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; the number of heads becomes the nearest that divides `d_model`."""
     changed = replace(options, **values)
     return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
+
+
+def of_model(model: str, **parts: object) -> Scene:
+    """What is seen first of a model: its first example."""
+    return Scene(source=model, sentence=MODELS[model].examples[0][1], **parts)
+
+
+FIRST_VISIT = of_model(next(iter(MODELS)))
+"""What who comes without an address sees."""

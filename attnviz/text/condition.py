@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from attnviz.core.origin import Kind
 from attnviz.core.trace import Trace
 
 Condition = Callable[[Trace], bool]
@@ -25,3 +26,18 @@ def lacks(*names: str) -> Condition:
 def both(*conditions: Condition) -> Condition:
     """The condition that all of these hold."""
     return lambda trace: all(condition(trace) for condition in conditions)
+
+
+def origin(kind: Kind) -> Condition:
+    """The condition that a trace's parameters are given, drawn, learnt or built."""
+    return lambda trace: trace.origin.kind == kind
+
+
+def of_model(trace: Trace) -> bool:
+    """The condition that a trace is a model's: of words of its own, with a task."""
+    return bool(trace.origin.title)
+
+
+def of_nobody(trace: Trace) -> bool:
+    """The condition that it is no model's."""
+    return not of_model(trace)

@@ -1,6 +1,8 @@
 """Entry: what the vocabulary says of one stage."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from attnviz.text.story import Story
@@ -24,7 +26,7 @@ class Entry:
     scale : {"signed", "share", "flag"}
         Diverging around zero, sequential from 0 to 1, or visible and hidden.
     kind : {"input", "parameter", "computed"}
-        Whether it enters, is learnt in a real model, or is computed from earlier
+        Whether it enters, is what training finds, or is computed from earlier
         stages (a pass that begins later, with queries say, has it given).
     stories : tuple of Story
         What is said of one of its numbers; of those that hold the first is told.
@@ -40,3 +42,13 @@ class Entry:
     kind: Literal["input", "parameter", "computed"] = "computed"
     stories: tuple[Story, ...] = ()
     step: str = ""
+
+    def of_layer(self, number: int) -> Entry:
+        """The entry of the same stage in one of several layers: S_i becomes S^{(2)}_i, and W^Q_i W^{Q(2)}_i."""
+        base, *head = self.symbol.split("_")
+        letter, _, above = base.partition("^")
+        return replace(
+            self,
+            symbol="_".join([f"{letter}^{{{above}({number})}}", *head]),
+            step=f"{self.step}-{number}",
+        )

@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.steps import full_title
 
 HEAD = '''\
 import numpy as np
@@ -39,7 +39,7 @@ def script(trace: Trace) -> str:
     computed = [stage for stage in trace.stages if not stage.is_given]
     lines = [HEAD, *(f'{stage.name} = given["{stage.name}"]  # {_shape(stage)}' for stage in given)]
     for stage in computed:
-        lines += ["", f"# {VOCABULARY[stage.name].title}, {_shape(stage)}", *trace.lines(stage.name)]
+        lines += ["", f"# {full_title(stage.name)}, {_shape(stage)}", *trace.lines(stage.name)]
         lines += [f'{stage.name} = compared("{stage.name}", {stage.name}, {_size(trace, stage):.3g})']
     return "\n".join([*lines, "", FOOT]) + "\n"
 

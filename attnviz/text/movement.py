@@ -8,7 +8,7 @@ from attnviz.analysis.differences import difference
 from attnviz.core.changes import Change
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Stage, Trace
-from attnviz.text.vocabulary import entry
+from attnviz.text.steps import entry, full_title
 from attnviz.text.wording import length, precise
 
 
@@ -22,7 +22,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
     'The output moved most for “sat”, by up to 0.43; 2 of 3 rows did not move.'
     """
-    stage, title = after[name], f"The {entry(name).title.lower()}"
+    stage, title = after[name], f"The {full_title(name).lower()}"
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
         moved = np.abs(difference(before, after, name))
     furthest = np.unravel_index(moved.argmax(), moved.shape)
@@ -48,7 +48,7 @@ def described(trace: Trace, change: Change) -> str:
     stage = trace[change.stage]
     if len(change.index) < len(stage.shape):
         words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
-        return f"{entry(change.stage).title} of {words}, all of them = {_signed(change.value)}"
+        return f"{full_title(change.stage)} of {words}, all of them = {_signed(change.value)}"
     return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
 
 

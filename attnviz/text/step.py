@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Layer, Trace
 from attnviz.text.condition import Condition, always
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
+from attnviz.text.story import renamed
 
 Writer = Callable[[Trace, Mapping[str, Entry]], str | Runs]
 
@@ -23,7 +24,7 @@ class Section:
         What it is about, unique within the step.
     text : str, runs or callable
         In our markup; or a function that writes it, or its runs, from a trace and the entries of all
-        stages, where it names what differs from trace to trace.
+        stages, where it names what differs from trace to trace. Runs, once it is of a trace.
     when : callable
         For which traces it holds.
     stages : tuple of str
@@ -35,15 +36,23 @@ class Section:
     when: Condition = always
     stages: tuple[str, ...] = ()
 
-    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Section:
-        """The section with its text for the trace, and those of its stages that the trace has."""
-        text = self.text(trace, entries) if callable(self.text) else self.text
-        return replace(self, text=text, stages=tuple(name for name in self.stages if name in trace))
+    def of(self, layer: Layer, entries: Mapping[str, Entry]) -> Section:
+        """The section with its text for a layer of a trace, and those of its stages that are there."""
+        text = self.text(layer.trace, entries) if callable(self.text) else self.text
+        said = runs(text) if isinstance(text, str) else text
+        return replace(
+            self,
+            text=[_told_in(layer, *run) for run in said],
+            stages=tuple(layer.names[name] for name in self.stages if name in layer.trace),
+        )
 
-    @property
-    def runs(self) -> Runs:
-        """Its text, once it is of a trace."""
-        return runs(self.text) if isinstance(self.text, str) else self.text
+
+def _told_in(layer: Layer, style: str, said: str | dict) -> list:
+    """A run as it reads in a layer: what it tells is told of the stages of that layer."""
+    if style != "told":
+        return [style, said]
+    stories = [[when, renamed(text, layer.names)] for when, text in said["stories"]]
+    return [style, {"of": layer.names[said["of"]], "stories": stories}]
 
 
 @dataclass(frozen=True)
@@ -92,6 +101,8 @@ class Step:
         where it has none.
     when : callable, optional
         Which traces have the step; by default those with one of its stages.
+    layer : int
+        Of a trace of several layers the one that it shows, counted from 1; 0 where it shows none.
     """
 
     id: str
@@ -105,35 +116,41 @@ class Step:
     bars: tuple[Bars, ...] = ()
     subject: str = ""
     when: Condition | None = None
+    layer: int = 0
 
     @property
     def heading(self) -> Runs:
         """Its heading, once it is of a trace."""
-        return self.headings[0].runs
+        return self.headings[0].text
 
     @property
     def text(self) -> Runs:
         """Its sections as one paragraph."""
-        spaced = [run for section in self.sections for run in (["", " "], *section.runs)]
+        spaced = [run for section in self.sections for run in (["", " "], *section.text)]
         return spaced[1:]
 
     def is_in(self, trace: Trace) -> bool:
         """Whether the trace has this step."""
         return self.when(trace) if self.when else any(name in trace for name in self.stages)
 
-    def of(self, trace: Trace, entries: Mapping[str, Entry]) -> Step:
-        """The step with the stages that the trace has, and with what holds for it; `entries` are those of all steps."""
+    def of(self, layer: Layer, entries: Mapping[str, Entry]) -> Step:
+        """The step with the stages that a layer of a trace has, under their names in the whole trace, and what holds.
+
+        `entries` are those of all stages, by their names in the layer.
+        """
 
         def said(sections: tuple[Section, ...]) -> tuple[Section, ...]:
-            return tuple(section.of(trace, entries) for section in sections if section.when(trace))
+            return tuple(section.of(layer, entries) for section in sections if section.when(layer.trace))
 
         sections, notes = said(self.sections), said(self.notes)
         told = {name for section in (*sections, *notes) for name in section.stages}
+        there = (layer.names[name] for name in self.stages if name in layer.trace)
         return replace(
             self,
             headings=said(self.headings),
             sections=sections,
-            stages=tuple(name for name in self.stages if name in trace and name not in told),
+            stages=tuple(name for name in there if name not in told),
             notes=notes,
-            bars=tuple(each for each in self.bars if each.when(trace)),
+            bars=tuple(replace(bars, stage=layer.names[bars.stage]) for bars in self.bars if bars.when(layer.trace)),
+            subject=layer.names.get(self.subject, ""),
         )

@@ -27,8 +27,9 @@ holds where its case does and all its slots can be filled.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from attnviz.core.trace import Trace
@@ -56,10 +57,26 @@ class Story:
     when: When = ""
     of: Condition = always
 
+    def renamed(self, names: Mapping[str, str]) -> Story:
+        """The story with other names for the stages in its slots."""
+        return replace(self, text=renamed(self.text, names))
 
-def told(*stories: Story) -> list:
-    """A run that follows the selection: the first of the stories that holds of the selected number of attention."""
-    return ["told", [[story.when, story.text] for story in stories]]
+
+def told(*stories: Story, of: str = "attention") -> list:
+    """A run that follows the selection: the first of the stories that holds of a stage's selected number."""
+    return ["told", {"of": of, "stories": [[story.when, story.text] for story in stories]}]
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A story's text with other names for the stages in its slots.
+
+    >>> renamed("{query} scores {scores:rank}, {value}", {"scores": "scores_2"})
+    '{query} scores {scores_2:rank}, {value}'
+    """
+    return _SLOT.sub(lambda name: names.get(name[0], name[0]), text)
+
+
+_SLOT = re.compile(r"(?<=\{)\w+")
 
 
 SET = (

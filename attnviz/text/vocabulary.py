@@ -1,10 +1,11 @@
 """Vocabulary: one word, one symbol and one colour for each stage, wherever it is shown."""
 
-from attnviz.text.entry import Entry
-from attnviz.text.steps import ENTRIES
+from attnviz.core.trace import Trace
+from attnviz.text.steps import ENTRIES, entry
+from attnviz.text.story import Story, said_of
 
 VOCABULARY = ENTRIES
-"""What each stage is called and how it is explained, by its name; the steps' entries together."""
+"""What each stage is called and how it is explained, by its name without a layer; the steps' entries together."""
 
 AXES = {
     "token": "tokens",
@@ -12,6 +13,7 @@ AXES = {
     "query": "queries",
     "key": "keys",
     "head": "heads",
+    "answer": "answers",
     "d_model": "d_model",
     "d_k": "d_k",
     "d_v": "d_v",
@@ -21,12 +23,13 @@ AXES = {
 """What each axis is called on the screen."""
 
 
-def entry(name: str) -> Entry:
-    """What the vocabulary says of a stage."""
-    return VOCABULARY[name]
-
-
 def symbol(name: str, head: int | None = None) -> str:
     """The stage's symbol, for one head (counted from 0) if given."""
-    text = VOCABULARY[name].symbol
+    text = entry(name).symbol
     return text if head is None else text.replace("_i", f"_{{{head + 1}}}" if head >= 9 else f"_{head + 1}")
+
+
+def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
+    """What may be said of the numbers of a stage; of those that hold for a number the first is told."""
+    layer = trace.layer_of(name)
+    return tuple(story.renamed(layer.names) for story in said_of(layer.trace, entry(name).stories))

@@ -25,6 +25,17 @@ def precise(value: float) -> str:
     return digits(value)
 
 
+def percent(share: float) -> str:
+    r"""A share in hundredths; one that is nearly nothing or nearly all is not said to be so.
+
+    >>> percent(0.355), percent(0.9999)
+    ('36\xa0%', 'over 99\xa0%')
+    """
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        return "under 1\N{NO-BREAK SPACE}%" if share < 0.5 else "over 99\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
 def counted(n: int, one: str, many: str = "") -> str:
     """A number of things, in singular or plural."""
     return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"

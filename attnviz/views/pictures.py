@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from attnviz.core.layers import split
 from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.text.steps import entry
 from attnviz.text.steps.output import adds_up
-from attnviz.text.vocabulary import VOCABULARY
 
 MANY_HEADS = 8
 """How many heads are drawn beside each other; of more, the selected one alone."""
@@ -76,17 +77,15 @@ def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
 
     The contributions of the heads are drawn for one query, as what its output is the sum of.
     """
-    operands = {each for name in names for each in trace[name].inputs}  # drawn beside what is computed from them
-    results = [name for name in names if name not in operands and name != "contributions"]
+    contributions = [name for name in names if split(name)[0] == "contributions"]
+    results = [name for name in names if name not in contributions]
     products: dict[str, list[str]] = {}
     for name in results:
         if _is_product(trace[name]):
             products.setdefault(trace[name].inputs[0], []).append(name)
     drawn = [_products(trace, together) for together in products.values()]
     drawn += [_in_a_row(trace, name) for name in results if not _is_product(trace[name])]
-    if "contributions" in names:
-        drawn.append(_added_up(trace))
-    return tuple(drawn)
+    return (*drawn, *(_added_up(trace, name) for name in contributions))
 
 
 def _is_product(stage: Stage) -> bool:
@@ -121,11 +120,12 @@ def _in_a_row(trace: Trace, name: str) -> Picture:
     return Picture(((*slots, _slot(stage, sign=sign, result=True, sums=_has_shares(name))),), turns=True)
 
 
-def _added_up(trace: Trace) -> Picture:
+def _added_up(trace: Trace, name: str) -> Picture:
     """For the selected query: a row of numbers from each head, the bias, and the row of the output they add up to."""
-    heads = Slot("contributions", rows=0, columns=2, result=True)
-    bias = [(Slot("b_o", rows=None, columns=0, sign="+"),)] if "b_o" in trace else []
-    row = Slot("output", rows=None, columns=1, sign="added up:" if adds_up(trace) else "")
+    layer = trace.layer_of(name)
+    heads = Slot(name, rows=0, columns=2, result=True)
+    bias = [(Slot(layer.names["b_o"], rows=None, columns=0, sign="+"),)] if "b_o" in layer.trace else []
+    row = Slot(layer.names["output"], rows=None, columns=1, sign="added up:" if adds_up(layer.trace) else "")
     return Picture(((heads,), *bias, (row,)), aside=True)
 
 
@@ -155,4 +155,4 @@ def _slot(stage: Stage, **drawn: object) -> Slot:
 
 
 def _has_shares(name: str) -> bool:
-    return VOCABULARY[name].scale == "share"
+    return entry(name).scale == "share"

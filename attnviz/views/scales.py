@@ -7,7 +7,7 @@ import numpy as np
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.steps import entry
 
 
 def limits(trace: Trace, steps: Sequence[Step]) -> dict[str, float]:
@@ -30,15 +30,15 @@ def _place_by_place(trace: Trace) -> Iterable[set[str]]:
     for stage in trace.stages:
         operands = () if stage.is_given else stage.operation.operands
         if operands and all(operand.reads == "cell" for operand in operands):
-            yield {name for name in (stage.name, *stage.inputs) if VOCABULARY[name].scale == "signed"}
+            yield {name for name in (stage.name, *stage.inputs) if entry(name).scale == "signed"}
 
 
 def _side_by_side(trace: Trace, steps: Sequence[Step]) -> Iterable[set[str]]:
     for step in steps:
-        signed = {name for name in step.stages if VOCABULARY[name].scale == "signed"}
+        signed = {name for name in step.stages if entry(name).scale == "signed"}
         used = {name for stage in signed for name in trace[stage].inputs}
         yield signed
-        yield {name for name in used if VOCABULARY[name].kind == "parameter"}
+        yield {name for name in used if entry(name).kind == "parameter"}
 
 
 def _largest(stage: Stage) -> float:

@@ -5,11 +5,12 @@ from dataclasses import asdict
 
 import numpy as np
 
+from attnviz.core.layers import split
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.text.story import said_of
-from attnviz.text.vocabulary import AXES, VOCABULARY
+from attnviz.text.steps import entry
+from attnviz.text.vocabulary import AXES, stories_of
 from attnviz.views.numbers import Chunks, chunks
 
 HIDES = ("masked", "attention")
@@ -27,15 +28,15 @@ def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
 
 
 def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> dict:
-    entry = VOCABULARY[stage.name]
+    said = entry(stage.name)
     rule = trace.rule(stage.name)
     return {
-        "symbol": entry.symbol,
-        "title": entry.title,
-        "meaning": entry.meaning,
-        "role": entry.role,
+        "symbol": said.symbol,
+        "title": said.title,
+        "meaning": said.meaning,
+        "role": said.role,
         "scale": _scale(stage),
-        "step": entry.step,
+        "step": said.step,
         "axes": [
             {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}
             for axis in trace.axes(stage.name)
@@ -43,16 +44,21 @@ def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> 
         "limit": limit,
         "values": values(stage, heads),
         "overridden": sorted(int(np.ravel_multi_index(index, stage.shape)) for index in stage.overridden),
-        "hiddenBy": "masked" if stage.name in HIDES else "",
+        "hiddenBy": _hidden_by(trace, stage.name),
         "recipe": stage.operation.recipe if stage.is_given else "",
         "rule": None if rule is None else _rule(stage, rule, heads),
-        "stories": [[story.when, story.text] for story in said_of(trace, entry.stories)],
+        "stories": [[story.when, story.text] for story in stories_of(trace, stage.name)],
     }
+
+
+def _hidden_by(trace: Trace, name: str) -> str:
+    """The stage whose -inf hide cells of this one; empty if none does."""
+    return trace.layer_of(name).names["masked"] if split(name)[0] in HIDES else ""
 
 
 def _scale(stage: Stage) -> str:
     """How a stage's numbers are coloured: as the vocabulary says, but for a mask that is not of booleans."""
-    named = VOCABULARY[stage.name].scale
+    named = entry(stage.name).scale
     return "signed" if named == "flag" and stage.value.dtype != bool else named
 
 

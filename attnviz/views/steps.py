@@ -9,13 +9,20 @@ from attnviz.views.pictures import Picture, pictures
 
 
 def step_data(trace: Trace, step: Step) -> dict:
-    """A step of a trace for the viewer; symbols keep the `_i` that stands for the head."""
+    """A step of a trace for the viewer; symbols keep the `_i` that stands for the head.
+
+    Its attention and its heads are those of its layer, outside of layers those of the last.
+    """
+    names = trace.layers[step.layer - 1].names
     return {
         "id": step.id,
+        "layer": step.layer,
+        "attention": names["attention"],
+        "heads": names["heads"],
         "title": step.title,
         "heading": step.heading,
         "text": step.text,
-        "notes": [note.runs for note in step.notes],
+        "notes": [note.text for note in step.notes],
         "stages": list(step.stages),
         "subject": step.subject or (step.stages or [trace.output.name])[-1],
         "pictures": [_picture(picture) for picture in pictures(trace, step.stages)],

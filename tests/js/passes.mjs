@@ -251,6 +251,8 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
   }));
   const arrows = Object.entries(stages).flatMap(([name, { rule }]) =>
     [...new Set(Object.values(rule?.slots ?? {}).map(([source]) => source))].filter((source) => stages[source] && source !== name).map((source) => [source, name]));
+  const last = sized.nWords - 1;
+  const start = { head: 0, query: Math.min(1, last), key: Math.min(2, last), feature: 0, dimension: 0, answer: 0 };
   return {
     stages,
     steps,
@@ -258,10 +260,8 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     map: { columns: steps.map(({ id, title, layer, stages: there }) => ({ step: id, title, layer, stages: there })), arrows },
     words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },
     palette: { negative: [0, 114, 178], positive: [213, 94, 0], share: [111, 53, 170] },
-    where: {
-      step: "question", cell: { head: 0, query: 1, key: 2, feature: 0, dimension: 0, answer: 0 }, picked: "", trail: [], ask: "", order: "",
-      present: false, reveal: null,
-    },
+    where: { step: "question", cell: start, picked: "", trail: [], ask: "", order: "", present: false, reveal: null },
+    start,
     arrival: 0,
     changes: [],
     moved: [],

@@ -1,4 +1,4 @@
-"""Recall: letters with a digit each, and a letter again: which digit was beside it?"""
+"""Recall: letters with a digit each, and a letter again, asked for its digit."""
 
 from collections.abc import Mapping, Sequence
 
@@ -55,8 +55,6 @@ class Recall(Learnable):
         digits = np.arange(1, 2 * PAIRS, 2)
         looked_up = 1 + 2 * (batch.tokens[:, :-1:2] == batch.tokens[:, -1:]).argmax(axis=1)
         return {
-            "layer 1: attention of a digit on the letter before it": float(first[:, digits, digits - 1].mean()),
-            "layer 2: attention of the last letter on its digit": float(
-                second[np.arange(len(looked_up)), -1, looked_up].mean()
-            ),
+            "layer 1: attention on the letter before": float(first[:, digits, digits - 1].mean()),
+            "layer 2: attention on the digit asked for": float(second[np.arange(len(looked_up)), -1, looked_up].mean()),
         }

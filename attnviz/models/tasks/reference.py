@@ -17,12 +17,14 @@ OF_ANIMALS = ("tired", "sleepy", "scared", "lazy", "hungry")
 OF_PLACES = ("wide", "long", "deep", "narrow", "busy")
 ANIMAL_FIRST = "the {animal} did not cross the {place} because it was too {adjective}"
 PLACE_FIRST = "the {place} did not stop the {animal} because it was too {adjective}"
-AT_FIRST_NOUN, AT_IT, AT_SECOND_NOUN, AT_LAST = 1, 8, 6, 11
+AT_FIRST_NOUN, AT_SECOND_NOUN, AT_IT, AT_LAST = 1, 6, 8, 11
+N_TOKENS = AT_LAST + 1
+N_TEXTS = 2 * len(ANIMALS) * len(PLACES) * len(OF_ANIMALS + OF_PLACES)
 
 
 @dataclass(frozen=True)
 class Reference(Learnable):
-    """Whom or what does a sentence call "it"?
+    """Whom or what a sentence calls "it".
 
     Attributes
     ----------
@@ -54,12 +56,17 @@ class Reference(Learnable):
         ("street first, narrow", "the street did not stop the animal because it was too narrow"),
         ("street first, scared", "the street did not stop the animal because it was too scared"),
     )
-    kinds = (("what animals are", "what places are"), ("animals", "places"))
 
     @property
     def read(self) -> Literal["last", "each"]:
         """At "it" alone it is trained, so that of each token at most that one has a right answer."""
         return "each" if self.at_it else "last"
+
+    @property
+    def kinds(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
+        """Which scores are compared, where they are the same in every text and the adjective asks."""
+        plain = not self.at_it and not self.first_nouns
+        return (("what animals are", "what places are"), ("animals", "places")) if plain else None
 
     def right(self, tokens: Sequence[str]) -> Answers:
         """The noun that the adjective fits, in whatever order the words are: of an animal, a place, an adjective."""

@@ -3,17 +3,21 @@
 Which steps a trace has, and what they say, follows from its stages.
 """
 
+import re
 from dataclasses import replace
 
-from attnviz.core.trace import Trace
+from attnviz.core.layers import split
+from attnviz.core.trace import Layer, Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
+from attnviz.text.steps.answer import ANSWER
 from attnviz.text.steps.concatenation import CONCATENATION
 from attnviz.text.steps.mask import MASK
 from attnviz.text.steps.output import OUTPUT
 from attnviz.text.steps.positions import POSITIONS
 from attnviz.text.steps.projections import PROJECTIONS
 from attnviz.text.steps.question import QUESTION
+from attnviz.text.steps.residual import RESIDUAL
 from attnviz.text.steps.scaling import SCALING
 from attnviz.text.steps.scores import SCORES
 from attnviz.text.steps.softmax import SOFTMAX
@@ -21,42 +25,112 @@ from attnviz.text.steps.tokens import TOKENS
 from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
-STEPS = (
-    QUESTION,
-    TOKENS,
-    POSITIONS,
-    PROJECTIONS,
-    SCORES,
-    SCALING,
-    MASK,
-    SOFTMAX,
-    WEIGHTED_SUM,
-    CONCATENATION,
-    OUTPUT,
-    WHOLE_PASS,
-)
+ENTERING = (TOKENS, POSITIONS)
+LAYER = (PROJECTIONS, SCORES, SCALING, MASK, SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
+LEAVING = (ANSWER, WHOLE_PASS)
+STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
+"""All steps; those of LAYER come once for each layer of a pass."""
+
+MOST_LAYERS = 2
+"""The layers of the largest pass that an address leads to."""
 
 ENTRIES: dict[str, Entry] = {
     name: replace(entry, step=step.id) for step in STEPS for name, entry in step.entries.items()
 }
-"""What the steps say of each stage, by its name."""
+"""What the steps say of each stage, by its name without a layer."""
+
+
+def entry(name: str) -> Entry:
+    """What the vocabulary says of a stage."""
+    own, layer = split(name)
+    return ENTRIES[own].of_layer(layer) if layer else ENTRIES[own]
+
+
+def full_title(name: str) -> str:
+    """What a stage is called where no symbol beside it tells its layer.
+
+    >>> full_title("scores_2"), full_title("scores")
+    ('Scores of layer 2', 'Scores')
+    """
+    layer = split(name)[1]
+    return entry(name).title + (f" of layer {layer}" if layer else "")
 
 
 def steps_of(trace: Trace) -> tuple[Step, ...]:
-    """The steps that the stages of the trace call for.
+    """The steps that the stages of the trace call for; those of a layer once for each, with its number in their ids.
 
-    Of two steps that could show a stage the later one does.
+    Of two steps that could show a stage the later one does. What is said before
+    and after the layers is said of the first and of the last of them.
     """
-    steps = [step.of(trace, ENTRIES) for step in STEPS if step.is_in(trace)]
+    first, last = trace.layers[0], trace.layers[-1]
+    steps = [
+        *_said((QUESTION,), last),
+        *_said(ENTERING, first),
+        *(step for layer in trace.layers for step in _of_layer(trace, layer)),
+        *_said(LEAVING, last),
+    ]
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
+
+
+def _said(steps: tuple[Step, ...], layer: Layer) -> list[Step]:
+    entries = ENTRIES | {name: entry(full) for name, full in layer.names.items()}
+    return [step.of(layer, entries) for step in steps if step.is_in(layer.trace)]
+
+
+def _of_layer(trace: Trace, layer: Layer) -> list[Step]:
+    if trace.n_layers == 1:
+        return _said(LAYER, layer)
+    return [replace(step, id=f"{step.id}-{layer.number}", layer=layer.number) for step in _said(LAYER, layer)]
+
+
+def ids(n_layers: int) -> list[str]:
+    """The ids of all steps that a pass of so many layers may have, in order."""
+    numbers = range(1, n_layers + 1) if n_layers > 1 else ()
+    in_layers = [f"{step.id}-{number}" for number in numbers for step in LAYER] or [step.id for step in LAYER]
+    return [*(step.id for step in (QUESTION, *ENTERING)), *in_layers, *(step.id for step in LEAVING)]
+
+
+def nearest(trace: Trace) -> dict[str, str]:
+    """For each step that there may be the id of the one that the trace shows for it: itself, or the next that it has.
+
+    A step of a layer that the trace doesn't have is that step of its first or last layer.
+    """
+    there = {step.id for step in steps_of(trace)}
+    order = ids(trace.n_layers)
+    return {
+        wanted: next(each for each in order[order.index(_moved(wanted, trace.n_layers)) :] if each in there)
+        for n_layers in (1, MOST_LAYERS)
+        for wanted in ids(n_layers)
+    }
+
+
+def _moved(id_: str, n_layers: int) -> str:
+    """The same step in a pass of so many layers."""
+    own, layer = _own(id_)
+    if own not in (step.id for step in LAYER) or n_layers == 1:
+        return own
+    return f"{own}-{min(max(layer, 1), n_layers)}"
+
+
+def _own(id_: str) -> tuple[str, int]:
+    """The id of a step without its layer, and the layer, 0 where there is none."""
+    own, layer = re.fullmatch(r"(.*?)(?:-(\d+))?", id_).groups()
+    return own, int(layer or 0)
 
 
 def find(text: str) -> str | None:
     """The id of the step whose id or title this is, in upper or lower case; None if there is none.
 
-    >>> find("q, k, v"), find("QKV"), find("nonsense")
-    ('qkv', 'qkv', None)
+    >>> find("q, k, v"), find("QKV-2"), find("nonsense")
+    ('qkv', 'qkv-2', None)
     """
-    named = {name.casefold(): step.id for step in STEPS for name in (step.id, step.title)}
+    named = {id_: id_ for n_layers in (1, MOST_LAYERS) for id_ in ids(n_layers)}
+    named |= {step.title.casefold(): step.id for step in STEPS}
     return named.get(text.strip().casefold())
+
+
+def title(id_: str) -> str:
+    """What the step of an id is called."""
+    own, _ = _own(id_)
+    return next(step.title for step in STEPS if step.id == own)

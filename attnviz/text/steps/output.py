@@ -1,4 +1,6 @@
-"""Output: the last matrix mixes the heads."""
+"""Output: one more matrix mixes the heads."""
+
+from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
 from attnviz.text.condition import has
@@ -19,18 +21,30 @@ def is_set_by_hand(trace: Trace) -> bool:
     return "contributions" in trace and not adds_up(trace)
 
 
+def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return f"${entries['w_o'].symbol}$ mixes the heads"
+
+
+def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    w_o = entries["w_o"].symbol
+    return (
+        f"One more matrix of parameters, ${w_o}$, brings the heads together into the :violet[**output**]: one new row "
+        "for each query. As the heads stand side by side, this is the same as sending each head through its own rows "
+        f"of ${w_o}$ and **adding up** what comes out."
+    )
+
+
+def _bias(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return f"The bias ${entries['b_o'].symbol}$ is added once."
+
+
 OUTPUT = Step(
     id="output",
     title="Output",
-    headings=(Section("mixed", "$W^O$ mixes the heads"),),
+    headings=(Section("mixed", _heading),),
     sections=(
-        Section(
-            "mixed",
-            "One last matrix of parameters, $W^O$, brings the heads together into the :violet[**output**]: one new row "
-            "for each query. As the heads stand side by side, this is the same as sending each head through its own "
-            "rows of $W^O$ and **adding up** what comes out.",
-        ),
-        Section("bias", "The bias $b^O$ is added once.", has("b_o")),
+        Section("mixed", _mixed),
+        Section("bias", _bias, has("b_o")),
     ),
     stages=("contributions", "output"),
     entries={

@@ -1,6 +1,6 @@
 """Positions: places become vectors too, and are added."""
 
-from attnviz.text.condition import both, has, lacks
+from attnviz.text.condition import both, has, lacks, of_model, of_nobody, origin
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
@@ -27,8 +27,29 @@ POSITIONS = Step(
         Section(
             "places",
             "Nothing in attention knows the order of the words, so a vector for the **place** is added to each row: "
-            "$X = E + P$. It is made of sines and cosines, the later ones of longer waves, so that each place gets a "
-            "vector of its own.",
+            "$X = E + P$.",
+        ),
+        Section(
+            "waves",
+            "It is made of sines and cosines, the later ones of longer waves, so that each place gets a vector of its "
+            "own.",
+            of_nobody,
+        ),
+        Section(
+            "not learnt yet",
+            "Training changes these vectors; before it each is drawn at random.",
+            both(origin("drawn"), of_model),
+        ),
+        Section(
+            "learnt",
+            "Each place's vector was learnt in training, so the model knows no more places than it was trained on.",
+            origin("learnt"),
+        ),
+        Section(
+            "built",
+            "It is made of cosines and sines of the place, so that a rotation turns the vector of a place into that of "
+            "the next.",
+            origin("built"),
         ),
     ),
     stages=("x", "context"),

@@ -1,5 +1,7 @@
 """Projections: queries, keys and values."""
 
+from collections.abc import Mapping
+
 from attnviz.core.trace import Trace
 from attnviz.text.condition import both, has, lacks
 from attnviz.text.entry import Entry, Role
@@ -23,6 +25,23 @@ def _several_heads(trace: Trace) -> bool:
 
 def _biases(trace: Trace) -> bool:
     return not lacks("b_q", "b_k", "b_v")(trace)
+
+
+def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries["x"].symbol
+    return (
+        f"Three matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), a "
+        ":orange[**key**] (what it is found by) and a :green[**value**] (what it passes on)."
+    )
+
+
+def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    x = entries["x"].symbol
+    return (
+        f"Matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
+        "row of the other sentence, $C$, into a :orange[**key**] (what it is found by) and a :green[**value**] (what "
+        "it passes on)."
+    )
 
 
 def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dict[str, Entry]:
@@ -76,15 +95,12 @@ PROJECTIONS = Step(
     sections=(
         Section(
             "one sentence",
-            "Three matrices of parameters turn each row of $X$ into a :blue[**query**] (what the token looks for), a "
-            ":orange[**key**] (what it is found by) and a :green[**value**] (what it passes on).",
+            _one_sentence,
             both(has(*_MATRICES), lacks("context")),
         ),
         Section(
             "two sentences",
-            "Matrices of parameters turn each row of $X$ into a :blue[**query**] (what the token looks for), and each "
-            "row of the other sentence, $C$, into a :orange[**key**] (what it is found by) and a "
-            ":green[**value**] (what it passes on).",
+            _two_sentences,
             both(has(*_MATRICES), has("context")),
         ),
         Section(

@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import always, has, lacks
+from attnviz.text.condition import always, origin
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story, told
 
-LONGEST = 8
+LONGEST = 16
 """How many words of a sentence a heading quotes."""
 
 _REPEATED = re.compile(r" \(\d+\)$")
@@ -31,11 +31,17 @@ def _asked(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
+    if trace.origin.question:
+        return runs(trace.origin.question, sentence=sentence(queries))
     if queries != keys:
         return runs("What does “{word}” take from “{context}”?", word=_WORD, context=sentence(keys))
     if len(queries) == 1:
         return runs("What does “{word}” take from itself?", word=_WORD)
     return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=_WORD)
+
+
+def _task(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return trace.origin.task
 
 
 QUESTION = Step(
@@ -57,12 +63,14 @@ QUESTION = Step(
             "random",
             "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
             "same as in a trained model.",
-            has("embeddings"),
+            origin("drawn"),
         ),
+        Section("learnt", _task, origin("learnt")),
+        Section("built", _task, origin("built")),
         Section(
             "given",
             "The numbers here are those of a worked example, chosen to show how attention computes.",
-            lacks("embeddings"),
+            origin("given"),
         ),
     ),
     arcs=True,

@@ -1,12 +1,16 @@
 """Tokens: words become vectors."""
 
-from attnviz.text.condition import both, has, lacks
+from attnviz.text.condition import both, has, lacks, of_model, of_nobody, origin
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
 
-_DRAWN = Story(
-    "“{row}” enters with {value} at place {column}: a random number, always the same for the same word and seed."
+_ENTERS = "“{row}” enters with {value} at place {column}"
+_EMBEDDED = (
+    Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
+    Story(f"{_ENTERS}, written by hand.", of=origin("built")),
+    Story(f"{_ENTERS}: a random number, as nothing has been learnt yet.", of=both(origin("drawn"), of_model)),
+    Story(f"{_ENTERS}: a random number, always the same for the same word and seed.", of=of_nobody),
 )
 
 TOKENS = Step(
@@ -20,9 +24,21 @@ TOKENS = Step(
         Section(
             "words",
             "Attention cannot read: each token, a word or a punctuation mark, enters as a row of `d_model` numbers, "
-            "its **embedding** $E$. A real model has learnt these rows; here each is drawn from the word and the seed.",
+            "its **embedding** $E$.",
             has("embeddings"),
         ),
+        Section(
+            "drawn",
+            "A trained model has learnt these rows; here each is drawn from the word and the seed.",
+            both(has("embeddings"), of_nobody),
+        ),
+        Section(
+            "not learnt yet",
+            "Training changes these rows; before it each is drawn at random.",
+            both(origin("drawn"), of_model),
+        ),
+        Section("learnt", "These rows were learnt in training, as all parameters were.", origin("learnt")),
+        Section("built", "These rows were written by hand: a 1 at the place of the word, and else 0.", origin("built")),
         Section(
             "no positions",
             "Nothing is added to them here, so they are also the input $X$ of the next step: $X = E$.",
@@ -38,9 +54,9 @@ TOKENS = Step(
     ),
     stages=("embeddings", "context_embeddings", "x", "context"),
     entries={
-        "embeddings": Entry("E", "Embeddings", "a vector for each word", kind="input", stories=(_DRAWN,)),
+        "embeddings": Entry("E", "Embeddings", "a vector for each word", kind="input", stories=_EMBEDDED),
         "context_embeddings": Entry(
-            "E^C", "Context embeddings", "a vector for each word of the context", kind="input", stories=(_DRAWN,)
+            "E^C", "Context embeddings", "a vector for each word of the context", kind="input", stories=_EMBEDDED
         ),
     },
 )

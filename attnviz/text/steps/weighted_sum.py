@@ -1,21 +1,26 @@
 """Weighted sum: each head mixes the values by the shares."""
 
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
+
+
+def _mixture(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return (
+        "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. This "
+        f"is the only step in which tokens mix: a row of ${entries['heads'].symbol}$ holds something of all that its "
+        "query looked at."
+    )
+
 
 WEIGHTED_SUM = Step(
     id="weighted-sum",
     title="Weighted sum",
     headings=(Section("values", "Collect the values, in those shares"),),
-    sections=(
-        Section(
-            "mixture",
-            "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. "
-            "This is the only step in which tokens mix: a row of $H_i$ holds something of all that its query looked "
-            "at.",
-        ),
-    ),
+    sections=(Section("mixture", _mixture),),
     stages=("heads",),
     entries={
         "heads": Entry(

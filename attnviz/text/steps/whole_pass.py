@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import always, lacks
+from attnviz.text.condition import always, both, has, lacks, of_model
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.output import adds_up, is_set_by_hand
@@ -21,11 +21,14 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
     entered = f"{counted(n_queries, 'query', 'queries')} looked at {counted(n_keys, 'key')}, and"
     if queries and queries == keys:
         entered = f"{counted(n_queries, 'token')} went in and"
+    entering = " besides those that went in" if of_model(trace) else ""
     return (
         f"{entered} {counted(n_rows, 'row')} of {counted(width, 'number')} came out: {everything:,} numbers in all, "
-        f"{f'{parameters:,}' if parameters else 'none'} of them parameters."
+        f"{f'{parameters:,}' if parameters else 'none'} of them parameters{entering}."
     )
 
+
+_ends_in_output = lacks("probabilities")
 
 _TOOK = told(
     Story("In {head}, “{query}” took most from {attention:best}: a share of {attention:most}."),
@@ -36,16 +39,32 @@ _ADDED = told(
     Story("The longest vector was added to the output of “{query}” by {contributions:longest}."),
 )
 
+_ANSWERED = told(
+    Story("For “{query}” the most probable answer is {probabilities:best}: {probabilities:most}."), of="probabilities"
+)
+
 WHOLE_PASS = Step(
     id="whole-pass",
     title="Whole pass",
-    headings=(Section("known", "The whole pass, from words to output"),),
+    headings=(
+        Section("output", "The whole pass, from words to output", _ends_in_output),
+        Section("answer", "The whole pass, from words to answer", has("probabilities")),
+    ),
     sections=(
         Section("counted", _counted),
         Section("took", [_TOOK]),
-        Section("added", [_ADDED], adds_up),
-        Section("by hand", "Between the heads and the output numbers are set by hand.", is_set_by_hand),
-        Section("no output", "There is no $W^O$ here: what the heads collect is what leaves.", lacks("output")),
+        Section("answered", [_ANSWERED], has("probabilities")),
+        Section("added", [_ADDED], both(_ends_in_output, adds_up)),
+        Section(
+            "by hand",
+            "Between the heads and the output numbers are set by hand.",
+            both(_ends_in_output, is_set_by_hand),
+        ),
+        Section(
+            "no output",
+            "There is no $W^O$ here: what the heads collect is what leaves.",
+            both(_ends_in_output, lacks("output")),
+        ),
     ),
     arcs=True,
     when=always,

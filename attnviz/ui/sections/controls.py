@@ -1,12 +1,13 @@
 """Controls: the boxes in which a person types a sentence and picks settings. Each shows the scene, and changes it."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
+from attnviz.models import MODELS
 from attnviz.scene.scene import OWN, SOURCES, with_options
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
@@ -24,14 +25,35 @@ SIZES = {"padding": "Keys hidden at the end", "window": "Keys seen on either sid
 
 def draw(shown: Shown) -> tuple[str, ...]:
     """Draw the settings in one line; returns a notice for what was typed and is not used as it stands."""
-    own = shown.scene.source == OWN
+    source = shown.scene.source
+    settings = _usual if source == OWN else _model if source in MODELS else _example
+    rare = _rare if source == OWN else _words if source in MODELS else None
     with st.container(horizontal=True, vertical_alignment="center", key=shown.key("settings")):
-        mended = _usual(shown) if own else _example(shown)
-        with st.popover("More", icon=":material/tune:", key=shown.key("more")):
-            _source(shown)
-            if own:
-                _rare(shown)
+        _source(shown)
+        mended = settings(shown)
+        if rare:
+            with st.popover("More", icon=":material/tune:", key=shown.key("more")):
+                rare(shown)
     return mended
+
+
+def show(shown: Shown, source: str) -> None:
+    """Show another source: a model with its first example; others keep the sentence."""
+    typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
+    # what is set by hand, and what is selected, belong to the pass that is left
+    shown.update(source=source, changes=(), selection=None, picked="", trail=(), checkpoint=None, **typed)
+
+
+def offer(shown: Shown) -> None:
+    """Offer what can be shown of a sentence that a model can't read."""
+    if shown.scene.source in MODELS and shown.scene.sentence.strip():
+        st.button(
+            "Show it with random parameters",
+            icon=":material/casino:",
+            key=shown.key("random_parameters"),
+            on_click=show,
+            args=(shown, OWN),
+        )
 
 
 def _usual(shown: Shown) -> tuple[str, ...]:
@@ -62,37 +84,79 @@ def _rare(shown: Shown) -> None:
 
 
 def _source(shown: Shown) -> None:
-    """The box that says what is shown: a sentence of one's own, or a worked example."""
+    """The box that says what is shown: a model, a sentence of one's own with random parameters, or a worked example."""
     st.selectbox(
         "Show",
-        [OWN, *SOURCES],
+        [*MODELS, OWN, *SOURCES],
         format_func=_source_title,
         key=shown.shows("source", shown.scene.source),
         on_change=_source_picked,
         args=(shown,),
-        help="A sentence of your own, or a worked example with its own numbers.",
+        help="A model that has learnt something, or was built by hand; a sentence of your own with random parameters; "
+        "or a worked example with its own numbers.",
+        label_visibility="collapsed",
+        width=220,
     )
 
 
 def _source_title(source: str) -> str:
     """A source as people know it."""
     if source == OWN:
-        return "Your own sentence"
+        return "Random parameters"
+    if source in MODELS:
+        return MODELS[source].title
     example, variant = SOURCES[source]
     return f"{example.title}: {variant.title}"
 
 
-def _example(shown: Shown) -> tuple[str, ...]:
-    """Which worked example is shown, and the way back to one's own sentence; there is nothing to mend."""
-    example, variant = SOURCES[shown.scene.source]
-    st.markdown(f"**{example.title}.** {variant.title}: {variant.description}", width="content")
-    st.button(
-        "Your own sentence",
-        icon=":material/close:",
-        key=shown.key("own_sentence"),
-        on_click=shown.update,
-        kwargs={"source": OWN, "changes": ()},
+def _model(shown: Shown) -> tuple[str, ...]:
+    """The sentence of a model, its examples and its seeds; there is nothing to mend."""
+    model = MODELS[shown.scene.source]
+    sentences = dict(model.examples)
+    current = next((label for label, sentence in sentences.items() if sentence == shown.scene.sentence), None)
+    _typed(shown, "Sentence", "sentence", placeholder=model.examples[0][1])
+    st.pills(
+        "Examples",
+        list(sentences),
+        key=shown.shows("example", current),
+        on_change=_example_picked,
+        args=(shown, sentences),
+        label_visibility="collapsed",
+        width="content",
     )
+    if len(model.seeds) > 1:
+        st.selectbox(
+            "Seed",
+            model.seeds,
+            key=shown.shows("model_seed", shown.scene.model_seed),
+            help="Another seed is another model: it began at other random parameters, and learnt the same task.",
+            on_change=_model_seed_picked,
+            args=(shown,),
+            width=120,
+        )
+    return ()
+
+
+def _words(shown: Shown) -> None:
+    """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
+    model = MODELS[shown.scene.source]
+    st.markdown(f"**{model.title}.** {model.lesson}")
+    st.caption(f"Given by the model: {model.given}. They can't be changed without training it anew.")
+    st.markdown("**The words it knows.** Pick one to add it to the sentence.")
+    for kind, words in model.words_by_kind.items():
+        st.pills(
+            kind,
+            words,
+            key=shown.shows(f"word {kind}", None),
+            on_change=_word_picked,
+            args=(shown, f"word {kind}"),
+        )
+
+
+def _example(shown: Shown) -> tuple[str, ...]:
+    """What a worked example is about; there is nothing to mend."""
+    _, variant = SOURCES[shown.scene.source]
+    st.markdown(variant.description)
     return ()
 
 
@@ -137,7 +201,21 @@ def _seed(shown: Shown) -> tuple[str, ...]:
 
 
 def _source_picked(shown: Shown) -> None:
-    shown.update(source=shown.value("source"), changes=())  # what is set by hand belongs to the pass that is left
+    show(shown, shown.value("source"))
+
+
+def _example_picked(shown: Shown, sentences: Mapping[str, str]) -> None:
+    label = shown.value("example")
+    if label:  # a second click on the same example picks none
+        shown.update(sentence=sentences[label])
+
+
+def _model_seed_picked(shown: Shown) -> None:
+    shown.update(model_seed=shown.value("model_seed"))
+
+
+def _word_picked(shown: Shown, key: str) -> None:
+    shown.update(sentence=f"{shown.kept.sentence} {shown.value(key)}".strip())
 
 
 def _sentence_typed(shown: Shown, name: str) -> None:

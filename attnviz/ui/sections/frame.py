@@ -16,6 +16,7 @@ def draw(shown: Shown) -> None:
     arrival.keep_address()
     _say((*shown.notices, *controls.draw(shown), *shown.refused))
     if shown.trace is None:
+        controls.offer(shown)
         st.stop()
 
 

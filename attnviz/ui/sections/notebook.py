@@ -11,8 +11,7 @@ from attnviz.examples.mistake import Mistake, Side
 from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
 from attnviz.scene.scene import Scene
-from attnviz.text.steps import STEPS, steps_of
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.steps import STEPS, entry, steps_of
 from attnviz.ui.state.store import Shown
 
 
@@ -108,7 +107,7 @@ def _mistakes(shown: Shown, example: Example) -> None:
             wrong, right = st.columns(2)
             wrong.markdown(f":red[✗] {_side(mistake.wrong)}")
             right.markdown(f":green[✓] {_side(mistake.right)}")
-            label = f"See {VOCABULARY[mistake.stage].title.lower()} in “{mistake.variant.title}”"
+            label = f"See {entry(mistake.stage).title.lower()} in “{mistake.variant.title}”"
             _door(shown, example, mistake.variant, label, f"mistake_{example.id}_{number}", _step_of(mistake))
 
 

@@ -8,11 +8,13 @@ import streamlit as st
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES
+from attnviz.models import MODELS
 from attnviz.scene.document import document
+from attnviz.scene.words import swapped
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 from attnviz.ui.viewer.bundle import bundle
-from attnviz.ui.viewer.messages import cell_in, change_in, place_in
+from attnviz.ui.viewer.messages import cell_in, change_in, head_in, place_in, places_in
 
 _BROWSER = Path(__file__).parent / "browser"
 _viewer = st.components.v2.component(
@@ -44,6 +46,8 @@ def draw(shown: Shown) -> None:
             on_drop_change=hears(_drop, "drop"),
             on_reset_change=hears(_reset, "reset"),
             on_mute_change=hears(_mute, "mute"),
+            on_swap_change=hears(_swap, "swap"),
+            on_checkpoint_change=hears(_checkpoint, "checkpoint"),
             on_slopes_change=hears(_ask_slopes, "slopes"),
             on_need_change=hears(_ask_head, "need"),
         )
@@ -71,9 +75,25 @@ def _reset(shown: Shown, _: str, message: object) -> None:
 
 
 def _mute(shown: Shown, _: str, message: object) -> None:
-    head = place_in(message, shown.trace["heads"].shape[0])
-    if head is not None:
-        _set(shown, muted(head))
+    found = head_in(shown.trace, message)
+    if found:
+        _set(shown, muted(*found))
+
+
+def _swap(shown: Shown, _: str, message: object) -> None:
+    places = places_in(message, shown.trace.lengths["query"])
+    sentence = swapped(shown, *places) if places else None
+    if sentence is not None:
+        shown.update(sentence=sentence)
+
+
+def _checkpoint(shown: Shown, _: str, message: object) -> None:
+    scene = shown.scene
+    if scene.source not in MODELS:
+        return
+    checkpoint = place_in(message, len(MODELS[scene.source].checkpoints(scene.model_seed)))
+    if checkpoint is not None:
+        shown.update(checkpoint=checkpoint)
 
 
 def _ask_slopes(shown: Shown, key: str, message: object) -> None:
@@ -82,7 +102,7 @@ def _ask_slopes(shown: Shown, key: str, message: object) -> None:
 
 
 def _ask_head(shown: Shown, key: str, message: object) -> None:
-    head = place_in(message, shown.trace["heads"].shape[0])
+    head = place_in(message, shown.trace.lengths["head"])
     if head is not None:
         others = [each for each in st.session_state.get(_heads(key), ()) if each != head]
         st.session_state[_heads(key)] = (*others, head)

@@ -5,6 +5,7 @@ import math
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
+from attnviz.core.layers import split
 from attnviz.core.trace import Trace
 
 
@@ -39,6 +40,23 @@ def cell_in(trace: Trace, message: object) -> tuple[str, tuple[int, ...]] | None
     """The stage and the index of the cell whose address the message is, if it is one of the trace."""
     cells = parse_trail(trace, message)[0] if isinstance(message, str) else ()
     return (cells[0].stage, cells[0].index) if cells else None
+
+
+def head_in(trace: Trace, message: object) -> tuple[int, str] | None:
+    """The head and the stage of heads that {"stage": name, "head": place} asks for, if it is of the trace."""
+    stage = message.get("stage") if isinstance(message, dict) else None
+    if not isinstance(stage, str) or stage not in trace or split(stage)[0] != "heads":
+        return None
+    head = place_in(message.get("head"), trace[stage].shape[0])
+    return None if head is None else (head, stage)
+
+
+def places_in(message: object, length: int) -> tuple[int, int] | None:
+    """Two places among so many, counted from 0, if the message is a list of them."""
+    if not isinstance(message, list) or len(message) != 2:
+        return None
+    one, other = (place_in(each, length) for each in message)
+    return None if one is None or other is None or one == other else (one, other)
 
 
 def place_in(message: object, length: int) -> int | None:

@@ -4,9 +4,6 @@ import { ORDERS, QUESTIONS, stepsOf } from "./state.js";
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"];
 const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer"]; // the last is left out where it is the first
 
-// Where a first visit begins, as core/selection has it.
-export const START = { head: 0, query: 1, key: 2, feature: 0, dimension: 0, answer: 0 };
-
 // The address with another place in it: its search, from "?" on or empty.
 export function searchAt(pass, where, search) {
   const query = new URLSearchParams(search);
@@ -16,7 +13,7 @@ export function searchAt(pass, where, search) {
 }
 
 function parametersOf(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
-  const place = textOfCell(cell), start = textOfCell(pass.within(START));
+  const place = textOfCell(cell), start = textOfCell(pass.document.start);
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
     cell: place === start ? "" : place,
@@ -36,7 +33,7 @@ export function readPlace(pass, search) {
   const oneOf = (name, all) => all.find((each) => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
   return {
     step: stepNamed(pass, said("step")),
-    cell: pass.within(cellIn(said("cell")) ?? START),
+    cell: pass.within(cellIn(said("cell")) ?? pass.document.start),
     picked: said("picked"),
     trail: said("trail") ? said("trail").split("<") : [],
     ask: oneOf("ask", QUESTIONS),

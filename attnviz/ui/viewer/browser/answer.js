@@ -2,7 +2,6 @@
 import { element, redraw } from "./element.js";
 import { percent } from "./numeral.js";
 
-const LAST = "last"; // answers at the last word alone, else at each
 const VERDICTS = new Map([[true, { mark: "✓", said: "Right: " }], [false, { mark: "✗", said: "Wrong: " }], [null, { mark: "", said: "" }]]);
 
 // [{place, index, label, share, isRight, before}] in the order of the words: isRight is null where nobody knows, `before` is
@@ -11,12 +10,19 @@ export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
   const old = Object.hasOwn(before, model.answers) ? pass.with(before) : null;
-  const places = [...model.right.keys()];
-  return (model.read === LAST ? places.slice(-1) : places).map((place) => {
+  return placesOf(model).map((place) => {
     const answer = likeliest(pass, model.answers, place), right = model.right[place];
     const was = old && likeliest(old, model.answers, place);
     return { place, ...answer, isRight: right === null ? null : right === answer.label, before: was && isOther(was, answer) ? was : null };
   });
+}
+
+// The last word, or each of which something is asked; where nobody knows what is asked, every word.
+function placesOf({ read, right }) {
+  const places = [...right.keys()];
+  if (read === "last") return places.slice(-1);
+  const asked = places.filter((place) => right[place] !== null);
+  return asked.length ? asked : places;
 }
 
 function likeliest(pass, name, place) {
@@ -28,17 +34,25 @@ function isOther(one, other) {
   return one.label !== other.label || percent(one.share) !== percent(other.share);
 }
 
-export function makeAnswers({ pick }) {
-  const box = element("div", "answers");
+// `words` is the line of words that they stand beside.
+export function makeAnswers({ pick }, words) {
+  const line = element("div"), box = element("div", "answers");
+  line.append(words, box);
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "Answers");
   return {
-    element: box,
+    element: line,
     update(pass, _where, look) {
-      const { model } = pass.document, answers = answersOf(pass);
+      const { model } = pass.document;
       box.hidden = !model;
-      box.className = `answers ${model?.read ?? ""}`;
-      redraw(box, answers.map((answer) => drawAnswer(answer, look.shown(model.answers, answer.index), () => pick(model.answers, answer.index))));
+      line.className = `spoken ${model?.read ?? ""}`;
+      line.style.setProperty("--words", pass.document.words.query.length);
+      redraw(box, answersOf(pass).map((answer) => {
+        const { place, index } = answer;
+        const made = drawAnswer(answer, look.shown(model.answers, index), () => pick(model.answers, index));
+        if (model.read === "each") made.style.gridColumn = place + 1;
+        return made;
+      }));
     },
   };
 }
@@ -54,7 +68,9 @@ function drawAnswer({ label, share, isRight, before }, isShown, lead) {
   const { mark, said } = VERDICTS.get(isRight);
   made.onclick = lead;
   made.title = `${said}see how this answer was computed`;
-  made.append(element("strong", "", label), element("span", "share", percent(share)), element("span", "mark", mark));
+  const now = element("span", "now");
+  now.append(element("strong", "", label), element("span", "share", percent(share)), element("span", "mark", mark));
+  made.append(now);
   if (before) made.append(element("span", "before", `was ${before.label} ${percent(before.share)}`));
   return made;
 }

@@ -4,10 +4,16 @@ import { svgElement } from "./element.js";
 const WIDTH = 100, HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
 const TICK = 12;
 
-export function drawCurve({ curve, checkpoints, at }) {
+// Where a step lies along a training, from 0 to 1. Most is learnt early, so the first steps get the most room.
+export function along({ checkpoints }, step) {
+  return Math.sqrt(step / checkpoints.at(-1));
+}
+
+export function drawCurve(training) {
+  const { curve, checkpoints, at } = training;
   const drawing = svgElement("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
-  const last = checkpoints.at(-1), most = Math.max(...curve.map(([, loss]) => loss));
-  const x = (step) => (WIDTH * step) / last;
+  const most = Math.max(...curve.map(([, loss]) => loss));
+  const x = (step) => WIDTH * along(training, step);
   drawing.append(
     ...checkpoints.map((step) => drawLine("tick", [[x(step), HEIGHT - TICK], [x(step), HEIGHT]])),
     drawLine("present", [[x(checkpoints[at]), 0], [x(checkpoints[at]), HEIGHT]]),

@@ -1,41 +1,50 @@
-// The diagram: the steps of a pass in a row, each with thumbs of its stages, and arrows between them.
+// The diagram: the steps of a pass in rows, each with thumbs of its stages, and arrows between them.
 import { drawArrows } from "./arrows.js";
+import { depthsOf } from "./depths.js";
 import { element, svgElement } from "./element.js";
-import { layersOf } from "./layers.js";
+import { nameOf } from "./layers.js";
 import { makeThumb } from "./thumb.js";
 
-// `draw` are step(column, layers) and stage(thumb), which give elements for a step of the map and a thumb of a stage.
+// `draw` are step(column, depths) and stage(thumb), which give elements for a step of the map and a thumb of a stage.
 export function makeDiagram(box, draw) {
-  const arrows = svgElement("svg", { class: "arrows", "aria-hidden": "true" }), row = element("div", "row"), whole = element("div", "diagram");
-  whole.append(arrows, row);
+  const arrows = svgElement("svg", { class: "arrows", "aria-hidden": "true" }), rows = element("div", "rows"), whole = element("div", "diagram");
+  whole.append(arrows, rows);
   box.append(whole);
-  let thumbs = [], built = "";
+  let thumbs = [], steps = [], pairs = [], built = "";
 
-  const build = (map) => {
-    if (JSON.stringify(map) === built) return;
-    built = JSON.stringify(map);
-    thumbs = [];
-    const layers = layersOf(map);
-    row.replaceChildren(...map.columns.map((column, place) => {
-      const inside = element("span", "layers");
-      inside.append(...layers[place].map((stages) => {
-        const layer = element("span", "layer");
-        const made = stages.map(makeThumb);
-        thumbs.push(...made.map((thumb) => Object.assign(thumb, { beside: stages.length })));
-        layer.append(...made.map(draw.stage));
-        return layer;
-      }));
-      return draw.step(column, inside);
+  const makeStep = (column, arrowsOfMap) => {
+    const inside = element("span", "depths");
+    inside.append(...depthsOf(column.stages, arrowsOfMap).map((stages) => {
+      const depth = element("span", "depth"), made = stages.map(makeThumb);
+      thumbs.push(...made.map((thumb) => Object.assign(thumb, { beside: stages.length })));
+      depth.append(...made.map(draw.stage));
+      return depth;
     }));
-    observer.disconnect();
-    for (const step of row.children) observer.observe(step);
+    return draw.step(column, inside);
   };
-  let pairs = [];
-  const connect = (arrowsOfMap) => {
+  const makeRow = (columns, arrowsOfMap) => {
+    const row = element("div", "row");
+    row.append(...columns.map((column) => makeStep(column, arrowsOfMap)));
+    return row;
+  };
+  // Lays out rows of columns of the map. Returns whether they are others than before.
+  const build = (columns, arrowsOfMap) => {
+    const next = JSON.stringify([columns, arrowsOfMap]);
+    if (next === built) return false;
+    built = next;
+    thumbs = [];
     pairs = arrowsOfMap;
-    const canvasOf = Object.fromEntries(thumbs.map(({ name, canvas }) => [name, canvas]));
-    drawArrows(arrows, row, pairs.map((pair) => pair.map((name) => canvasOf[name])), [...row.querySelectorAll(".layer")]);
+    rows.replaceChildren(...columns.map((each) => makeRow(each, pairs)));
+    if (columns.length > 1) for (const [place, row] of [...rows.children].entries()) row.dataset.layer = nameOf(place + 1);
+    steps = [...rows.children].flatMap((row) => [...row.children]);
+    observer.disconnect();
+    for (const step of steps) observer.observe(step);
+    return true;
   };
-  const observer = new ResizeObserver(() => connect(pairs)); // a font that arrives moves all that stands in the row
-  return { row, build, connect, thumbs: () => thumbs };
+  const connect = () => {
+    const canvasOf = Object.fromEntries(thumbs.map(({ name, canvas }) => [name, canvas]));
+    drawArrows(arrows, rows, pairs.map((pair) => pair.map((name) => canvasOf[name])), [...rows.querySelectorAll(".depth")]);
+  };
+  const observer = new ResizeObserver(connect); // a font that arrives moves all that stands in a row
+  return { rows, build, connect, thumbs: () => thumbs, steps: () => steps };
 }

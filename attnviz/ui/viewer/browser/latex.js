@@ -19,6 +19,12 @@ export function ofHead(latex, head) {
   return latex.replaceAll(/_i(?![a-z])/g, head < 9 ? `_${head + 1}` : `_{${head + 1}}`);
 }
 
+// The symbol of a matrix that lies on its side; what stands above it comes first.
+export function transposed(latex) {
+  const above = /\^(\{[^}]*\}|\w)/;
+  return above.test(latex) ? latex.replace(above, "^{$1⊤}") : `${latex}^⊤`;
+}
+
 // A tree of {tag, attributes, children}; a child is a tree or a text.
 export function parse(latex) {
   const rest = tokens(latex);

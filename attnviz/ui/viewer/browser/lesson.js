@@ -2,6 +2,7 @@
 import { element } from "./element.js";
 import { typesetInPieces } from "./formula.js";
 import { ofHead } from "./latex.js";
+import { nameOf } from "./layers.js";
 import { drawRuns, runsAt } from "./runs.js";
 import { drawShapes } from "./shapes.js";
 import { stepAt, stepsOf } from "./state.js";
@@ -22,9 +23,10 @@ export function makeLesson() {
 
 // What the step says, as it reads for what is selected.
 export function lessonAt(pass, where) {
-  const { heading, text, notes, formulas } = stepAt(pass, where);
+  const { layer, heading, text, notes, formulas } = stepAt(pass, where);
   const read = (runs) => runsAt(pass, runs, where.cell);
   return {
+    layer: nameOf(layer),
     heading: read(heading),
     text: read(text),
     notes: notes.map(read),
@@ -32,9 +34,9 @@ export function lessonAt(pass, where) {
   };
 }
 
-export function drawLesson({ heading, text, notes, formulas }) {
+export function drawLesson({ layer, heading, text, notes, formulas }) {
   const title = element("header");
-  title.append(lineOf("h2", "", heading), ...formulas.map(drawFormula));
+  title.append(...(layer ? [element("span", "layer", layer)] : []), lineOf("h2", "", heading), ...formulas.map(drawFormula));
   return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
 }
 

@@ -2,19 +2,23 @@
 import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
+import { folded } from "./layers.js";
+import { stepAt } from "./state.js";
 
-const HEIGHT = 44;
+const HEIGHT = 44, WIDTH = 58;
+const WIDTH_OF_MANY = 32; // where there are several layers
 const BETWEEN = 3;
 
 export function makeMap(tools) {
   const box = element("div", "map");
   const diagram = makeDiagram(box, {
     stage: ({ element: thumb }) => thumb,
-    step: ({ step, title }, layers) => {
+    step: ({ step, title, opens }, depths) => {
       const button = element("button", "step");
       button.type = "button";
       button.dataset.step = step;
-      button.append(layers, element("span", "title", title));
+      button.append(depths, element("span", "title", title));
+      if (opens) button.prepend(nameAside(opens));
       button.onclick = () => tools.go({ step, reveal: null });
       return button;
     },
@@ -23,21 +27,27 @@ export function makeMap(tools) {
 
   const draw = () => {
     const { pass, where } = shown;
-    const { map, palette } = pass.document;
-    diagram.build(map);
-    for (const button of diagram.row.children) {
+    const { map, palette, steps } = pass.document;
+    const attentionOf = (layer) => steps.find((step) => step.layer === layer).attention;
+    const { columns, arrows } = folded(map, stepAt(pass, where).layer, attentionOf);
+    const isHeld = box.querySelector(":focus") !== null, isOther = diagram.build([columns], arrows);
+    const isLayered = columns.some(({ layer }) => layer > 0);
+    box.classList.toggle("layered", isLayered);
+    for (const button of diagram.steps()) {
       if (button.dataset.step === where.step) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     }
+    const current = diagram.rows.querySelector("[aria-current]");
+    if (isHeld && isOther) current?.focus();
     const colours = coloursOf(box, palette), now = JSON.stringify([colours, box.clientWidth]);
-    if (drawn?.pass !== pass || drawn.now !== now) {
+    if (isOther || drawn?.pass !== pass || drawn.now !== now) {
       for (const thumb of diagram.thumbs()) {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
-        thumb.draw(pass, { width: 58, height, largest: 7 }, colours);
+        thumb.draw(pass, { width: isLayered ? WIDTH_OF_MANY : WIDTH, height, largest: 7 }, colours);
       }
-      diagram.connect(map.arrows);
+      diagram.connect();
     }
-    if (drawn?.now !== now || drawn.step !== where.step) show(diagram.row.querySelector("[aria-current]"));
+    if (drawn?.now !== now || drawn.step !== where.step) show(current);
     drawn = { pass, now, step: where.step };
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
   };
@@ -52,4 +62,11 @@ export function makeMap(tools) {
       draw();
     },
   };
+}
+
+// The name of the layer that is open, upright beside its first step.
+function nameAside(text) {
+  const name = element("span", "opens", text);
+  name.setAttribute("aria-hidden", "true");
+  return name;
 }

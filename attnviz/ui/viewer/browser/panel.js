@@ -13,7 +13,7 @@ import { drawChanged, drawWhatIf } from "./whatif.js";
 export function makePanel(tools) {
   const box = element("aside", "panel");
   box.setAttribute("aria-label", "The number");
-  const name = element("h3"), said = element("div", "said"), answer = element("div", "answer");
+  const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
   const byHand = makeByHand(tools.set), elsewhere = element("div");
   tools.onPoint((...cell) => lightUp(box, ...cell));

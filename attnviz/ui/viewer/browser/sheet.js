@@ -1,6 +1,6 @@
 // Sheets: a slot of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
 // others are fixed, or those of the selection.
-import { ofHead } from "./latex.js";
+import { ofHead, transposed } from "./latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
@@ -47,5 +47,5 @@ export function bandOf({ coordinates }) {
 function symbolOf(latex, axes, head, isTransposed) {
   const isHeaded = axes.some(({ name }) => name === "head");
   const symbol = head !== null ? ofHead(latex, head) : isHeaded ? latex : latex.replace("_i", "");
-  return isTransposed ? `{${symbol}}^⊤` : symbol;
+  return isTransposed ? transposed(symbol) : symbol;
 }

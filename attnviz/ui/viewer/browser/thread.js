@@ -6,14 +6,15 @@ import { neighbour } from "./grid.js";
 import { percent } from "./numeral.js";
 import { isFirst, slotsOf, stepAt } from "./state.js";
 
+const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
+
 export function makeThread(tools) {
   const box = element("section", "thread");
   box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
-  const answers = makeAnswers(tools), spoken = element("div", "spoken");
-  spoken.append(lines.query.element, answers.element);
-  inner.append(spoken, arcs, lines.key.element);
+  const spoken = makeAnswers(tools, lines.query.element);
+  inner.append(spoken.element, arcs, lines.key.element);
   box.append(inner);
   let shown = null, pointed = null, written = "";
 
@@ -60,7 +61,7 @@ export function makeThread(tools) {
     update(pass, where, look) {
       shown = { pass, where, look };
       pointed = null;
-      answers.update(pass, where, look);
+      spoken.update(pass, where, look);
       draw();
       lines.query.show(where.cell.query, box);
     },
@@ -85,7 +86,7 @@ function makeLine(name, pick) {
         return word;
       });
       list.replaceChildren(...words);
-      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * [...text].length, 0));
+      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
     },
     light({ query, key }, said) {
       words.forEach((word, place) => {

@@ -2,11 +2,12 @@
 import { button } from "./button.js";
 import { makeCheckpoints } from "./checkpoints.js";
 import { coloursOf } from "./colour.js";
-import { drawCurve } from "./curve.js";
+import { along, drawCurve } from "./curve.js";
 import { element } from "./element.js";
 import { drawKinds } from "./kinds.js";
 import { percent, short } from "./numeral.js";
 
+const FINEST = 1000; // places that the slider has
 const KEYS = new Map([["ArrowRight", 1], ["ArrowUp", 1], ["ArrowLeft", -1], ["ArrowDown", -1], ["Home", -Infinity], ["End", Infinity]]);
 
 export function makeTraining(tools) {
@@ -16,7 +17,7 @@ export function makeTraining(tools) {
   const scrubber = element("div", "scrubber"), slider = element("input"), figures = element("p", "figures");
   const patterns = element("p", "patterns"), kinds = element("div");
   slider.type = "range";
-  slider.min = 0;
+  slider.max = FINEST;
   slider.setAttribute("aria-label", "Training steps");
   const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play()));
   scrubber.append(element("div", "chart"), slider);
@@ -25,11 +26,11 @@ export function makeTraining(tools) {
 
   const show = () => {
     play.textContent = checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training";
-    slider.value = training.checkpoints[checkpoints.shown];
+    slider.value = placesOf(training)[checkpoints.shown];
     slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));
   };
   const checkpoints = makeCheckpoints(tools.train, show);
-  slider.oninput = () => checkpoints.to(nearest(training.checkpoints, Number(slider.value)));
+  slider.oninput = () => checkpoints.to(nearest(placesOf(training), Number(slider.value)));
   slider.onkeydown = (event) => {
     const by = KEYS.get(event.key);
     if (!by) return;
@@ -44,10 +45,9 @@ export function makeTraining(tools) {
       box.hidden = !training;
       if (!training) return checkpoints.end();
       checkpoints.arrive(training);
-      slider.max = training.checkpoints.at(-1);
       scrubber.firstChild.replaceChildren(drawCurve(training));
       figures.replaceChildren(...drawFigures(training));
-      patterns.replaceChildren(...training.patterns.map(({ label, value }) => element("span", "", `${label}: ${percent(value)}`)));
+      patterns.replaceChildren(...training.patterns.flatMap(({ label, value }) => [element("strong", "", percent(value)), element("span", "", label)]));
       kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, coloursOf(box, palette))] : []));
       show();
     },
@@ -61,7 +61,8 @@ function afterText({ checkpoints }, at) {
 
 // What the parameters of the checkpoint do, in the words that name the lines of the chart.
 function drawFigures(training) {
-  const { loss, accuracy } = training;
+  const { curve, checkpoints, at } = training;
+  const [, loss, accuracy] = curve.find(([step]) => step === checkpoints[at]);
   return [
     element("span", "", `${afterText(training, training.at)}:`),
     element("span", "of-loss", `loss ${short(loss)}`),
@@ -69,7 +70,12 @@ function drawFigures(training) {
   ];
 }
 
-function nearest(steps, step) {
-  const distances = steps.map((each) => Math.abs(each - step));
+// Where the checkpoints are on the slider.
+function placesOf(training) {
+  return training.checkpoints.map((step) => Math.round(FINEST * along(training, step)));
+}
+
+function nearest(places, place) {
+  const distances = places.map((each) => Math.abs(each - place));
   return distances.indexOf(Math.min(...distances));
 }

@@ -5,10 +5,12 @@ import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
 import { typeset } from "./formula.js";
+import { inRows } from "./layers.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
 const ROOM_OF_WORDS = 56; // pixels, as in the style of the row
+const NARROWEST = 12; // pixels of a thumb
 const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 
@@ -24,13 +26,13 @@ export function makeWholePass(tools) {
       thumb.element.append(element("span", "words-of"));
       return figure;
     },
-    step: ({ step, title }, layers) => {
+    step: ({ step, title }, depths) => {
       const column = element("div", "step");
-      column.style.flexGrow = layers.children.length;
+      column.style.flexGrow = depths.children.length;
       const button = element("button", "title", title);
       button.type = "button";
       button.onclick = () => tools.go({ step, reveal: null });
-      column.append(layers, button);
+      column.append(depths, button);
       return column;
     },
   });
@@ -43,36 +45,51 @@ export function makeWholePass(tools) {
     const index = indexIn(thumb.tiled, shown.pass.stages.get(thumb.name), { x: event.clientX - left, y: event.clientY - top });
     return index && { name: thumb.name, index };
   };
-  diagram.row.addEventListener("pointermove", (event) => {
+  diagram.rows.addEventListener("pointermove", (event) => {
     const cell = at(event);
     tools.point(cell?.name ?? "", cell?.index ?? null);
   });
-  diagram.row.addEventListener("pointerleave", () => tools.point("", null));
-  diagram.row.addEventListener("click", (event) => {
+  diagram.rows.addEventListener("pointerleave", () => tools.point("", null));
+  diagram.rows.addEventListener("click", (event) => {
     const cell = at(event);
     if (cell) tools.pick(cell.name, cell.index);
   });
 
   const draw = () => {
     const { pass, where } = shown;
-    const { map, palette } = pass.document;
-    diagram.build({ ...map, columns: map.columns.filter(({ stages }) => stages.length) });
+    const { map } = pass.document;
+    diagram.build(inRows(map.columns.filter(({ stages }) => stages.length)), map.arrows);
     const focus = focusOf(pass, where), parts = pass.parts(focus.name, focus.index);
     said.textContent = `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`;
-    const colours = coloursOf(box, palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
-    const layers = diagram.row.querySelectorAll(".layer").length;
-    const room = { width: (diagram.row.clientWidth - ROOM_OF_WORDS) / layers - 17, largest: where.present ? 48 : 24 };
-    const high = box.clientHeight - said.offsetHeight - LINES_OF_TEXT * line;
-    for (const thumb of diagram.thumbs()) {
-      const none = new Float64Array(pass.stages.get(thumb.name).length);
-      thumb.draw(pass, { ...room, height: high / thumb.beside - 1.8 * line }, colours, parts.get(thumb.name) ?? none);
-      thumb.markCell(thumb.name === focus.name ? focus.index : null);
-      const symbol = thumb.element.parentNode.firstChild;
-      symbol.replaceChildren(typeset(pass.stages.get(thumb.name).symbol));
-      thumb.element.parentNode.className = `stage-of ${pass.stages.get(thumb.name).role}`;
+    for (const { name, element: { parentNode: figure } } of diagram.thumbs()) {
+      const { symbol, role } = pass.stages.get(name);
+      figure.firstChild.replaceChildren(typeset(symbol));
+      figure.className = `stage-of ${role}`;
     }
+    drawThumbs(pass, parts, where.present);
+    for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
     nameRows(pass, where, diagram.thumbs()[0]);
-    diagram.connect(map.arrows);
+    diagram.connect();
+  };
+  // As large as their rows allow; titles that are wider than their thumbs take some of that.
+  const drawThumbs = (pass, parts, isPresented) => {
+    const rows = [...diagram.rows.children], longest = Math.max(...rows.map((row) => row.querySelectorAll(".depth").length));
+    const colours = coloursOf(box, pass.document.palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
+    const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line;
+    const symbol = Math.max(...diagram.thumbs().map((thumb) => thumb.element.previousSibling.offsetHeight));
+    const drawAt = (width) => {
+      for (const thumb of diagram.thumbs()) {
+        const room = { width, height: high / thumb.beside - symbol, largest: isPresented ? 48 : 24 };
+        thumb.draw(pass, room, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
+      }
+    };
+    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS) / longest - 17;
+    const overflow = () => Math.max(...rows.map((row) => row.scrollWidth - row.clientWidth));
+    drawAt(width);
+    while (overflow() > 0 && width > NARROWEST) {
+      width -= overflow() / longest + 1;
+      drawAt(width);
+    }
   };
   // The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
   const nameRows = (pass, where, thumb) => {

@@ -1,0 +1,30 @@
+"""Kinds: the mean scores that words of one kind have with words of another."""
+
+from itertools import product
+
+import numpy as np
+
+from attnviz.models.model import Model
+
+
+def table(model: Model) -> dict | None:
+    """The mean scaled score of each kind of query with each kind of key, as plain data; None if the task names none.
+
+    For models without positions, whose words have the same scores in every text.
+    """
+    if not model.task.kinds:
+        return None
+    words_of = model.task.words_by_kind
+    rows, columns = ([words_of[kind] for kind in kinds] for kinds in model.task.kinds)
+    words = [word for kind in (*rows, *columns) for word in kind]
+    scaled = model.trace(" ".join(words))["scaled"].value.mean(axis=0)
+    means = [
+        scaled[np.ix_([words.index(each) for each in row], [words.index(each) for each in column])].mean()
+        for row, column in product(rows, columns)
+    ]
+    return {
+        "title": "mean scaled score",
+        "rows": [f"{row[0]} …" for row in rows],
+        "columns": [f"{column[0]} …" for column in columns],
+        "values": np.reshape(means, (len(rows), len(columns))).tolist(),
+    }

@@ -1,0 +1,87 @@
+"""Recipes of all models that are trained, by their ids."""
+
+from attnviz.models.recipe import Recipe
+from attnviz.models.tasks.mirror import LENGTH, Mirror
+from attnviz.models.tasks.recall import PAIRS, Recall
+from attnviz.models.tasks.reference import N_TEXTS, N_TOKENS, Reference
+
+WHO_IS_IT = Reference(
+    title="Who is “it”?",
+    lesson="Animals are tired and streets are wide: the last word looks at the noun that it fits, and answers with it.",
+    question="Whom or what does “it” stand for in “{sentence}”?",
+    about=(
+        f"It was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at the last "
+        "word with the noun that it fits. The order of the words makes no difference to it."
+    ),
+)
+AT_IT = Reference(
+    title="Who is “it”? Asked at “it”",
+    lesson="The same answers, read at another word: “it” looks at both nouns alike, and is right all the same.",
+    question=WHO_IS_IT.question,
+    about=(
+        f"It was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at “it” alone "
+        "with the noun that the last word fits."
+    ),
+    at_it=True,
+)
+SHORT_CUT = Reference(
+    title="A short cut",
+    lesson="In all its sentences the first noun was right. It learnt to answer with that, and seems to understand.",
+    question=WHO_IS_IT.question,
+    about=(
+        f"It was trained on {N_TEXTS // 4} of the {N_TEXTS // 2} sentences in which “it” is the first noun, to answer "
+        "at the last word. In no sentence that it was trained on the second noun is right."
+    ),
+    first_nouns=True,
+)
+
+RECIPES: dict[str, Recipe] = {
+    recipe.id: recipe
+    for recipe in (
+        Recipe(
+            "who-is-it",
+            WHO_IS_IT,
+            d_model=8,
+            rate=0.02,
+            checkpoints=(0, 10, 20, 30, 40, 50, 60, 70, 80, 100, 200, 400),
+            seeds=5,
+        ),
+        Recipe(
+            "mirror",
+            Mirror(),
+            d_model=16,
+            rate=0.02,
+            checkpoints=(0, 5, 10, 15, 20, 25, 30, 40, 60, 200),
+            seeds=3,
+            n_places=LENGTH,
+        ),
+        Recipe(
+            "recall",
+            Recall(),
+            d_model=16,
+            rate=0.01,
+            checkpoints=(0, 50, 100, 125, 150, 175, 200, 250, 300, 600),
+            seeds=3,
+            n_places=2 * PAIRS + 1,
+            n_layers=2,
+            residual=True,
+            causal=True,
+        ),
+        Recipe(
+            "at-it",
+            AT_IT,
+            d_model=16,
+            rate=0.02,
+            checkpoints=(0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 300),
+            residual=True,
+        ),
+        Recipe(
+            "short-cut",
+            SHORT_CUT,
+            d_model=8,
+            rate=0.02,
+            checkpoints=(0, 10, 20, 30, 40, 50, 60, 80, 100, 200),
+            n_places=N_TOKENS,
+        ),
+    )
+}

@@ -1,0 +1,51 @@
+"""Recording: training once, and keeping what came of it."""
+
+import json
+
+import numpy as np
+
+from attnviz.models.model import Model
+from attnviz.models.recipe import Recipe
+from attnviz.models.recorded import DECIMALS, FOLDER
+from attnviz.models.task import Batch
+from attnviz.models.training import accuracy, loss, passed, stages_for, train
+
+POINTS = 50  # of the curve
+
+
+def record(recipe: Recipe) -> None:
+    """Train a model from all seeds of its recipe, and write its file."""
+    runs = [recorded_run(recipe, seed) for seed in range(recipe.seeds)]
+    (FOLDER / f"{recipe.id}.json").write_text(json.dumps(runs, separators=(",", ":")) + "\n", "utf-8")
+
+
+def recorded_run(recipe: Recipe, seed: int) -> dict:
+    """One run of training, as plain data; all measures are those of the parameters as they are written."""
+    held_out = recipe.task.held_out()
+    curve, checkpoints = [], []
+    for step, model in enumerate(train(recipe, seed)):
+        if step in recipe.checkpoints or step % (recipe.steps // POINTS) == 0:
+            rounded = model.with_arrays({name: array.round(DECIMALS) for name, array in model.arrays.items()}, "learnt")
+            measured = measures(rounded, held_out)
+            curve.append([step, measured["loss"], measured["accuracy"]])
+            if step in recipe.checkpoints:
+                checkpoints.append(
+                    {"step": step, "patterns": measured["patterns"], "parameters": written(model.arrays)}
+                )
+    return {"curve": curve, "checkpoints": checkpoints}
+
+
+def measures(model: Model, batch: Batch) -> dict:
+    """How well a model answers what a batch asks, and what is seen in its attention, at 4 decimals."""
+    arrays = passed(stages_for(model, batch), model.arrays, batch)
+    patterns = model.task.patterns(arrays, batch)
+    return {
+        "loss": round(loss(arrays["probabilities"], batch), 4),
+        "accuracy": round(accuracy(arrays["probabilities"], batch), 4),
+        "patterns": {label: round(value, 4) for label, value in patterns.items()},
+    }
+
+
+def written(arrays: dict[str, np.ndarray]) -> dict[str, list]:
+    """Parameters as whole numbers of tenths."""
+    return {name: (array * 10**DECIMALS).round().astype(int).tolist() for name, array in arrays.items()}

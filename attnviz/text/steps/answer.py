@@ -1,0 +1,98 @@
+"""Answer: what leaves the last layer becomes a probability for each answer."""
+
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
+from attnviz.text.entry import Entry
+from attnviz.text.markup import Runs, runs
+from attnviz.text.step import Section, Step
+from attnviz.text.story import Story
+from attnviz.text.wording import percent
+
+_MODEL = {
+    "drawn": "This model is to answer",
+    "learnt": "This model was trained to answer",
+    "built": "This model was built to answer",
+}
+
+
+def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    read, *_ = trace["logits"].inputs
+    return (
+        f"The last matrix of parameters, ${entries['w_u'].symbol}$, has a column for each answer: a row of "
+        f"${entries[read].symbol}$ times that column is the answer's score, its **logit**. The softmax makes "
+        "**probabilities** of each row of logits."
+    )
+
+
+def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
+    """Where the model answers, what, and whether that is right."""
+    origin, shares = trace.origin, trace["probabilities"].value
+    begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
+    if not known:
+        return runs("For these tokens no answer is known to be right.")
+    answers = [trace.label("answer", place) for place in shares.argmax(axis=-1)]
+    if len(known) > 1:
+        n_right = sum(answers[place] == origin.right[place] for place in known)
+        return runs(f"{begin} at each token; {n_right} of these {len(known)} answers are right.")
+    (place,) = known
+    where = "the last token" if origin.read == "last" else "“{token}”"
+    verdict = "which is right" if answers[place] == origin.right[place] else "but “{right}” is right"
+    return runs(
+        f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
+        token=trace.label("token", place),
+        answer=answers[place],
+        right=origin.right[place],
+    )
+
+
+_PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"
+_SCORES = "For “{query}”, “{answer}” has the logit {value}"
+_MOST = "the largest part, {value:part}, comes from {value:part.place} of its row ({value:part.sum})"
+
+ANSWER = Step(
+    id="answer",
+    title="Answer",
+    headings=(Section("answers", "A probability for each answer"),),
+    sections=(
+        Section("logits", _logits),
+        Section("read", _read, lambda trace: bool(trace.origin.read)),
+    ),
+    stages=("logits", "probabilities"),
+    entries={
+        "w_u": Entry(
+            "W^U",
+            "Unembedding",
+            "the matrix that scores each answer",
+            kind="parameter",
+            stories=(
+                Story("Place {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
+            ),
+        ),
+        "logits": Entry(
+            "L",
+            "Logits",
+            "the score of each answer",
+            stories=(
+                Story(f"{_SCORES}, {{value:rank}} of {{value:count}}; {_MOST}."),
+                Story(f"{_SCORES}; {_MOST}."),
+            ),
+        ),
+        "probabilities": Entry(
+            "Y",
+            "Probabilities",
+            "how probable each answer is",
+            scale="share",
+            stories=(
+                Story(
+                    "You set the probability of “{answer}” for “{query}” to {value} by hand; its row now adds up to "
+                    "{value:sum}.",
+                    "set",
+                ),
+                Story(f"{_PROBABLE}: its logit {{logits}} is {{logits:rank}} of {{logits:count}}."),
+                Story(f"{_PROBABLE}: there is no other answer."),
+            ),
+        ),
+    },
+    arcs=True,
+)

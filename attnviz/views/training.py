@@ -1,0 +1,17 @@
+"""Training: what a model answers and how it was trained, as data."""
+
+from attnviz.core.trace import Trace
+
+
+def model_data(trace: Trace, training: dict | None) -> dict | None:
+    """The model whose pass this is, for the viewer; None where nobody asks its parameters anything.
+
+    Parameters
+    ----------
+    training : dict or None
+        As `attnviz.models` gives it; None for a model that was built by hand.
+    """
+    origin = trace.origin
+    if not origin.read:
+        return None
+    return {"read": origin.read, "answers": "probabilities", "right": list(origin.right), "training": training}
