@@ -18,6 +18,5 @@ with st.container(width=1200):
     )
     fitted = byhand.fitted(shown)
     byhand.draw(shown, fitted)
-    if fitted.trace is not None:
-        blocks.draw(shown, fitted.trace)
+    blocks.draw(shown, blocks.shared(fitted.scene.changes))
     breaking.draw(shown, fitted.scene.changes)

@@ -41,7 +41,7 @@ class Evidence:
 
 
 def evidence(model: Model, batch: Batch, hidden: Hidden = "nothing") -> Evidence:
-    """Put sentences with two nouns to a model of one layer and one head, with one of the nouns hidden from all words."""
+    """Put sentences with two nouns to a model of one layer and one head; a noun that is hidden is so from all words."""
     right, other = _nouns(model, batch)
     is_hidden = {"nothing": np.zeros_like(right), "right noun": right, "other noun": other}[hidden]
     n_tokens = batch.tokens.shape[1]

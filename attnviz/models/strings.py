@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.core.changes import Change
 from attnviz.core.graph import Arrays
 from attnviz.models.byhand import MODEL, WORD
+from attnviz.models.ideas import parameters_with
 from attnviz.models.task import Batch
 from attnviz.models.training import passed
 
@@ -62,10 +63,7 @@ def tried(changes: tuple[Change, ...] = ()) -> tuple[Tried, ...]:
     changes : tuple of Change
         Of the parameters that all strings share.
     """
-    parameters = dict(MODEL.arrays)
-    for change in changes:
-        parameters[change.stage] = parameters[change.stage].copy()
-        parameters[change.stage][change.index] = change.value
+    parameters = parameters_with(changes)
     return tuple(each for length in LENGTHS for each in _tried(length, parameters))
 
 

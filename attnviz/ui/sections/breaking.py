@@ -9,16 +9,13 @@ from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.models.strings import LENGTHS, Tried, tried
 from attnviz.text.wording import precise
-from attnviz.ui.sections import byhand
-from attnviz.ui.sections.blocks import PARTS
+from attnviz.ui.sections import byhand, door
+from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
 
 NOTHING, OWN = "Nothing", "One number of your choice"
 FIRST = Change("w_v_2", (0, A, A), 0.0)
 """The number that is set before a person has chosen one."""
-
-MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if matrix.name.startswith("w_")}
-"""The parameters that all strings share."""
 
 LARGEST = 10_000.0
 N_EXAMPLES = 4
@@ -42,14 +39,14 @@ def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
             args=(shown,),
             label_visibility="collapsed",
         )
-        shared = tuple(change for change in changes if change.stage in MATRICES)
+        of_all = shared(changes)
         if chosen == OWN:
-            _own(shown, shared[-1] if shared else FIRST)
+            _own(shown, of_all[-1] if of_all else FIRST)
         for change in changes:
-            if change not in shared:
+            if change not in of_all:
                 st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
     with outcome:
-        results = tried(shared)
+        results = tried(of_all)
         lesson = next((idea.lesson for idea in IDEAS if idea.title == chosen), "")
         st.markdown(f"{verdict(results)} {lesson}")
         _by_length(results)
@@ -89,8 +86,7 @@ def _examples(shown: Shown, results: Sequence[Tried], changes: tuple[Change, ...
     broken = [each for each in results if not each.is_right]
     for each in (broken or results)[:N_EXAMPLES]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(each.string, key=shown.key(f"string_{each.string}"), icon=":material/arrow_forward:"):
-                byhand.open_walkthrough(shown, sentence=each.string, changes=changes)
+            door.draw(shown, each.string, f"string_{each.string}", byhand.SOURCE, each.string, changes=changes)
             mark = ":green[✓]" if each.is_right else ":red[✗]"
             answered = " or ".join(each.answered) or "no number"
             share = precise(each.probability)

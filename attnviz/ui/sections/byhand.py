@@ -5,11 +5,12 @@ import streamlit as st
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.core.trace import Trace
+from attnviz.models.byhand import MODEL
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
 from attnviz.text.wording import precise
 from attnviz.ui.escaping import markdown
-from attnviz.ui.sections import heatmap
+from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.blocks import VECTOR
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
@@ -24,13 +25,9 @@ def fitted(shown: Shown) -> Fitted:
 
 def update(shown: Shown, **parts: object) -> None:
     """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
-    kept = shown.kept if shown.kept.source == SOURCE else of_model(SOURCE)
-    shown.update(**vars(kept) | parts)
-
-
-def open_walkthrough(shown: Shown, **parts: object) -> None:
-    """Open the walkthrough of this model, from its first step on."""
-    shown.open_page("pages/walkthrough.py", **vars(of_model(SOURCE, **parts)))
+    if shown.kept.source != SOURCE:
+        parts = door.of_model(SOURCE, MODEL.task.examples[0][1]) | parts
+    shown.update(**parts)
 
 
 def draw(shown: Shown, fitted: Fitted) -> None:
@@ -47,8 +44,7 @@ def draw(shown: Shown, fitted: Fitted) -> None:
             args=(shown,),
             width=320,
         )
-        if st.button("Open in the walkthrough", key=shown.key("open"), icon=":material/arrow_forward:"):
-            open_walkthrough(shown, sentence=scene.sentence, changes=scene.changes)
+        door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
     if fitted.refused:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
     if fitted.trace is None:
