@@ -1,17 +1,26 @@
 """Models: attention whose parameters mean something, since they were learnt or chosen for a task.
 
 >>> from attnviz.models import MODELS
->>> trained = MODELS["who-is-it"]
->>> last = len(trained.checkpoints(seed=0)) - 1
->>> trace = trained.at(0, last).trace("the animal did not cross the street because it was too tired")
+>>> trained = MODELS["who-is-it"].at(seed=0)
+>>> trace = trained.trace("the animal did not cross the street because it was too tired")
 >>> trained.task.answers[trace["probabilities"].value[-1].argmax()]
 'animal'
 """
 
+from attnviz.models import byhand
+from attnviz.models.built import Built
+from attnviz.models.choice import Choice
 from attnviz.models.recipes import RECIPES
 from attnviz.models.recorded import Recorded
 
-MODELS: dict[str, Recorded] = {id: Recorded(recipe) for id, recipe in RECIPES.items()}
-"""The models by their ids."""
+MODELS: dict[str, Choice] = {
+    "who-is-it": Recorded(RECIPES["who-is-it"]),
+    "mirror": Recorded(RECIPES["mirror"]),
+    "recall": Recorded(RECIPES["recall"]),
+    "by-hand": Built(byhand.MODEL),
+    "at-it": Recorded(RECIPES["at-it"]),
+    "short-cut": Recorded(RECIPES["short-cut"]),
+}
+"""All models by their ids, which stand in addresses."""
 
 __all__ = ["MODELS"]

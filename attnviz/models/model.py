@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
@@ -73,6 +73,24 @@ class Model:
         """How many tokens a text may have, the one that all begin with included."""
         return MAX_TOKENS if self.positions is None else len(self.positions)
 
+    @property
+    def described(self) -> str:
+        """Its size and kind, in words."""
+        layers, heads = (
+            f"{n} {name}{'s' * (n > 1)}" for n, name in ((len(self.layers), "layer"), (self.n_heads, "head"))
+        )
+        added = self.residual if isinstance(self.residual, tuple) else (self.residual,)
+        return ", ".join(
+            (
+                f"d_model {self.d_model}",
+                layers,
+                f"{heads} in each" if len(self.layers) > 1 else heads,
+                "a residual stream" if any(added) else "no residual stream",
+                "a causal mask" if self.causal else "no mask",
+                "no positions" if self.positions is None else f"positions for {len(self.positions)} tokens",
+            )
+        )
+
     @cached_property
     def arrays(self) -> dict[str, np.ndarray]:
         """All parameters by the names of their stages; of the embedding and positions a text has some rows."""
@@ -97,7 +115,7 @@ class Model:
         )
 
     def tokens(self, text: str) -> tuple[str, ...]:
-        """The words of a text, with the one that all begin with; a word that is none is its letters, if all are words.
+        """The words of a text, after the one that all begin with.
 
         Raises
         ------
@@ -109,19 +127,19 @@ class Model:
         if len(text) > MAX_CHARACTERS:
             raise SettingsError(f"The sentence may have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
         typed = self.typed(text)
-        begun = [self.task.begin] * (bool(self.task.begin) and typed[:1] != [self.task.begin])
+        begun = (self.task.begin,) * (bool(self.task.begin) and typed[:1] != (self.task.begin,))
         self._check(typed, self.longest - len(begun))
         return (*begun, *typed)
 
-    def typed(self, text: str) -> list[str]:
-        """The words of a text as it is typed, whether or not the model knows them."""
-        return [part for token in tokenize(text) for part in self._parts(token.lower())]
+    def typed(self, text: str) -> tuple[str, ...]:
+        """The words of a text as they were typed, in small letters; "abc" are three where each letter is a word."""
+        return tuple(part for token in tokenize(text) for part in self._parts(token.lower()))
 
-    def _parts(self, token: str) -> list[str]:
+    def _parts(self, token: str) -> Sequence[str]:
         known = self.task.words
-        return list(token) if token not in known and all(letter in known for letter in token) else [token]
+        return token if token not in known and all(letter in known for letter in token) else (token,)
 
-    def _check(self, typed: list[str], most: int) -> None:
+    def _check(self, typed: Sequence[str], most: int) -> None:
         known = f"This model knows {', '.join(self.task.words)}."
         if not typed:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
@@ -129,8 +147,8 @@ class Model:
         if unknown:
             raise SettingsError(f"{known} Use these words alone; got {', '.join(unknown)}.")
         if len(typed) > most:
-            why = "the text" if self.positions is None else "the text, as the model has a vector for each place"
-            raise SettingsError(f"There may be at most {most} tokens in {why}; got {len(typed)}. Shorten it.")
+            reason = "" if self.positions is None else ", one for each of its positions"
+            raise SettingsError(f"This model reads at most {most} tokens{reason}; got {len(typed)}. Shorten the text.")
 
     def trace(self, text: str) -> Trace:
         """The pass of a text, from its words to a probability for each answer.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
 from attnviz.core.errors import SettingsError
+from attnviz.models.choice import Choice
 from attnviz.models.kinds import table
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
@@ -18,79 +20,53 @@ DECIMALS = 1
 """Parameters are kept at so many decimals, and written as whole numbers of tenths."""
 
 
-class Recorded:
-    """The models that were trained by one recipe: from several seeds, at several checkpoints along training.
-
-    Parameters
-    ----------
-    recipe : Recipe
-    """
+class Recorded(Choice):
+    """The models that were trained by one recipe: from several seeds, at several checkpoints along training."""
 
     def __init__(self, recipe: Recipe):
         self.recipe, self.task = recipe, recipe.task
-        self.at = cache(self._at)
+        self.seeds = range(recipe.seeds)
+        self._model = cache(self._read)
 
-    @property
-    def title(self) -> str:
-        """The name of its task."""
-        return self.task.title
-
-    @property
-    def lesson(self) -> str:
-        """What is seen in it, in one sentence."""
-        return self.task.lesson
-
-    @property
-    def words_by_kind(self) -> dict[str, tuple[str, ...]]:
-        """All words that it knows."""
-        return self.task.words_by_kind
-
-    @property
-    def examples(self) -> tuple[tuple[str, str], ...]:
-        """Some texts, each after a short label."""
-        return self.task.examples
-
-    @property
-    def seeds(self) -> tuple[int, ...]:
-        """The seeds that it was trained from."""
-        return tuple(range(self.recipe.seeds))
-
-    def checkpoints(self, seed: int) -> tuple[int, ...]:
-        """After how many steps of training there is a model."""
-        return tuple(each["step"] for each in self._run(seed)["checkpoints"])
+    def checkpoints(self, seed: int) -> Sequence[int]:
+        return [each["step"] for each in self._run(seed)["checkpoints"]]
 
     def curve(self, seed: int) -> list[list[float]]:
         """Along training: the step, and the loss and accuracy on texts that were held out."""
         return self._run(seed)["curve"]
 
-    def training_data(self, seed: int, index: int) -> dict:
-        """How training went, and what the checkpoint `index` has learnt, as plain data."""
-        patterns = self._checkpoint(seed, index)["patterns"]
-        return {
-            "curve": self.curve(seed),
-            "checkpoints": list(self.checkpoints(seed)),
-            "at": index,
-            "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
-            "kinds": table(self.at(seed, index)),
-        }
-
-    def _at(self, seed: int, index: int) -> Model:
-        """The model of a checkpoint, counted from 0.
+    def at(self, seed: int, checkpoint: int | None = None) -> Model:
+        """The model of a checkpoint, counted from 0; the last for None.
 
         Raises
         ------
         SettingsError
             If there is none of that seed or at that place.
         """
-        written = self._checkpoint(seed, index)["parameters"]
-        arrays = {name: np.array(tenths) / 10**DECIMALS for name, tenths in written.items()}
-        return self.recipe.untrained(seed).with_arrays(arrays, "learnt" if index else "drawn")
+        return self._model(seed, self._place(seed, checkpoint))
 
-    def _checkpoint(self, seed: int, index: int) -> dict:
-        checkpoints = self._run(seed)["checkpoints"]
-        if index not in range(len(checkpoints)):
-            raise SettingsError(f"checkpoint must be a whole number from 0 to {len(checkpoints) - 1}; got {index!r}.")
-        return checkpoints[index]
+    def training_data(self, seed: int, checkpoint: int | None = None) -> dict:
+        place = self._place(seed, checkpoint)
+        patterns = self._run(seed)["checkpoints"][place]["patterns"]
+        return {
+            "curve": self.curve(seed),
+            "checkpoints": self.checkpoints(seed),
+            "at": place,
+            "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
+            "kinds": table(self.at(seed, place)),
+        }
+
+    def _read(self, seed: int, place: int) -> Model:
+        written = self._run(seed)["checkpoints"][place]["parameters"]
+        arrays = {name: np.array(tenths) / 10**DECIMALS for name, tenths in written.items()}
+        return self.recipe.untrained(seed).with_arrays(arrays, "learnt" if place else "drawn")
+
+    def _place(self, seed: int, checkpoint: int | None) -> int:
+        count = len(self.checkpoints(seed))
+        place = count - 1 if checkpoint is None else checkpoint
+        if place not in range(count):
+            raise SettingsError(f"checkpoint must be a whole number from 0 to {count - 1}; got {checkpoint!r}.")
+        return place
 
     def _run(self, seed: int) -> dict:
         if seed not in self.seeds:

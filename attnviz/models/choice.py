@@ -1,0 +1,55 @@
+"""Choice: a model that a person can pick, with all there is of it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from attnviz.models.model import Model
+from attnviz.models.task import Task
+
+
+class Choice(Protocol):
+    """A model that a person can pick: one, or several that were trained from different seeds, along their training.
+
+    Attributes
+    ----------
+    task : Task
+    seeds : sequence of int
+        The seeds that it was trained from; a single 0 where it was not.
+    """
+
+    task: Task
+    seeds: Sequence[int]
+
+    def checkpoints(self, seed: int) -> Sequence[int]:
+        """After how many steps of training there is a model; a single 0 where there was none."""
+
+    def at(self, seed: int, checkpoint: int | None) -> Model:
+        """The model of a checkpoint, counted from 0; the last for None."""
+
+    def training_data(self, seed: int, checkpoint: int | None) -> dict | None:
+        """How training went, and what there is to see at a checkpoint, as plain data; None where there was none."""
+
+    @property
+    def title(self) -> str:
+        """The name of its task."""
+        return self.task.title
+
+    @property
+    def lesson(self) -> str:
+        """What is seen in it."""
+        return self.task.lesson
+
+    @property
+    def words_by_kind(self) -> Mapping[str, tuple[str, ...]]:
+        """All words that it knows."""
+        return self.task.words_by_kind
+
+    @property
+    def examples(self) -> tuple[tuple[str, str], ...]:
+        """Some texts, each after a short label."""
+        return self.task.examples
+
+    @property
+    def given(self) -> str:
+        """What it brings with it and nobody can change, in words."""
+        return self.at(self.seeds[0], None).described

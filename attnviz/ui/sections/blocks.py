@@ -1,0 +1,133 @@
+"""The parameters of the model built by hand, block by block: what each matrix reads, and where it puts it."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attnviz.core.changes import Change
+from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
+from attnviz.models.ideas import parameters_with
+from attnviz.ui.sections import heatmap
+from attnviz.ui.sections.heatmap import Side
+from attnviz.ui.state.store import Shown
+
+WORDS = MODEL.task.words
+WAVES = tuple(f"{name} {wave}" for wave in (1, 2, 3) for name in ("cos", "sin"))
+VECTOR = Side("a vector", (*WORDS, *WAVES, *WORDS), BLOCKS)
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A parameter: its symbol, what it is for, and its sides."""
+
+    name: str
+    symbol: str
+    purpose: str
+    rows: Side
+    columns: Side
+
+
+def _reading(name: str, letter: str, what: str, labels: tuple[str, ...], purpose: str) -> Matrix:
+    return Matrix(name, f"W^{letter}", purpose, VECTOR, Side(what, labels))
+
+
+def _writing(name: str, purpose: str) -> Matrix:
+    return Matrix(name, "W^O", purpose, Side("what was mixed", WORDS), VECTOR)
+
+
+PARTS = {
+    "What enters": (
+        Matrix(
+            "embeddings",
+            "E",
+            "Each **word** is a single 1, in the block of words.",
+            Side("words", WORDS),
+            VECTOR,
+        ),
+        Matrix(
+            "positions",
+            "P",
+            "Each **place** is three waves, a cosine and a sine of each. The block “previous word” stays empty: layer "
+            "1 fills it.",
+            Side("places", tuple(map(str, range(1, N_PLACES + 1)))),
+            VECTOR,
+        ),
+    ),
+    "Layer 1: which word came before?": (
+        _reading(
+            "w_q_1",
+            "Q",
+            "a query",
+            WAVES,
+            "Reads the place, **turned back by one step**: I ask for the place before mine.",
+        ),
+        _reading(
+            "w_k_1", "K", "a key", WAVES, f"Reads the place, times the sharpness {SHARPNESS:g}: this is my place."
+        ),
+        _reading("w_v_1", "V", "a value", WORDS, "Reads the word: this is what I pass on."),
+        _writing(
+            "w_o_1",
+            "Writes the word it got into the block **“previous word”**. The vector that entered is added, so word and "
+            "place are kept.",
+        ),
+    ),
+    "Layer 2: who comes after this word?": (
+        _reading("w_q_2", "Q", "a query", WORDS, "Reads the word: I ask **who comes after this word**."),
+        _reading(
+            "w_k_2",
+            "K",
+            "a key",
+            WORDS,
+            f"Reads the previous word, times the sharpness {SHARPNESS:g}: I come after that word.",
+        ),
+        _reading("w_v_2", "V", "a value", WORDS, "Reads the word: this is what I pass on."),
+        _writing(
+            "w_o_2", "Writes it into the block of words. Nothing is added, so **the output is the answer alone**."
+        ),
+    ),
+    "The answer": (
+        Matrix(
+            "w_u",
+            "W^U",
+            f"Reads the word, times the sharpness {SHARPNESS:g}: its softmax is 1 for that word.",
+            VECTOR,
+            Side("answers", WORDS),
+        ),
+    ),
+}
+"""The parameters in the order in which a pass comes to them, by what they do together."""
+
+MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if matrix.name.startswith("w_")}
+"""The parameters that all strings share: of embeddings and positions a string has its own rows."""
+
+
+def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
+    """Draw the matrices of one part of the model with what each is for; some of their numbers may be changed."""
+    st.markdown("##### What each block of each matrix is for")
+    changed = " What is changed below is drawn as it is now." if changes else ""
+    st.markdown(
+        "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
+        f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}.{changed}"
+    )
+    part = st.segmented_control(
+        "Part of the model",
+        list(PARTS),
+        default=list(PARTS)[1],
+        required=True,
+        key=shown.key("part"),
+        label_visibility="collapsed",
+    )
+    parameters = parameters_with(changes)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+        for matrix in PARTS[part]:
+            value = parameters[matrix.name]
+            with st.container(width="content", key=shown.key(f"matrix_{matrix.name}")):
+                st.markdown(f"${matrix.symbol}$ · {matrix.purpose}", width=300)
+                heatmap.draw(
+                    value[0] if value.ndim == 3 else value, matrix.rows, matrix.columns, key=shown.key(matrix.name)
+                )
+
+
+def shared(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The changes of parameters that all strings share."""
+    return tuple(change for change in changes if change.stage in MATRICES)

@@ -1,0 +1,133 @@
+"""Some parameters of the model built by hand set to others: which strings break."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from attnviz.core.changes import Change
+from attnviz.models.byhand import MODEL
+from attnviz.models.ideas import IDEAS, A
+from attnviz.models.strings import LENGTHS, Tried, tried
+from attnviz.text.wording import precise
+from attnviz.ui.sections import byhand, door
+from attnviz.ui.sections.blocks import MATRICES, shared
+from attnviz.ui.state.store import Shown
+
+NOTHING, OWN = "Nothing", "One number of your choice"
+FIRST = Change("w_v_2", (0, A, A), 0.0)
+"""The number that is set before a person has chosen one."""
+
+LARGEST = 10_000.0
+N_EXAMPLES = 4
+
+
+def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
+    """Choose what is changed, and see which strings break."""
+    chosen = next((idea.title for idea in IDEAS if idea.changes == changes), OWN if changes else NOTHING)
+    st.markdown("##### Change it, and see which strings break")
+    st.markdown(
+        f"All {len(tried())} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter came "
+        "before exactly once are put to the model. The pictures above follow the change."
+    )
+    choice, outcome = st.columns([2, 3], gap="large")
+    with choice:
+        st.radio(
+            "What is changed",
+            [NOTHING, *(idea.title for idea in IDEAS), OWN],
+            key=shown.shows("idea", chosen),
+            on_change=_chosen,
+            args=(shown,),
+            label_visibility="collapsed",
+        )
+        of_all = shared(changes)
+        if chosen == OWN:
+            _own(shown, of_all[-1] if of_all else FIRST)
+        for change in changes:
+            if change not in of_all:
+                st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
+    with outcome:
+        results = tried(of_all)
+        lesson = next((idea.lesson for idea in IDEAS if idea.title == chosen), "")
+        st.markdown(f"{verdict(results)} {lesson}")
+        _by_length(results)
+        _examples(shown, results, changes)
+
+
+def verdict(results: Sequence[Tried]) -> str:
+    """How many strings are answered right, and how many of them exactly."""
+    n_right, n_exact = sum(each.is_right for each in results), sum(each.is_exact for each in results)
+    if n_exact == len(results):
+        return f"All **{len(results)}** strings are answered right, and exactly: one 1 and otherwise 0."
+    broken = f"**{len(results) - n_right} break**" if n_right < len(results) else "none breaks"
+    return f"Of {len(results)} strings **{n_right}** are answered right, **{n_exact}** of them exactly; {broken}."
+
+
+def _by_length(results: Sequence[Tried]) -> None:
+    rows = [[each for each in results if len(each.string) == length] for length in LENGTHS]
+    table = {
+        "letters": [str(length) for length in LENGTHS],
+        "strings": [len(row) for row in rows],
+        "right": [sum(each.is_right for each in row) for row in rows],
+        "exact": [sum(each.is_exact for each in row) for row in rows],
+    }
+    st.markdown(
+        "\n".join(
+            (
+                f"| {' | '.join(table)} |",
+                "|--:|--:|--:|--:|",
+                *(f"| {' | '.join(map(str, row))} |" for row in zip(*table.values(), strict=True)),
+            )
+        )
+    )
+
+
+def _examples(shown: Shown, results: Sequence[Tried], changes: tuple[Change, ...]) -> None:
+    """Doors to the first strings that break; where none does, to the first of all."""
+    broken = [each for each in results if not each.is_right]
+    for each in (broken or results)[:N_EXAMPLES]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            door.draw(shown, each.string, f"string_{each.string}", byhand.SOURCE, each.string, changes=changes)
+            mark = ":green[✓]" if each.is_right else ":red[✗]"
+            answered = " or ".join(each.answered) or "no number"
+            share = precise(each.probability)
+            st.markdown(f"{mark} The answer is {answered}. The right one, {each.right}, has a probability of {share}.")
+
+
+def _own(shown: Shown, change: Change) -> None:
+    """Choose a parameter, one of its numbers, and what it is set to."""
+    own = MODEL.arrays[change.stage]
+    index = (*change.index, 0, 0)[: own.ndim]
+    sides = (MATRICES[change.stage].rows, MATRICES[change.stage].columns)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        _offer(shown, "matrix", "Parameter", list(MATRICES), change.stage)
+        for name, side, at in zip(("row", "column"), sides, index[-2:], strict=True):
+            _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), at, side.name)
+        st.number_input(
+            f"Number, {own[index]:.6g} in the model",
+            -LARGEST,
+            LARGEST,
+            key=shown.shows("number", min(max(change.value, -LARGEST), LARGEST)),
+            on_change=_set,
+            args=(shown,),
+            width=190,
+        )
+
+
+def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
+    key = shown.shows(key, value)
+    st.selectbox(label, options, key=key, format_func=name, on_change=_set, args=(shown,), width=190)
+
+
+def _set(shown: Shown) -> None:
+    """One number, as the boxes say; a row or column beyond another parameter's becomes its last."""
+    name, value = shown.value("matrix"), shown.value("number")
+    at = (
+        min(shown.value(side), n - 1) for side, n in zip(("row", "column"), MODEL.arrays[name].shape[-2:], strict=True)
+    )
+    head = (0,) * (MODEL.arrays[name].ndim - 2)
+    byhand.update(shown, changes=(Change(name, (*head, *at), value),))
+
+
+def _chosen(shown: Shown) -> None:
+    changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
+    byhand.update(shown, changes=changes[shown.value("idea")])

@@ -1,0 +1,96 @@
+"""The model built by hand on the page: a string of one's own, what its two layers look at, and its answer."""
+
+import numpy as np
+import streamlit as st
+
+from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.trace import Trace
+from attnviz.models.byhand import MODEL
+from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.scene import of_model
+from attnviz.text.wording import precise
+from attnviz.ui.escaping import markdown
+from attnviz.ui.sections import door, heatmap
+from attnviz.ui.sections.blocks import VECTOR
+from attnviz.ui.sections.heatmap import Side
+from attnviz.ui.state.store import Shown
+
+SOURCE = "by-hand"
+
+
+def fitted(shown: Shown) -> Fitted:
+    """The scene of the page, if it is of this model; else the model's first example."""
+    return shown if shown.scene.source == SOURCE else fit(of_model(SOURCE))
+
+
+def update(shown: Shown, **parts: object) -> None:
+    """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
+    if shown.kept.source != SOURCE:
+        parts = door.of_model(SOURCE, MODEL.task.examples[0][1]) | parts
+    shown.update(**parts)
+
+
+def draw(shown: Shown, fitted: Fitted) -> None:
+    """Draw the box for a string and, if it makes a pass, what both layers look at and what they answer."""
+    scene = fitted.scene
+    st.markdown("##### Try it")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "A string of the letters a to d",
+            key=shown.holds("string", scene.sentence),
+            live=True,
+            max_chars=MAX_CHARACTERS,
+            on_change=_typed,
+            args=(shown,),
+            width=320,
+        )
+        door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
+    if fitted.refused:
+        st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
+    if fitted.trace is None:
+        return
+    st.markdown(_answer(fitted.trace))
+    with st.container(horizontal=True, gap="large"):
+        for layer, title in ((1, "Layer 1: which word came before?"), (2, "Layer 2: who comes after this word?")):
+            with st.container(width="content", key=shown.key(f"layer_{layer}")):
+                attention = fitted.trace[f"attention_{layer}"].value[0]
+                words = fitted.trace.labels["query"]
+                st.markdown(f"**{title}** {_looks(words, attention[-1])}", width=360)
+                queries, keys = Side("queries", words), Side("keys", words)
+                heatmap.draw(attention, queries, keys, key=shown.key(f"attention_{layer}"), is_share=True)
+    with st.container(key=shown.key("output")):
+        st.markdown("**The output of the last letter**")
+        output = fitted.trace["output_2"].value[-1:]
+        heatmap.draw(output, Side("", ("output",)), VECTOR, key=shown.key("output_2"))
+
+
+def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
+    """Where the last letter looks most."""
+    most = np.flatnonzero(row == row.max())
+    if len(most) > 1:
+        return f"The last “{words[-1]}” looks at {len(most)} places alike, {_share(row.max())} each."
+    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {_share(row.max())}."
+
+
+def _answer(trace: Trace) -> str:
+    """What the model answers at the last letter, whether that is right, and whether it is exact."""
+    probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
+    most = [answers[place] for place in np.flatnonzero(probabilities == probabilities.max())]
+    each = " each" if len(most) > 1 else ""
+    says = f"The answer is **{' or '.join(most)}**, with a probability of {_share(probabilities.max())}{each}"
+    right = trace.origin.right[-1]
+    if right is None:
+        return f"{says}. The last letter did not come before exactly once, so no answer is right."
+    mark = ":green[✓]" if most == [right] else f":red[✗] (**{right}** is right)"
+    output = trace["output_2"].value[-1]
+    is_exact = np.count_nonzero(output) == 1 and output.max() == 1
+    return f"{says} {mark}. The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."
+
+
+def _share(share: float) -> str:
+    """A share; 1 only if it is no less."""
+    return "1" if share == 1 else precise(share)
+
+
+def _typed(shown: Shown) -> None:
+    update(shown, sentence=shown.value("string"))

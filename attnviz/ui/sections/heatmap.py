@@ -1,0 +1,161 @@
+"""A matrix as a Plotly heatmap, in the colours of the walkthrough: laid over the page, in light and dark."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import plotly.graph_objects as go
+import streamlit as st
+
+from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
+
+CELL = (32, 19)  # px
+LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around
+STRONGEST = 0.6  # the page's own text can still be read on it
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows or the columns of a matrix.
+
+    Attributes
+    ----------
+    title : str
+        What they count.
+    labels : tuple of str
+        What each is called.
+    blocks : mapping of str to slice
+        Those of them that belong together.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    blocks: Mapping[str, slice] = field(default_factory=dict)
+
+    def name(self, place: int) -> str:
+        """What a place is called, with its block."""
+        block = next((name for name, block in self.blocks.items() if block.start <= place < block.stop), "")
+        return f"{block} {self.labels[place]}".strip()
+
+
+def draw(values: np.ndarray, rows: Side, columns: Side, *, key: str, is_share: bool = False) -> None:
+    """Draw a matrix with its numbers written in it, but for zeros.
+
+    Parameters
+    ----------
+    values : ndarray (rows, columns)
+    rows, columns : Side
+    key : str
+    is_share : bool
+        Whether its colours are those of attention, from 0 to 1.
+    """
+    st.plotly_chart(
+        _figure(values, rows, columns, is_share), width="content", key=key, config={"displayModeBar": False}
+    )
+
+
+def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> go.Figure:
+    limit = 1.0 if is_share else np.abs(values).max() or 1.0
+    colours = [_over_page(SHARE, 0), _over_page(SHARE, STRONGEST)]
+    if not is_share:
+        colours = [_over_page(NEGATIVE, STRONGEST), _over_page(SHARE, 0), _over_page(POSITIVE, STRONGEST)]
+    across, down = np.meshgrid(range(len(columns.labels)), range(len(rows.labels)))
+    hover = [[f"{rows.name(row)}, {columns.name(column)}" for column in across[0]] for row in down[:, 0]]
+    cells = go.Heatmap(
+        z=values,
+        zmin=0 if is_share else -limit,
+        zmax=limit,
+        colorscale=colours,
+        showscale=False,
+        text=hover,
+        hovertemplate="%{text}: %{z}<extra></extra>",
+        xgap=1,
+        ygap=1,
+    )
+    numbers = go.Scatter(
+        x=across.ravel(),
+        y=down.ravel(),
+        text=[_written(value) for value in values.ravel()],
+        mode="text",
+        textfont={"size": 10},
+        hoverinfo="skip",
+    )
+    layout = _layout(rows, columns)
+    layout.annotations, layout.shapes = list(_names(rows, columns)), list(_lines(rows, columns))
+    return go.Figure([cells, numbers], layout)
+
+
+def _layout(rows: Side, columns: Side) -> go.Layout:
+    axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": "", "tickangle": 0}
+    left = _depth(rows) + _width(rows.labels)
+    top = _depth(columns) + LINE
+    return go.Layout(
+        width=left + CELL[0] * len(columns.labels) + EDGE,
+        height=top + CELL[1] * len(rows.labels) + EDGE,
+        margin={"l": left, "t": top, "r": EDGE, "b": EDGE},
+        showlegend=False,
+        plot_bgcolor="rgba(0,0,0,0)",
+        paper_bgcolor="rgba(0,0,0,0)",
+        xaxis=axis | _ticks(columns) | {"side": "top", "range": [-0.5, len(columns.labels) - 0.5]},
+        yaxis=axis | _ticks(rows) | {"range": [len(rows.labels) - 0.5, -0.5]},
+    )
+
+
+def _ticks(side: Side) -> dict[str, object]:
+    """Places are numbers, as Plotly merges equal labels."""
+    return {"tickvals": list(range(len(side.labels))), "ticktext": side.labels, "tickfont": {"size": 11}}
+
+
+def _depth(side: Side) -> int:
+    """The room beside the labels, for the title and the names of the blocks."""
+    return 2 * EDGE + LINE * (1 + bool(side.blocks))
+
+
+def _width(labels: tuple[str, ...]) -> int:
+    """The room for labels, which Plotly sets a little off."""
+    return LETTER * max(map(len, labels)) + EDGE
+
+
+def _names(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
+    """The titles of both sides and the names of their blocks, as annotations."""
+    for side, is_row in ((rows, True), (columns, False)):
+        middle = (len(side.labels) - 1) / 2
+        outside = _width(rows.labels) + EDGE if is_row else LINE
+        for text, at, line in (
+            *((name, (block.start + block.stop - 1) / 2, 0) for name, block in side.blocks.items()),
+            (side.title, middle, bool(side.blocks)),
+        ):
+            shift = outside + LINE * (line + 0.5)
+            yield {
+                "text": f"<b>{text}</b>" if text in side.blocks else text,
+                "showarrow": False,
+                "font": {"size": 12},
+                **(
+                    {"xref": "paper", "x": 0, "xshift": -shift, "y": at, "textangle": -90, "xanchor": "center"}
+                    if is_row
+                    else {"yref": "paper", "y": 1, "yshift": shift, "x": at, "yanchor": "middle"}
+                ),
+            }
+
+
+def _lines(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
+    """A frame, and a line between each two blocks, as shapes."""
+    line = {"type": "line", "line": {"width": 1, "color": "gray"}}
+    yield line | {"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "paper", "yref": "paper"}
+    for side, is_row in ((rows, True), (columns, False)):
+        for block in list(side.blocks.values())[1:]:
+            at = block.start - 0.5
+            ends = {"y0": at, "y1": at, "x0": 0, "x1": 1, "xref": "paper"}
+            if not is_row:
+                ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
+            yield line | ends
+
+
+def _over_page(colour: tuple[int, int, int], strength: float) -> str:
+    return f"rgba({','.join(map(str, colour))},{strength})"
+
+
+def _written(value: float) -> str:
+    """A number as it fits into its cell; a zero is left out."""
+    text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+    return "" if value == 0 else text.replace("-", "−")
