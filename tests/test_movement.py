@@ -1,7 +1,6 @@
 """What moved and what would move, in numbers near the end of float64."""
 
 import numpy as np
-
 from passes import MODELS
 
 from attnviz import Parameters, attend
