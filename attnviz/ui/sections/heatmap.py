@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
-CELL = (32, 19)  # px
+CELL = (32, 19)  # px, at least
 LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around
 STRONGEST = 0.6  # the page's own text can still be read on it
 
@@ -90,7 +90,7 @@ def _layout(rows: Side, columns: Side) -> go.Layout:
     left = _depth(rows) + _width(rows.labels)
     top = _depth(columns) + LINE
     return go.Layout(
-        width=left + CELL[0] * len(columns.labels) + EDGE,
+        width=left + max(CELL[0], LETTER * max(map(len, columns.labels))) * len(columns.labels) + EDGE,
         height=top + CELL[1] * len(rows.labels) + EDGE,
         margin={"l": left, "t": top, "r": EDGE, "b": EDGE},
         showlegend=False,
