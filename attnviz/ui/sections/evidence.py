@@ -6,8 +6,10 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
+from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.evidence import Evidence, Hidden, evidence, text
+from attnviz.models.tasks.reference import AT_IT, AT_LAST
 from attnviz.text.wording import percent
 from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.heatmap import Side
@@ -43,7 +45,7 @@ def other_attention(shown: Shown) -> None:
         "sentences it looks more at the *wrong* noun, and it is right all the same: what is taken over from each word "
         "counts, not only how much of it."
     )
-    rows = {"“tired”": (READ_AT_LAST, TIRED, -1), "“it”": (READ_AT_IT, TIRED, 8)}
+    rows = {"“tired”": (_trace(READ_AT_LAST, TIRED), AT_LAST), "“it”": (_trace(READ_AT_IT, TIRED), AT_IT)}
     _rows(rows, key=shown.key("other_attention"))
     st.markdown(
         f"**What says more: change something.** Hide the right noun from all words, and {_right('right noun')} of the "
@@ -60,11 +62,11 @@ def short_cut(shown: Shown) -> None:
         "In all sentences that this model was trained on, the right noun came first. Of "
         f"{len(own.right)} held-out sentences of that kind it answers **{percent(own.accuracy)}** right, with "
         f"{percent(own.right.mean())} of its attention on the right noun: a convincing picture. Of "
-        f"{len(other.right)} sentences in which the second noun is right it answers **{percent(other.accuracy)}** right: "
-        f"it looks at the first noun whatever the adjective says ({percent(other.other.mean())} of its attention). The "
+        f"{len(other.right)} sentences in which the second noun is right it answers **{percent(other.accuracy)}** "
+        f"right: {percent(other.other.mean())} of its attention is on the first noun, whatever the adjective says. The "
         f"model above that answers at the last word, trained on both kinds, answers {percent(honest.accuracy)} right."
     )
-    rows = {"“tired”": (SHORT_CUT, TIRED, -1), "“wide”": (SHORT_CUT, WIDE, -1)}
+    rows = {"“tired”": (_trace(SHORT_CUT, TIRED), AT_LAST), "“wide”": (_trace(SHORT_CUT, WIDE), AT_LAST)}
     _rows(rows, key=shown.key("short_cut"))
     _doors(shown, {"Tired": (SHORT_CUT, TIRED), "Wide": (SHORT_CUT, WIDE)})
 
@@ -87,7 +89,8 @@ def random_parameters(shown: Shown) -> None:
         f"is the most telling one, of seed {seed}. **One picture is an example; a number over many sentences is "
         "evidence.**"
     )
-    _rows({"the last word": (READ_AT_LAST, sentence, -1)}, key=shown.key("random"), seed=seed, checkpoint=0)
+    untrained, trained = (_trace(READ_AT_LAST, sentence, seed, checkpoint) for checkpoint in (0, None))
+    _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)}, key=shown.key("random"))
     st.markdown(_table(before))
     _doors(shown, {"The most telling sentence, untrained": (READ_AT_LAST, sentence)}, model_seed=seed, checkpoint=0)
 
@@ -109,15 +112,17 @@ def _table(before: Mapping[int, Evidence]) -> str:
     return "\n".join(lines)
 
 
-def _rows(rows: Mapping[str, tuple[str, str, int]], *, key: str, **of: int) -> None:
-    """The attention of one token of each of some passes: a model, a sentence, and the place of the token in it."""
-    traces = [
-        MODELS[model].at(of.get("seed", 0), of.get("checkpoint")).trace(sentence)
-        for model, sentence, _ in rows.values()
-    ]
-    values = [trace["attention"].value[0, place] for trace, (*_, place) in zip(traces, rows.values(), strict=True)]
-    words = tuple("/".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace in traces), strict=True))
-    heatmap.draw(np.array(values), Side("queries", tuple(rows)), Side("keys", words), key=key, is_share=True)
+def _rows(rows: Mapping[str, tuple[Trace, int]], *, key: str) -> None:
+    """The attention of one token of each of some passes: the pass, and the place of the token in it."""
+    values = [trace["attention"].value[0, place] for trace, place in rows.values()]
+    words = tuple(
+        "/".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
+    )
+    heatmap.draw(np.array(values), Side("query", tuple(rows)), Side("keys", words), key=key, is_share=True)
+
+
+def _trace(model: str, sentence: str, seed: int = 0, checkpoint: int | None = None) -> Trace:
+    return MODELS[model].at(seed, checkpoint).trace(sentence)
 
 
 def _right(hidden: Hidden) -> str:
