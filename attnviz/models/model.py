@@ -147,8 +147,8 @@ class Model:
         if unknown:
             raise SettingsError(f"{known} Use these words alone; got {', '.join(unknown)}.")
         if len(typed) > most:
-            why = "the text" if self.positions is None else "the text, as the model has a vector for each place"
-            raise SettingsError(f"There may be at most {most} tokens in {why}; got {len(typed)}. Shorten it.")
+            reason = "" if self.positions is None else ", one for each of its positions"
+            raise SettingsError(f"This model reads at most {most} tokens{reason}; got {len(typed)}. Shorten the text.")
 
     def trace(self, text: str) -> Trace:
         """The pass of a text, from its words to a probability for each answer.

@@ -1,6 +1,7 @@
 """Mirror: eight digits, read from the end."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,7 +19,7 @@ class Mirror(Learnable):
     lesson = "Eight digits, reversed: each place looks at the place across the middle, whatever digit is there."
     question = "What is “{sentence}” read from the end?"
     about = f"It was trained to reverse texts of {LENGTH} random digits: each place answers with the mirrored digit."
-    words_by_kind = {"digits": tuple("0123456789")}  # noqa: RUF012
+    words_by_kind: ClassVar = {"digits": tuple("0123456789")}
     answers = words_by_kind["digits"]
     examples = (("in order", "1 2 3 4 5 6 7 8"), ("one of a kind", "0 0 0 7 0 0 0 0"), ("π", "3 1 4 1 5 9 2 6"))
     read = "each"

@@ -1,6 +1,7 @@
 """Recall: letters with a digit each, and a letter again, asked for its digit."""
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -15,14 +16,14 @@ HELD_OUT = 512
 class Recall(Learnable):
     """The last letter is answered with the digit that followed it before."""
 
-    title = "Recall"
+    title = "Associative recall"
     lesson = (
         "Letters with a digit each, and one letter again. In layer 1 each digit looks at the letter before it; "
         "in layer 2 the last letter looks at the digit that has seen the same letter. It takes both."
     )
     question = "Which digit belongs to the last letter of “{sentence}”?"
     about = f"It was trained on random texts of {PAIRS} letters with a digit each, and one of these letters at the end."
-    words_by_kind = {"letters": LETTERS, "digits": DIGITS}  # noqa: RUF012
+    words_by_kind: ClassVar = {"letters": LETTERS, "digits": DIGITS}
     answers = DIGITS
     examples = (("e", "g 5 d 6 e 1 a 3 e"), ("d", "g 5 d 6 e 1 a 3 d"), ("e is 7 now", "g 5 d 6 e 7 a 3 e"))
     read = "last"

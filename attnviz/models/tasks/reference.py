@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -42,15 +42,15 @@ class Reference(Learnable):
     about: str
     at_it: bool = False
     first_nouns: bool = False
-    words_by_kind = {  # noqa: RUF012
+    words_by_kind: ClassVar = {
         "animals": ANIMALS,
         "places": PLACES,
         "what animals are": OF_ANIMALS,
         "what places are": OF_PLACES,
         "other words": ("the", "did", "not", "cross", "stop", "because", "it", "was", "too"),
     }
-    answers = ANIMALS + PLACES
-    examples = (
+    answers: ClassVar = ANIMALS + PLACES
+    examples: ClassVar = (
         ("tired", "the animal did not cross the street because it was too tired"),
         ("wide", "the animal did not cross the street because it was too wide"),
         ("street first, narrow", "the street did not stop the animal because it was too narrow"),

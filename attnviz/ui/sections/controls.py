@@ -61,7 +61,7 @@ def offer(shown: Shown) -> None:
 def _usual(shown: Shown) -> tuple[str, ...]:
     """The sentence and the settings that are changed most; returns a notice for a seed that is none."""
     scene = shown.scene
-    _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own")
+    _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own", label_visibility="collapsed")
     _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 150)
     _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 140)
     _option(shown, "mask", "Mask", CHOICES["mask"], 180)
@@ -116,7 +116,7 @@ def _model(shown: Shown) -> tuple[str, ...]:
     model = MODELS[shown.scene.source]
     sentences = dict(model.examples)
     current = next((label for label, sentence in sentences.items() if sentence == shown.scene.sentence), None)
-    _typed(shown, "Sentence", "sentence", placeholder=model.examples[0][1])
+    _typed(shown, "Sentence", "sentence", placeholder=model.examples[0][1], label_visibility="collapsed")
     st.pills(
         "Examples",
         list(sentences),
