@@ -1,16 +1,6 @@
 """The page of the model built by hand: a string of one's own, its matrices, and what breaks when they are others."""
 
-import re
-
-import pytest
-from page import ROOT, opened, quiet, texts, warnings
-
-from attnviz.core.changes import format_changes
-from attnviz.models.byhand import MODEL
-from attnviz.models.ideas import IDEAS
-from attnviz.models.strings import tried
-from attnviz.scene.scene import OWN
-from attnviz.ui.sections.blocks import PARTS
+from page import ROOT
 
 PAGE = ROOT / "pages" / "by_hand.py"
 

@@ -8,7 +8,6 @@ from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.models.strings import LENGTHS, Tried, tried
-from attnviz.text.wording import precise
 from attnviz.ui.sections import byhand, door
 from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
@@ -89,7 +88,7 @@ def _examples(shown: Shown, results: Sequence[Tried], changes: tuple[Change, ...
             door.draw(shown, each.string, f"string_{each.string}", byhand.SOURCE, each.string, changes=changes)
             mark = ":green[✓]" if each.is_right else ":red[✗]"
             answered = " or ".join(each.answered) or "no number"
-            share = precise(each.probability)
+            share = byhand.share(each.probability)
             st.markdown(f"{mark} The answer is {answered}. The right one, {each.right}, has a probability of {share}.")
 
 

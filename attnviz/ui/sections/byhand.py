@@ -68,8 +68,8 @@ def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
     """Where the last letter looks most."""
     most = np.flatnonzero(row == row.max())
     if len(most) > 1:
-        return f"The last “{words[-1]}” looks at {len(most)} places alike, {_share(row.max())} each."
-    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {_share(row.max())}."
+        return f"The last “{words[-1]}” looks at {len(most)} places alike, {share(row.max())} each."
+    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {share(row.max())}."
 
 
 def _answer(trace: Trace) -> str:
@@ -77,7 +77,7 @@ def _answer(trace: Trace) -> str:
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
     most = [answers[place] for place in np.flatnonzero(probabilities == probabilities.max())]
     each = " each" if len(most) > 1 else ""
-    says = f"The answer is **{' or '.join(most)}**, with a probability of {_share(probabilities.max())}{each}"
+    says = f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}"
     right = trace.origin.right[-1]
     if right is None:
         return f"{says}. The last letter did not come before exactly once, so no answer is right."
@@ -87,9 +87,9 @@ def _answer(trace: Trace) -> str:
     return f"{says} {mark}. The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."
 
 
-def _share(share: float) -> str:
-    """A share; 1 only if it is no less."""
-    return "1" if share == 1 else precise(share)
+def share(value: float) -> str:
+    """A share as it is said; 1 only if it is no less."""
+    return "1" if value == 1 else precise(value)
 
 
 def _typed(shown: Shown) -> None:

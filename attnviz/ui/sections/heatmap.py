@@ -11,6 +11,7 @@ from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
 CELL = (32, 19)  # px
 LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around
+SLANT = 60  # degrees
 STRONGEST = 0.6  # the page's own text can still be read on it
 
 
@@ -86,9 +87,9 @@ def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> go
 
 
 def _layout(rows: Side, columns: Side) -> go.Layout:
-    axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": "", "tickangle": 0}
+    axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     left = _depth(rows) + _width(rows.labels)
-    top = _depth(columns) + LINE
+    top = _depth(columns) + _height(columns.labels)
     return go.Layout(
         width=left + CELL[0] * len(columns.labels) + EDGE,
         height=top + CELL[1] * len(rows.labels) + EDGE,
@@ -96,7 +97,9 @@ def _layout(rows: Side, columns: Side) -> go.Layout:
         showlegend=False,
         plot_bgcolor="rgba(0,0,0,0)",
         paper_bgcolor="rgba(0,0,0,0)",
-        xaxis=axis | _ticks(columns) | {"side": "top", "range": [-0.5, len(columns.labels) - 0.5]},
+        xaxis=axis
+        | _ticks(columns)
+        | {"side": "top", "tickangle": -SLANT * _slanted(columns.labels), "range": [-0.5, len(columns.labels) - 0.5]},
         yaxis=axis | _ticks(rows) | {"range": [len(rows.labels) - 0.5, -0.5]},
     )
 
@@ -116,11 +119,21 @@ def _width(labels: tuple[str, ...]) -> int:
     return LETTER * max(map(len, labels)) + EDGE
 
 
+def _slanted(labels: tuple[str, ...]) -> bool:
+    """Whether labels above columns are wider than these."""
+    return LETTER * max(map(len, labels)) > CELL[0] + LETTER
+
+
+def _height(labels: tuple[str, ...]) -> int:
+    """The room for labels above columns."""
+    return _width(labels) if _slanted(labels) else LINE
+
+
 def _names(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
     """The titles of both sides and the names of their blocks, as annotations."""
     for side, is_row in ((rows, True), (columns, False)):
         middle = (len(side.labels) - 1) / 2
-        outside = _width(rows.labels) + EDGE if is_row else LINE
+        outside = _width(rows.labels) + EDGE if is_row else _height(columns.labels)
         for text, at, line in (
             *((name, (block.start + block.stop - 1) / 2, 0) for name, block in side.blocks.items()),
             (side.title, middle, bool(side.blocks)),
