@@ -8,6 +8,7 @@ st.navigation(
         st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
         st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
         st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
+        st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),
         st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
         st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
         st.Page("pages/take_apart.py", title="Take it apart", visibility="hidden"),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from alone import BROWSER, answer, written
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, served
 
@@ -21,7 +22,6 @@ hypothesis.settings.load_profile("tests")
 # AppTest looks for components among all installed packages anew in every test, which takes ten times as long as a page
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
-BROWSER = Path(__file__).parents[1] / "attnviz" / "ui" / "viewer" / "browser"
 CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",
@@ -132,3 +132,23 @@ def called(node):
         return json.loads(node("--input-type=module", "--eval", source, text=json.dumps(each_arguments)))
 
     return call
+
+
+@pytest.fixture
+def opened(browser):
+    """Open the viewer alone at an address; it must make no errors."""
+    tabs, errors = [], []
+
+    def start(address="", theme="light", **shown):
+        page = browser.new_page(viewport={"width": 1366, "height": 768}, color_scheme=theme)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.route("http://alone.test/**", lambda route: answer(route, written(**shown)))
+        page.goto(f"http://alone.test/{address}")
+        page.wait_for_selector(".viewer h2", state="attached")
+        tabs.append(page)
+        return page
+
+    yield start
+    for page in tabs:
+        page.close()
+    assert errors == []

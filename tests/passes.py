@@ -59,14 +59,14 @@ MODELS = {
     "a model": model(origin("learnt", "last", "dog"), 1, residual=False, positions=False),
     "a model that is wrong": model(origin("learnt", "last", "nobody"), 2, residual=True, positions=True),
     "a model asked nothing it knows": model(origin("learnt", "last"), 1, residual=False, positions=False),
-    "two layers that learnt": model(origin("learnt", "each", "dog", "cat"), 1, 2, residual=True, positions=True),
+    "two layers that learnt": model(origin("learnt", "each", "dog", "cat"), 2, 2, residual=True, positions=True),
     "two layers before training": model(origin("drawn", "each", "dog"), 1, 1, residual=False, positions=True),
     "two layers built by hand": model(origin("built", "each", "dog"), 1, 1, residual=(True, False), positions=True),
     "one answer": model(Origin(), 1, residual=False, positions=False, answers=ANSWERS[:1]),
 }
 LAYERS = {
     "residual": attend(ROWS[:, :2], parameters=Parameters(w_o=np.eye(2)), residual=True),
-    "three layers": attend(random.standard_normal((3, 4)), parameters=[layer(n) for n in (2, 1, 2)]),
+    "three layers": attend(random.standard_normal((3, 4)), parameters=[layer(n) for n in (2, 2, 2)]),
 }
 TRACES = {
     "plain": trace_of(Settings("the cat sat on the mat")),

@@ -7,6 +7,7 @@ import numpy as np
 from numerals import short
 
 from attnviz.core.axes import Axis
+from attnviz.core.layers import layered, split
 from attnviz.core.terms import Sum
 from attnviz.text.vocabulary import stories_of
 
@@ -41,13 +42,14 @@ def story_of(trace, name, index, selection):
 
 
 def holds(trace, when, name, index, here):
-    sees = np.isfinite(trace["masked"].value[here.head, here.query])
+    layer = trace.layer_of(name)
+    sees = np.isfinite(layer.trace["masked"].value[here.head, here.query])
     return {
         "": True,
         "set": index in trace[name].overridden,
         "given": trace[name].is_given,
         "unseeing": not sees.any(),
-        "hidden": name in ("masked", "attention") and not sees[here.key],
+        "hidden": split(name)[0] in ("masked", "attention") and not sees[here.key],
     }[when]
 
 
@@ -80,7 +82,10 @@ def percent(trace, name, index):
 
 def visible(trace, name, index):
     row = trace[name].value[index[:-1]]
-    return row[np.isfinite(trace["masked"].value[index[:-1]])] if name in ("masked", "attention") else row
+    own, layer = split(name)
+    return (
+        row[np.isfinite(trace[layered("masked", layer)].value[index[:-1]])] if own in ("masked", "attention") else row
+    )
 
 
 def rank(trace, name, index):

@@ -8,12 +8,14 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
+from documents import document_of
 from page import ROOT, changes_of
 from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
+from attnviz.core.layers import layered, split
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
@@ -161,20 +163,36 @@ def test_slopes_are_those_of_the_pass_with_its_changes():
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True}),
-        ({"sentence": "a b", "context": "c d e"}, {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False}),
+        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "typed": 2}),
+        (
+            {"sentence": "a b", "context": "c d e"},
+            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "typed": 0},
+        ),
     ],
 )
 def test_words_are_those_of_the_queries_and_of_the_keys(address, words):
     assert fit_and_write(parse(address))["words"] == words
 
 
-def test_a_document_is_of_its_arrival_and_knows_the_steps_that_its_pass_lacks():
+def test_a_document_is_of_its_arrival_and_knows_where_steps_lead_that_its_pass_lacks():
     written = fit_and_write(parse({}), arrival=3)
-    steps = [step["id"] for step in written["steps"]]
+    steps = {step["id"] for step in written["steps"]}
     assert written["arrival"] == 3
-    assert [each for each in written["order"] if each in steps] == steps
-    assert {"positions", "mask"} == {*written["order"]} - {*steps}
+    assert {each for each, shown in written["nearest"].items() if each == shown} == steps
+    assert written["nearest"]["mask"] == "softmax"
+
+
+@pytest.mark.parametrize("name", TRACES)
+def test_what_a_step_speaks_of_is_of_its_layer_and_outside_of_layers_of_the_last(name):
+    trace = TRACES[name]
+    written = document_of(trace)
+    for step in written["steps"]:
+        names = trace.layers[(step["layer"] or trace.n_layers) - 1].names
+        assert (step["attention"], step["heads"]) == (names["attention"], names["heads"])
+        assert {split(stage)[1] for stage in step["stages"]} <= {step["layer"]}
+    for stage, sent in written["stages"].items():
+        own, layer = split(stage)
+        assert sent["hiddenBy"] == (layered("masked", layer) if own in ("masked", "attention") else "")
 
 
 def test_axes_have_the_names_that_a_person_reads():

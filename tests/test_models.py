@@ -200,4 +200,6 @@ def test_the_table_of_kinds_is_the_mean_of_the_scores_that_a_sentence_shows():
     for column, nouns in enumerate((animals, places)):
         mean = np.mean([score for (_, noun), score in scores.items() if noun in nouns])
         assert table["values"][1][column] == pytest.approx(mean)
+    of_all = [MODELS["who-is-it"].training_data(0, place)["kinds"] for place in range(12)]
+    assert {each["limit"] for each in of_all} == {max(np.abs(each["values"]).max() for each in of_all)}
     assert all(MODELS[id].training_data(0, None)["kinds"] is None for id in ("mirror", "recall", "at-it", "short-cut"))

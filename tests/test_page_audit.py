@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from page import ADDRESSES, ROOT, opened, plain, quiet, trace_at
+from page import ADDRESSES, ROOT, SENTENCE, opened, plain, quiet, trace_at
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
@@ -48,10 +48,10 @@ def test_a_large_pass_asks_before_it_is_audited(monkeypatch):
     assert not at.success
     assert at.button(key="run_audit").label.startswith("Recompute ")
     monkeypatch.setattr(section, "PATIENCE", 1000)
-    at = opened(AUDIT)
+    at = opened(AUDIT, sentence=SENTENCE)
     assert not at.success
     at.button(key="run_audit").click().run()
-    assert verdict(at) == f"{Audit(tuple(audit(trace_of(Settings('the cat sat on the mat'))))).sentence(None)}."
+    assert verdict(at) == f"{Audit(tuple(audit(trace_of(Settings(SENTENCE))))).sentence(None)}."
 
 
 def one_key_short(self, attention, v):
@@ -78,10 +78,10 @@ def softmax_of_queries(self, masked):
 )
 def test_a_planted_mistake_is_named_on_the_page(monkeypatch, operation, compute, named):
     monkeypatch.setattr(operation, "compute", compute)
-    at = opened(AUDIT)
+    at = opened(AUDIT, sentence=SENTENCE)
     assert not at.exception
     assert not at.success
-    wrong = trace_of(Settings("the cat sat on the mat"))
+    wrong = trace_of(Settings(SENTENCE))
     found = Audit(tuple(audit(wrong)))
     assert f"; the first that does not is {named}: {found.first.wrong.value!r}, its terms give" in verdict(at)
     assert verdict(at) == f"{found.sentence(wrong)}."

@@ -4,6 +4,7 @@ import pytest
 from page import PAGES, REDIRECTS, ROOT, SENTENCE, SOURCES, opened, quiet, sent, texts, warnings
 
 from attnviz import Settings
+from attnviz.models import MODELS
 from attnviz.scene.scene import OWN
 from attnviz.scene.scene import SOURCES as EXAMPLES
 from attnviz.text.steps import STEPS, find
@@ -14,7 +15,7 @@ DOORS = [ROOT / "app.py", *(page for page in PAGES if page not in REDIRECTS)]
 
 @pytest.mark.parametrize("page", DOORS, ids=lambda path: path.name)
 def test_a_page_opens_and_answers(page):
-    at = opened(page)
+    at = opened(page, sentence=SENTENCE)
     assert not at.exception
     if page.name == "worked_examples.py":
         at.radio(key="notebook").set_value("003").run()
@@ -29,7 +30,7 @@ def test_a_page_opens_and_answers(page):
 def test_every_step_opens(door, step):
     at = opened(door, step=step, positions="sinusoidal", mask="causal", context="der Hund")
     assert not at.exception
-    assert sent(at)["where"]["step"] == find(step)
+    assert sent(at)["where"]["step"] == sent(at)["nearest"][find(step)]
 
 
 def test_the_walkthrough_shows_the_pass_of_the_settings_and_nothing_else_of_a_step():
@@ -105,7 +106,7 @@ def test_a_d_model_that_the_heads_divide_says_nothing():
     ("sentence", "says"), [("", "no words yet"), (" \t ", "no words yet"), ("word " * 65, "at most 64 tokens")]
 )
 def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence, says):
-    at = opened()
+    at = opened(sentence=SENTENCE)
     at.text_input(key="sentence").set_value(sentence).run()
     assert not at.exception
     assert any(says in text for text in warnings(at))
@@ -114,7 +115,7 @@ def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence
 
 @pytest.mark.parametrize(("typed", "used"), [("abc", 42), ("-3", 0), ("4294967296", 4294967295)])
 def test_a_seed_that_is_none_gets_help_and_stays_in_the_box(typed, used):
-    at = opened()
+    at = opened(sentence=SENTENCE)
     at.text_input(key="seed").set_value(typed).run()
     assert warnings(at) == [f"seed is a whole number from 0 to 4294967295; got {typed!r}, using {used}."]
     assert at.text_input(key="seed").value == typed
@@ -158,9 +159,10 @@ def test_one_word_and_a_mask_that_hides_everything():
 def test_every_worked_example_opens_says_what_it_is_and_can_be_left(page, source):
     at = opened(ROOT / "pages" / f"{page}.py", source=source)
     assert quiet(at)
-    example, variant = EXAMPLES[source]
-    assert texts(at)[0] == f"**{example.title}.** {variant.title}: {variant.description}"
-    at.button(key="own_sentence").click().run()
+    _, variant = EXAMPLES[source]
+    assert at.selectbox(key="source").value == source
+    assert texts(at)[0] == variant.description
+    at.selectbox(key="source").set_value(OWN).run()
     assert quiet(at)
     assert at.text_input(key="sentence").value == SENTENCE
     assert "source" not in at.query_params
@@ -169,7 +171,9 @@ def test_every_worked_example_opens_says_what_it_is_and_can_be_left(page, source
 def test_what_is_shown_is_chosen_by_what_it_teaches():
     at = opened()
     offered = at.selectbox(key="source").options
-    assert offered == ["Your own sentence", *(f"{each.title}: {variant.title}" for each, variant in EXAMPLES.values())]
+    models = [model.title for model in MODELS.values()]
+    examples = [f"{each.title}: {variant.title}" for each, variant in EXAMPLES.values()]
+    assert offered == [*models, "Random parameters", *examples]
     assert len(set(offered)) == len(offered)
     at.selectbox(key="source").set_value("004 softmax").run()
     assert quiet(at)

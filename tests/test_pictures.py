@@ -34,7 +34,7 @@ def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_i
     for _, picture in drawn(trace):
         there = {slot.stage for slot in picture.slots}
         for slot in picture.slots:
-            if slot.result and slot.stage != "contributions":
+            if slot.result and not slot.stage.startswith("contributions"):
                 assert set(trace[slot.stage].inputs) <= there
 
 
@@ -55,16 +55,20 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
     """The row at its left and the column above it, multiplied and added up, and what is added to them."""
     trace = TRACES[name]
     for _, picture in drawn(trace):
-        if len(picture.grid) < 2 or picture.slots[0].stage == "contributions":
+        if len(picture.grid) < 2 or picture.slots[0].stage.startswith("contributions"):
             continue
         *above, (left, *results) = picture.grid
         for place, result in enumerate(results, 1):
             tops = [row[place] for row in above if row[place]]
             first, *added = tops
-            for head in range(trace["scores"].shape[0]):
+            for head in range(max(each.shape[0] if each.axes[0] == "head" else 1 for each in read(trace, picture))):
                 row, column = (cut(trace, slot, head) for slot in (left, first))
                 expected = row @ column + sum(cut(trace, slot, head) for slot in added)
                 assert np.allclose(expected, cut(trace, result, head), atol=1e-9)
+
+
+def read(trace, picture):
+    return [trace[slot.stage] for slot in picture.slots]
 
 
 def cut(trace, slot, head):
@@ -102,6 +106,24 @@ def test_what_is_computed_place_by_place_stands_in_a_row_that_may_turn():
     assert [(slot.stage, slot.sign) for slot in picture.slots] == [("scaled", ""), ("mask", "where"), ("masked", "=")]
     assert picture.turns
     assert not pictures(EVERYTHING, ("scores",))[0].turns
+
+
+def test_the_answers_are_drawn_below_their_matrix_and_beside_their_softmax():
+    (logits, probabilities) = pictures(TRACES["two layers that learnt"], ("logits", "probabilities"))
+    assert [[slot and slot.stage for slot in row] for row in logits.grid] == [[None, "w_u"], ["residual_2", "logits"]]
+    assert [(slot.stage, slot.sign) for slot in probabilities.slots] == [
+        ("logits", "softmax"),
+        ("probabilities", "="),
+    ]
+
+
+def test_a_residual_stands_behind_what_entered_and_what_is_added():
+    (picture,) = pictures(TRACES["two layers that learnt"], ("residual_2",))
+    assert [(slot.stage, slot.sign) for slot in picture.slots] == [
+        ("residual_1", ""),
+        ("output_2", "+"),
+        ("residual_2", "="),
+    ]
 
 
 def test_attention_alone_shows_its_rows_sums():

@@ -14,7 +14,7 @@ from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
-from attnviz.text.steps import STEPS
+from attnviz.text.steps import STEPS, nearest
 
 PARAMETERS = """
 source model checkpoint sentence context d_model heads mask mask_size seed initialiser positions scaled
@@ -171,7 +171,9 @@ def test_what_is_mended_is_said(written, says):
 def test_titles_of_steps_still_open_them_in_any_case():
     for step in STEPS:
         for written in (step.title, step.title.upper(), step.id):
-            assert parse({"step": written, "positions": "sinusoidal", "mask": "causal"}).scene.step == step.id
+            fitted = parse({"step": written, "positions": "sinusoidal", "mask": "causal"})
+            assert fitted.scene.step == nearest(fitted.trace)[step.id]
+            assert not [notice for notice in fitted.notices if "step is one of" in notice]
 
 
 def test_a_first_visit_has_no_parameters():

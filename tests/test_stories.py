@@ -5,16 +5,16 @@ import re
 import numpy as np
 import pytest
 from numerals import short
-from passes import ROWS, TRACES
+from passes import MODELS, ROWS, TRACES
 from stories import SAYS, SLOT, story_of, told
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.layers import split
 from attnviz.core.selection import Selection
-from attnviz.text.story import said_of
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.vocabulary import VOCABULARY, stories_of
 
 FIRST = Selection(0, 0, 0, 0, 0)
-LABELS = ("head", "query", "key", "row", "column")
+LABELS = ("head", "query", "key", "answer", "row", "column")
 
 # a sees itself, b all three, c none; the scores are (9, −3, 0), (−3, 2, 2) and (0, 2, 4)
 MADE = attend(
@@ -39,6 +39,10 @@ BY_HAND = {
         "contributions",
         "output",
     )
+}
+BY_HAND |= {
+    f"{name} by hand": MODELS["two layers that learnt"].with_change(name, (0,), 0.5)
+    for name in ("attention_1", "heads_2", "residual_1", "w_u", "logits", "probabilities")
 }
 BIASED = attend(
     ROWS,
@@ -76,10 +80,10 @@ def test_a_story_holds_for_every_number_and_is_english(trace):
 @EVERYWHERE
 def test_slots_are_labels_or_stages_that_the_number_comes_from(trace):
     for stage in trace.stages:
-        before = (
-            {name for name in VOCABULARY if name in trace} if stage.name == "output" else sources(trace, stage.name)
-        )
-        for story in said_of(trace, VOCABULARY[stage.name].stories):
+        before = sources(trace, stage.name)
+        if split(stage.name)[0] == "output":
+            before |= {trace.layer_of(stage.name).names.get("contributions")}
+        for story in stories_of(trace, stage.name):
             for slot, form in re.findall(SLOT, story.text):
                 assert slot in {"value", *LABELS, *before}, (stage.name, slot)
                 assert form in SAYS
@@ -247,6 +251,6 @@ def test_the_largest_term_may_be_the_bias_and_is_then_not_sought_among_the_place
 def test_a_number_set_by_hand_comes_before_all_other_cases():
     for trace in TRACES.values():
         for name in (stage.name for stage in trace.stages):
-            cases = [story.when for story in said_of(trace, VOCABULARY[name].stories)]
+            cases = [story.when for story in stories_of(trace, name)]
             assert cases[0] == "set"
             assert cases == sorted(cases, key=("set", "unseeing", "hidden", "given", "").index)

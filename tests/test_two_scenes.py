@@ -21,7 +21,9 @@ def page():
 
 
 def test_two_scenes_are_drawn_and_changed_apart():
-    at = AppTest.from_function(page, default_timeout=20).run()
+    at = AppTest.from_function(page, default_timeout=20)
+    at.query_params["sentence"] = "the cat sat"
+    at.run()
     assert sum("Set by hand" in plain(each.value) for each in at.markdown) == 1
     at.selectbox(key="other mask").set_value("causal").run()
     at.text_input(key="sentence").set_value("one two three four").run()

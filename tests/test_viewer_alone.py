@@ -5,79 +5,10 @@ import math
 import re
 
 import pytest
-from page import ROOT
+from alone import moment, number, sent, written
 from tab import becomes, cell, grid, parameters
 
-from attnviz.scene.address import parse
-from attnviz.scene.document import document
-
 pytestmark = pytest.mark.browser
-
-BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
-PAGE = """
-<!doctype html><meta charset="utf-8"><style>%s</style>
-<style>body { margin: 0 } .viewer { height: 640px } #other { position: absolute; bottom: 0 }</style>
-<div class="viewer"></div><input id="other">
-<script type="module">
-    import { readPlace } from "./address.js";
-    import { addressOf } from "./history.js";
-    import { readPass } from "./pass.js";
-    import { mount } from "./viewer.js";
-    window.sent = [];
-    window.given = %s;
-    const host = { send: (...message) => sent.push(message), address: addressOf(window) };
-    window.viewer = mount(document.querySelector(".viewer"), host);
-    window.show = (more) => viewer.show({ ...given, ...more });
-    show({ where: readPlace(readPass(given), location.search) });
-</script>
-"""
-
-
-def written(**settings):
-    """The document of a pass, as JSON."""
-    return json.dumps(document(parse(settings)))
-
-
-@pytest.fixture
-def opened(browser):
-    """Open the viewer at an address; it must make no errors."""
-    tabs, errors = [], []
-    styles = "\n".join(path.read_text("utf-8") for path in sorted(BROWSER.glob("*.css")))
-
-    def answer(route, settings):
-        name = route.request.url.split("?")[0].rsplit("/", 1)[1]
-        if name.endswith(".js"):
-            route.fulfill(path=BROWSER / name, content_type="text/javascript")
-        else:
-            body = PAGE % (styles, written(**settings).replace("</", r"<\/"))
-            route.fulfill(body=body, content_type="text/html")
-
-    def start(address="", theme="light", **settings):
-        page = browser.new_page(viewport={"width": 1366, "height": 768}, color_scheme=theme)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.route("http://alone.test/**", lambda route: answer(route, settings))
-        page.goto(f"http://alone.test/{address}")
-        page.wait_for_selector(".viewer h2", state="attached")
-        tabs.append(page)
-        return page
-
-    yield start
-    for page in tabs:
-        page.close()
-    assert errors == []
-
-
-def moment(page):
-    return page.locator(".viewer").get_attribute("data-moment")
-
-
-def number(page):
-    """The number that the panel is about."""
-    return page.locator(".panel h3").inner_text()
-
-
-def sent(page):
-    return page.evaluate("sent")
 
 
 def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_steps(opened):

@@ -1,17 +1,16 @@
 """The vocabulary: each stage's word, symbol, colour and kind, pinned by what the stage is in every kind of pass."""
 
-import re
-
 import numpy as np
 import pytest
 from passes import TRACES
 
 from attnviz.core.attention import PARAMETER_AXES
-from attnviz.text.steps import STEPS
+from attnviz.core.layers import split
+from attnviz.text.steps import STEPS, full_title, steps_of
 from attnviz.text.vocabulary import AXES, VOCABULARY, entry, symbol
 
-COLOURS = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
-"""Whose colour a text wears, as in `.streamlit/config.toml`."""
+ROLES = ("q", "k", "v", "output")
+"""Whose colour a text may wear."""
 
 STAGES = {
     # symbol, title, a word of its meaning: as in Vaswani et al. 2017, and in the project's design
@@ -41,14 +40,17 @@ STAGES = {
     "concat": ("H", "Concatenation", "side by side"),
     "contributions": ("O_i", "Contributions", "part of the output"),
     "output": ("O", "Output", "what leaves"),
+    "residual": ("R", "Residual", "with its output added"),
+    "w_u": ("W^U", "Unembedding", "scores each answer"),
+    "logits": ("L", "Logits", "score of each answer"),
+    "probabilities": ("Y", "Probabilities", "how probable"),
 }
 EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 
 
 def test_every_stage_of_every_pass_has_an_entry_and_no_entry_is_for_nothing():
-    assert {stage.name for trace in TRACES.values() for stage in trace.stages} | {"b_q", "b_k", "b_v"} == set(
-        VOCABULARY
-    )
+    there = {split(stage.name)[0] for trace in TRACES.values() for stage in trace.stages}
+    assert there | {"b_q", "b_k", "b_v"} == set(VOCABULARY)
     assert set(STAGES) == set(VOCABULARY)
 
 
@@ -59,6 +61,24 @@ def test_a_stage_is_called_what_it_is(name):
     assert meaning in entry(name).meaning
     assert symbol(name, 0) == written.replace("_i", "_1")
     assert symbol(name, 11) == written.replace("_i", "_{12}")
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        ("scores_2", "S^{(2)}_i"),
+        ("w_q_1", "W^{Q(1)}_i"),
+        ("masked_12", "Z^{M(12)}_i"),
+        ("w_o_2", "W^{O(2)}"),
+        ("residual_1", "R^{(1)}"),
+    ],
+)
+def test_the_layer_stands_above_a_symbol(name, written):
+    own, layer = split(name)
+    assert entry(name).symbol == written
+    assert entry(name).step == f"{entry(own).step}-{layer}"
+    assert (entry(name).title, full_title(name)) == (entry(own).title, f"{entry(own).title} of layer {layer}")
+    assert symbol(name, 0) == written.replace("_i", "_1")
 
 
 def test_symbols_and_titles_tell_stages_apart():
@@ -77,7 +97,7 @@ def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace
 def test_kinds(trace):
     for stage in trace.stages:
         kind = entry(stage.name).kind
-        assert (kind == "parameter") == (stage.name in PARAMETER_AXES)
+        assert (kind == "parameter") == (split(stage.name)[0] in (*PARAMETER_AXES, "w_u"))
         if stage.inputs:
             assert kind == "computed"
 
@@ -86,14 +106,15 @@ def test_kinds(trace):
 def test_roles_follow_the_values_through_the_pass(trace):
     """What is projected to Q wears Q's colour, and so on; mixtures of V wear V's, and what W^O makes the output's."""
     for stage in trace.stages:
+        (name, _), inputs = split(stage.name), {split(each)[0] for each in stage.inputs}
         role = entry(stage.name).role
-        if stage.name in "qkv":
-            assert role == stage.name
+        if name in "qkv":
+            assert role == name
         elif entry(stage.name).kind == "parameter":
-            assert role == {"o": "output"}.get(stage.name[-1], stage.name[-1])
-        elif "w_o" in stage.inputs:
+            assert role == {"o": "output", "u": ""}.get(name[-1], name[-1])
+        elif "w_o" in inputs:
             assert role == "output"
-        elif {"v", "heads"} & set(stage.inputs):
+        elif {"v", "heads"} & inputs:
             assert role == "v"
         else:
             assert role == ""
@@ -109,7 +130,7 @@ def test_scales_suit_the_numbers(trace):
             assert np.allclose(sums, (sums > 0.5))
         if stage.value.dtype == bool:
             assert scale == "flag"
-        assert (scale == "share") == (stage.name == "attention")
+        assert (scale == "share") == (split(stage.name)[0] in ("attention", "probabilities"))
 
 
 @EVERYWHERE
@@ -126,10 +147,10 @@ def test_words_wear_the_colour_of_their_role():
         "values": "v",
         "output": "output",
     }
-    texts = [section.text for step in STEPS for section in step.sections if isinstance(section.text, str)]
-    coloured = [each for text in texts for each in re.findall(r":(\w+)\[\**(.*?)\**\]", text)]
+    steps = [step for trace in TRACES.values() for step in steps_of(trace)]
+    coloured = [run for step in steps for run in step.text if run[0] in ROLES]
     assert {word for _, word in coloured} == said.keys() - {"queries"}
-    assert all(COLOURS[colour] == said[word] for colour, word in coloured)
+    assert all(role == said[word] for role, word in coloured)
 
 
 def test_the_step_of_an_entry_is_the_one_that_introduces_it():

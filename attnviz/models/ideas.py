@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.changes import Change
+from attnviz.core.graph import Arrays
 from attnviz.models.byhand import MODEL, PLACE, PREVIOUS, WORD, rotation
 
 
@@ -30,7 +31,17 @@ def setting(name: str, at: tuple[int | slice, ...], numbers: np.ndarray | float)
     own = MODEL.arrays[name]
     other = own.copy()
     other[at] = numbers
-    return tuple(Change(name, tuple(index), float(other[tuple(index)])) for index in np.argwhere(other != own).tolist())
+    differ = map(tuple, np.argwhere(other != own).tolist())
+    return tuple(Change(name, index, float(other[index]) + 0.0) for index in differ)  # + 0.0: no number is -0
+
+
+def parameters_with(changes: tuple[Change, ...]) -> Arrays:
+    """The parameters of the model with some numbers set to others."""
+    parameters = dict(MODEL.arrays)
+    for change in changes:
+        parameters[change.stage] = parameters[change.stage].copy()
+        parameters[change.stage][change.index] = change.value
+    return parameters
 
 
 A, B, C = (MODEL.task.words.index(letter) for letter in "abc")

@@ -8,8 +8,11 @@ from itertools import product
 import numpy as np
 
 from attnviz.core.changes import Change
-from attnviz.core.graph import forward
+from attnviz.core.graph import Arrays
 from attnviz.models.byhand import MODEL, WORD
+from attnviz.models.ideas import parameters_with
+from attnviz.models.task import Batch
+from attnviz.models.training import passed
 
 LETTERS = "abc"
 LENGTHS = range(2, 8)
@@ -45,7 +48,7 @@ class Tried:
 
 
 @cache
-def asked(length: int) -> tuple[str, ...]:
+def of_length(length: int) -> tuple[str, ...]:
     """The strings of that length whose last letter came before exactly once."""
     strings = map("".join, product(LETTERS, repeat=length))
     return tuple(string for string in strings if string[:-1].count(string[-1]) == 1)
@@ -58,27 +61,33 @@ def tried(changes: tuple[Change, ...] = ()) -> tuple[Tried, ...]:
     Parameters
     ----------
     changes : tuple of Change
-        Of parameters alone, which all strings share.
-
-    Raises
-    ------
-    ArrayError
-        If a number is too large for float64.
+        Of the parameters that all strings share.
     """
-    return tuple(each for length in LENGTHS for each in _tried(asked(length), changes))
+    parameters = parameters_with(changes)
+    return tuple(each for length in LENGTHS for each in _tried(length, parameters))
 
 
-def _tried(strings: tuple[str, ...], changes: tuple[Change, ...]) -> Iterator[Tried]:
-    """Strings of one length, as one batch through the stages of the pass of the first."""
-    words, answers = MODEL.task.words, np.array(MODEL.task.answers)
-    stages = MODEL.trace(strings[0]).with_changes(*changes).stages
-    tokens = [MODEL.tokens(string) for string in strings]
-    arrays = forward(stages, {"embeddings": MODEL.embedding[[list(map(words.index, each)) for each in tokens]]})
-    right = [words.index(MODEL.task.right(each)[-1]) for each in tokens]
+def _tried(length: int, parameters: Arrays) -> Iterator[Tried]:
+    """The strings of that length, as one batch through the operations of a pass."""
+    strings, batch, answers = of_length(length), _batch(length), MODEL.task.answers
+    with np.errstate(over="ignore", invalid="ignore"):  # a number beyond float64 is no answer
+        arrays = passed(MODEL.trace(strings[0]).stages, parameters, batch)
+    right = batch.answers[:, -1]
     one = MODEL.embedding[right]
     outputs, probabilities = arrays["output_2"][:, -1], arrays["probabilities"][:, -1]
     exact = (outputs == one).all(axis=-1) & (probabilities == one[:, WORD]).all(axis=-1)
     largest = probabilities == probabilities.max(axis=-1, keepdims=True)
     for n, string in enumerate(strings):
-        answered = tuple(answers[largest[n]].tolist())
-        yield Tried(string, words[right[n]], answered, float(probabilities[n, right[n]]), bool(exact[n]))
+        answered = tuple(answers[place] for place in np.flatnonzero(largest[n]))
+        yield Tried(string, answers[right[n]], answered, float(probabilities[n, right[n]]), bool(exact[n]))
+
+
+@cache
+def _batch(length: int) -> Batch:
+    """The strings of that length, with what is asked at their last letters."""
+    texts = [MODEL.tokens(string) for string in of_length(length)]
+    tokens = np.array([[MODEL.task.words.index(token) for token in tokens] for tokens in texts])
+    answers, asked = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+    answers[:, -1] = [MODEL.task.answers.index(MODEL.task.right(tokens)[-1]) for tokens in texts]
+    asked[:, -1] = True
+    return Batch(tokens, answers, asked)

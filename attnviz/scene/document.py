@@ -12,6 +12,7 @@ from attnviz.models import MODELS
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.start import selected, start
+from attnviz.scene.words import n_typed
 from attnviz.text import movement
 from attnviz.text.steps import nearest, steps_of
 from attnviz.views import palette
@@ -19,6 +20,7 @@ from attnviz.views.map import arrows, columns
 from attnviz.views.scales import limits
 from attnviz.views.stages import stages, values
 from attnviz.views.steps import step_data
+from attnviz.views.training import model_data
 
 MOST_UNASKED = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
 MOST = 4_000_000  # bytes of numbers in one document
@@ -53,7 +55,8 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
             ],
             "arrows": arrows(trace, [name for names in places.values() for name in names]),
         },
-        "words": _words(trace),
+        "words": _words(trace) | {"typed": n_typed(scene)},
+        "model": model_data(trace, _training(scene)),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
         "where": where(scene, trace),
         "start": vars(start(trace)),
@@ -118,3 +121,7 @@ _BYTES = 8 * 4 / 3  # of a number: float64 as base64
 def _words(trace: Trace) -> dict:
     labels = {axis.name: list(axis.labels) for axis in trace.layers[0].trace.axes("scores")}
     return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace}
+
+
+def _training(scene: Scene) -> dict | None:
+    return MODELS[scene.source].training_data(scene.model_seed, scene.checkpoint) if scene.source in MODELS else None

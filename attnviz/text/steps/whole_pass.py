@@ -21,10 +21,10 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
     entered = f"{counted(n_queries, 'query', 'queries')} looked at {counted(n_keys, 'key')}, and"
     if queries and queries == keys:
         entered = f"{counted(n_queries, 'token')} went in and"
-    entering = " besides those that went in" if of_model(trace) else ""
+    where = " in matrices of" if of_model(trace) else ""
     return (
         f"{entered} {counted(n_rows, 'row')} of {counted(width, 'number')} came out: {everything:,} numbers in all, "
-        f"{f'{parameters:,}' if parameters else 'none'} of them parameters{entering}."
+        f"{f'{parameters:,}' if parameters else 'none'} of them{where} parameters."
     )
 
 

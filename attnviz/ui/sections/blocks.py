@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.core.trace import Trace
+from attnviz.core.changes import Change
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
+from attnviz.models.ideas import parameters_with
 from attnviz.ui.sections import heatmap
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
@@ -96,13 +97,17 @@ PARTS = {
 }
 """The parameters in the order in which a pass comes to them, by what they do together."""
 
+MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if matrix.name.startswith("w_")}
+"""The parameters that all strings share: of embeddings and positions a string has its own rows."""
 
-def draw(shown: Shown, trace: Trace) -> None:
-    """Draw the matrices of one part of the model, as they are in the pass `trace`, with what each is for."""
+
+def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
+    """Draw the matrices of one part of the model with what each is for; some of their numbers may be changed."""
     st.markdown("##### What each block of each matrix is for")
+    changed = " What is changed below is drawn as it is now." if changes else ""
     st.markdown(
         "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
-        f"other number is 1, a cosine, a sine or the sharpness {SHARPNESS:g}."
+        f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}.{changed}"
     )
     part = st.segmented_control(
         "Part of the model",
@@ -112,16 +117,17 @@ def draw(shown: Shown, trace: Trace) -> None:
         key=shown.key("part"),
         label_visibility="collapsed",
     )
-    with st.container(horizontal=True, gap="large"):
+    parameters = parameters_with(changes)
+    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
         for matrix in PARTS[part]:
+            value = parameters[matrix.name]
             with st.container(width="content", key=shown.key(f"matrix_{matrix.name}")):
                 st.markdown(f"${matrix.symbol}$ · {matrix.purpose}", width=300)
-                heatmap.draw(_numbers(matrix.name, trace), matrix.rows, matrix.columns, key=shown.key(matrix.name))
+                heatmap.draw(
+                    value[0] if value.ndim == 3 else value, matrix.rows, matrix.columns, key=shown.key(matrix.name)
+                )
 
 
-def _numbers(name: str, trace: Trace):
-    """A parameter in the pass; a pass holds some rows of embeddings and positions, so these are the model's own."""
-    if name in ("embeddings", "positions"):
-        return MODEL.arrays[name]
-    value = trace[name].value
-    return value[0] if value.ndim == 3 else value
+def shared(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The changes of parameters that all strings share."""
+    return tuple(change for change in changes if change.stage in MATRICES)

@@ -5,21 +5,16 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from attnviz.core.changes import Change
-from attnviz.core.errors import ArrayError
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.models.strings import LENGTHS, Tried, tried
-from attnviz.ui.escaping import markdown
-from attnviz.ui.sections import byhand
-from attnviz.ui.sections.blocks import PARTS
+from attnviz.ui.sections import byhand, door
+from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
 
 NOTHING, OWN = "Nothing", "One number of your choice"
 FIRST = Change("w_v_2", (0, A, A), 0.0)
 """The number that is set before a person has chosen one."""
-
-MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if matrix.name.startswith("w_")}
-"""The parameters that all strings share."""
 
 LARGEST = 10_000.0
 N_EXAMPLES = 4
@@ -29,29 +24,32 @@ def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
     """Choose what is changed, and see which strings break."""
     chosen = next((idea.title for idea in IDEAS if idea.changes == changes), OWN if changes else NOTHING)
     st.markdown("##### Change it, and see which strings break")
-    st.radio(
-        "What is changed",
-        [NOTHING, *(idea.title for idea in IDEAS), OWN],
-        key=shown.shows("idea", chosen),
-        on_change=_chosen,
-        args=(shown,),
-        label_visibility="collapsed",
+    st.markdown(
+        f"All {len(tried())} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter came "
+        "before exactly once are put to the model. The pictures above follow the change."
     )
-    shared = tuple(change for change in changes if change.stage in MATRICES)
-    if chosen == OWN:
-        _own(shown, shared[-1] if shared else FIRST)
-    for change in changes:
-        if change not in shared:
-            st.markdown(f"`{change}` is a number of this string alone, so the others are tried without it.")
-    try:
-        results = tried(shared)
-    except ArrayError as error:
-        st.warning(markdown(str(error)), icon=":material/info:")
-        return
-    lesson = next((idea.lesson for idea in IDEAS if idea.title == chosen), "")
-    st.markdown(f"{verdict(results)} {lesson}")
-    _by_length(results)
-    _examples(shown, results, changes)
+    choice, outcome = st.columns([2, 3], gap="large")
+    with choice:
+        st.radio(
+            "What is changed",
+            [NOTHING, *(idea.title for idea in IDEAS), OWN],
+            key=shown.shows("idea", chosen),
+            on_change=_chosen,
+            args=(shown,),
+            label_visibility="collapsed",
+        )
+        of_all = shared(changes)
+        if chosen == OWN:
+            _own(shown, of_all[-1] if of_all else FIRST)
+        for change in changes:
+            if change not in of_all:
+                st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
+    with outcome:
+        results = tried(of_all)
+        lesson = next((idea.lesson for idea in IDEAS if idea.title == chosen), "")
+        st.markdown(f"{verdict(results)} {lesson}")
+        _by_length(results)
+        _examples(shown, results, changes)
 
 
 def verdict(results: Sequence[Tried]) -> str:
@@ -87,11 +85,11 @@ def _examples(shown: Shown, results: Sequence[Tried], changes: tuple[Change, ...
     broken = [each for each in results if not each.is_right]
     for each in (broken or results)[:N_EXAMPLES]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(each.string, key=shown.key(f"string_{each.string}"), icon=":material/arrow_forward:"):
-                byhand.open_walkthrough(shown, sentence=each.string, changes=changes)
+            door.draw(shown, each.string, f"string_{each.string}", byhand.SOURCE, each.string, changes=changes)
             mark = ":green[✓]" if each.is_right else ":red[✗]"
-            answered = " or ".join(each.answered)
-            st.markdown(f"{mark} {answered} is answered, {each.right} is right and has {each.probability:.2f}")
+            answered = " or ".join(each.answered) or "no number"
+            share = byhand.share(each.probability)
+            st.markdown(f"{mark} The answer is {answered}. The right one, {each.right}, has a probability of {share}.")
 
 
 def _own(shown: Shown, change: Change) -> None:

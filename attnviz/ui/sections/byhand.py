@@ -5,11 +5,12 @@ import streamlit as st
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.core.trace import Trace
+from attnviz.models.byhand import MODEL
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
 from attnviz.text.wording import precise
 from attnviz.ui.escaping import markdown
-from attnviz.ui.sections import heatmap
+from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.blocks import VECTOR
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
@@ -24,13 +25,9 @@ def fitted(shown: Shown) -> Fitted:
 
 def update(shown: Shown, **parts: object) -> None:
     """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
-    kept = shown.kept if shown.kept.source == SOURCE else of_model(SOURCE)
-    shown.update(**vars(kept) | parts)
-
-
-def open_walkthrough(shown: Shown, **parts: object) -> None:
-    """Open the walkthrough of this model, from its first step on."""
-    shown.open_page("pages/walkthrough.py", **vars(of_model(SOURCE, **parts)))
+    if shown.kept.source != SOURCE:
+        parts = door.of_model(SOURCE, MODEL.task.examples[0][1]) | parts
+    shown.update(**parts)
 
 
 def draw(shown: Shown, fitted: Fitted) -> None:
@@ -47,8 +44,7 @@ def draw(shown: Shown, fitted: Fitted) -> None:
             args=(shown,),
             width=320,
         )
-        if st.button("Open in the walkthrough", key=shown.key("open"), icon=":material/arrow_forward:"):
-            open_walkthrough(shown, sentence=scene.sentence, changes=scene.changes)
+        door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
     if fitted.refused:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
     if fitted.trace is None:
@@ -71,24 +67,29 @@ def draw(shown: Shown, fitted: Fitted) -> None:
 def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
     """Where the last letter looks most."""
     most = np.flatnonzero(row == row.max())
-    share = precise(row.max())
     if len(most) > 1:
-        return f"The last “{words[-1]}” looks at {len(most)} places alike, {share} each."
-    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {share}."
+        return f"The last “{words[-1]}” looks at {len(most)} places alike, {share(row.max())} each."
+    return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {share(row.max())}."
 
 
 def _answer(trace: Trace) -> str:
     """What the model answers at the last letter, whether that is right, and whether it is exact."""
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
-    right = trace.origin.right[-1]
     most = [answers[place] for place in np.flatnonzero(probabilities == probabilities.max())]
-    says = f"The answer is **{' or '.join(most)}**, with a probability of {precise(probabilities.max())}{' each' * (len(most) > 1)}"
+    each = " each" if len(most) > 1 else ""
+    says = f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}"
+    right = trace.origin.right[-1]
     if right is None:
-        return f"The last letter did not come before exactly once, so there is no right answer. {says}."
+        return f"{says}. The last letter did not come before exactly once, so no answer is right."
     mark = ":green[✓]" if most == [right] else f":red[✗] (**{right}** is right)"
     output = trace["output_2"].value[-1]
     is_exact = np.count_nonzero(output) == 1 and output.max() == 1
     return f"{says} {mark}. The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."
+
+
+def share(value: float) -> str:
+    """A share as it is said; 1 only if it is no less."""
+    return "1" if value == 1 else precise(value)
 
 
 def _typed(shown: Shown) -> None:

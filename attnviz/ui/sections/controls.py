@@ -8,7 +8,9 @@ import streamlit as st
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
 from attnviz.models import MODELS
+from attnviz.models.model import Model
 from attnviz.scene.scene import OWN, SOURCES, with_options
+from attnviz.text.wording import counted
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
@@ -59,7 +61,7 @@ def offer(shown: Shown) -> None:
 def _usual(shown: Shown) -> tuple[str, ...]:
     """The sentence and the settings that are changed most; returns a notice for a seed that is none."""
     scene = shown.scene
-    _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own")
+    _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own", label_visibility="collapsed")
     _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 150)
     _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 140)
     _option(shown, "mask", "Mask", CHOICES["mask"], 180)
@@ -114,7 +116,7 @@ def _model(shown: Shown) -> tuple[str, ...]:
     model = MODELS[shown.scene.source]
     sentences = dict(model.examples)
     current = next((label for label, sentence in sentences.items() if sentence == shown.scene.sentence), None)
-    _typed(shown, "Sentence", "sentence", placeholder=model.examples[0][1])
+    _typed(shown, "Sentence", "sentence", placeholder=model.examples[0][1], label_visibility="collapsed")
     st.pills(
         "Examples",
         list(sentences),
@@ -141,7 +143,7 @@ def _words(shown: Shown) -> None:
     """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
     model = MODELS[shown.scene.source]
     st.markdown(f"**{model.title}.** {model.lesson}")
-    st.caption(f"Given by the model: {model.given}. They can't be changed without training it anew.")
+    st.caption(f"Given by the model: {_given(model.at(shown.scene.model_seed))}.")
     st.markdown("**The words it knows.** Pick one to add it to the sentence.")
     for kind, words in model.words_by_kind.items():
         st.pills(
@@ -151,6 +153,19 @@ def _words(shown: Shown) -> None:
             on_change=_word_picked,
             args=(shown, f"word {kind}"),
         )
+
+
+def _given(model: Model) -> str:
+    """The settings that a model brings with it."""
+    counts = [counted(model.d_model, "number") + " a token", counted(len(model.layers), "layer")]
+    return ", ".join(
+        [
+            *counts,
+            counted(model.n_heads, "head") + " each" * (len(model.layers) > 1),
+            "no mask" if model.mask == "none" else f"a {model.mask} mask",
+            "no positions" if model.positions is None else f"positions for {model.longest} tokens",
+        ]
+    )
 
 
 def _example(shown: Shown) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
 CELL = (32, 19)  # px
 LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around
+SLANT = 60  # degrees
 STRONGEST = 0.6  # the page's own text can still be read on it
 
 
@@ -86,9 +87,9 @@ def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> go
 
 
 def _layout(rows: Side, columns: Side) -> go.Layout:
-    axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": "", "tickangle": 0}
-    left = _depth(rows) + LETTER * max(map(len, rows.labels))
-    top = _depth(columns) + LINE
+    axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
+    left = _depth(rows) + _width(rows.labels)
+    top = _depth(columns) + _height(columns.labels)
     return go.Layout(
         width=left + CELL[0] * len(columns.labels) + EDGE,
         height=top + CELL[1] * len(rows.labels) + EDGE,
@@ -96,7 +97,9 @@ def _layout(rows: Side, columns: Side) -> go.Layout:
         showlegend=False,
         plot_bgcolor="rgba(0,0,0,0)",
         paper_bgcolor="rgba(0,0,0,0)",
-        xaxis=axis | _ticks(columns) | {"side": "top", "range": [-0.5, len(columns.labels) - 0.5]},
+        xaxis=axis
+        | _ticks(columns)
+        | {"side": "top", "tickangle": -SLANT * _slanted(columns.labels), "range": [-0.5, len(columns.labels) - 0.5]},
         yaxis=axis | _ticks(rows) | {"range": [len(rows.labels) - 0.5, -0.5]},
     )
 
@@ -111,11 +114,26 @@ def _depth(side: Side) -> int:
     return 2 * EDGE + LINE * (1 + bool(side.blocks))
 
 
+def _width(labels: tuple[str, ...]) -> int:
+    """The room for labels, which Plotly sets a little off."""
+    return LETTER * max(map(len, labels)) + EDGE
+
+
+def _slanted(labels: tuple[str, ...]) -> bool:
+    """Whether labels above columns are wider than these."""
+    return LETTER * max(map(len, labels)) > CELL[0] + LETTER
+
+
+def _height(labels: tuple[str, ...]) -> int:
+    """The room for labels above columns."""
+    return _width(labels) if _slanted(labels) else LINE
+
+
 def _names(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
     """The titles of both sides and the names of their blocks, as annotations."""
     for side, is_row in ((rows, True), (columns, False)):
         middle = (len(side.labels) - 1) / 2
-        outside = LETTER * max(map(len, rows.labels)) + EDGE if is_row else LINE
+        outside = _width(rows.labels) + EDGE if is_row else _height(columns.labels)
         for text, at, line in (
             *((name, (block.start + block.stop - 1) / 2, 0) for name, block in side.blocks.items()),
             (side.title, middle, bool(side.blocks)),
@@ -134,14 +152,16 @@ def _names(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
 
 
 def _lines(rows: Side, columns: Side) -> Iterator[dict[str, object]]:
-    """A line between each two blocks, as shapes."""
+    """A frame, and a line between each two blocks, as shapes."""
+    line = {"type": "line", "line": {"width": 1, "color": "gray"}}
+    yield line | {"type": "rect", "x0": 0, "x1": 1, "y0": 0, "y1": 1, "xref": "paper", "yref": "paper"}
     for side, is_row in ((rows, True), (columns, False)):
         for block in list(side.blocks.values())[1:]:
             at = block.start - 0.5
             ends = {"y0": at, "y1": at, "x0": 0, "x1": 1, "xref": "paper"}
             if not is_row:
                 ends = {"x0": at, "x1": at, "y0": 0, "y1": 1, "yref": "paper"}
-            yield {"type": "line", "line": {"width": 1, "color": "gray"}, **ends}
+            yield line | ends
 
 
 def _over_page(colour: tuple[int, int, int], strength: float) -> str:

@@ -51,6 +51,9 @@ _STYLE = """<style>
   height: 100%;
 }
 
+/* Plotly's grey letters are too faint on a coloured cell: they are the page's */
+.js-plotly-plot text { fill: currentColor !important; }
+
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }

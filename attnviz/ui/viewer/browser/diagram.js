@@ -42,8 +42,8 @@ export function makeDiagram(box, draw) {
     return true;
   };
   const connect = () => {
-    const canvasOf = Object.fromEntries(thumbs.map(({ name, canvas }) => [name, canvas]));
-    drawArrows(arrows, rows, pairs.map((pair) => pair.map((name) => canvasOf[name])), [...rows.querySelectorAll(".depth")]);
+    const endOf = Object.fromEntries(thumbs.map(({ name, canvas }) => [name, canvas.closest(".aside") ?? canvas])); // a symbol beside it too
+    drawArrows(arrows, rows, pairs.map((pair) => pair.map((name) => endOf[name])), [...rows.querySelectorAll(".depth")]);
   };
   const observer = new ResizeObserver(connect); // a font that arrives moves all that stands in a row
   return { rows, build, connect, thumbs: () => thumbs, steps: () => steps };

@@ -9,7 +9,9 @@ import { inRows } from "./layers.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
-const ROOM_OF_WORDS = 56; // pixels, as in the style of the row
+const ROOM_OF_WORDS = 56, ROOM_AT_END = 12; // pixels, as in the style of the row
+const LANES = 14; // pixels below thumbs, for arrows that lead past them
+const GAP = 6; // pixels between thumbs whose symbols stand beside them
 const NARROWEST = 12; // pixels of a thumb
 const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
@@ -58,13 +60,15 @@ export function makeWholePass(tools) {
   const draw = () => {
     const { pass, where } = shown;
     const { map } = pass.document;
-    diagram.build(inRows(map.columns.filter(({ stages }) => stages.length)), map.arrows);
+    const rows = inRows(map.columns.filter(({ stages }) => stages.length));
+    diagram.build(rows, map.arrows);
     const focus = focusOf(pass, where), parts = pass.parts(focus.name, focus.index);
     said.textContent = `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`;
-    for (const { name, element: { parentNode: figure } } of diagram.thumbs()) {
+    for (const { name, beside, element: { parentNode: figure } } of diagram.thumbs()) {
       const { symbol, role } = pass.stages.get(name);
       figure.firstChild.replaceChildren(typeset(symbol));
       figure.className = `stage-of ${role}`;
+      figure.classList.toggle("aside", rows.length > 1 && beside > 1);
     }
     drawThumbs(pass, parts, where.present);
     for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
@@ -75,18 +79,20 @@ export function makeWholePass(tools) {
   const drawThumbs = (pass, parts, isPresented) => {
     const rows = [...diagram.rows.children], longest = Math.max(...rows.map((row) => row.querySelectorAll(".depth").length));
     const colours = coloursOf(box, pass.document.palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
-    const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line;
-    const symbol = Math.max(...diagram.thumbs().map((thumb) => thumb.element.previousSibling.offsetHeight));
+    const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
+    const over = Math.max(...diagram.thumbs().map((thumb) => thumb.element.previousSibling.offsetHeight));
     const drawAt = (width) => {
       for (const thumb of diagram.thumbs()) {
-        const room = { width, height: high / thumb.beside - symbol, largest: isPresented ? 48 : 24 };
+        const isAside = thumb.element.parentNode.classList.contains("aside");
+        const room = { width, height: high / thumb.beside - (isAside ? GAP : over), largest: isPresented ? 48 : 24 };
         thumb.draw(pass, room, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
       }
     };
-    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS) / longest - 17;
-    const overflow = () => Math.max(...rows.map((row) => row.scrollWidth - row.clientWidth));
+    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17;
+    const rightOf = (each) => each.getBoundingClientRect().right;
+    const overflow = () => Math.max(...rows.map((row) => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
     drawAt(width);
-    while (overflow() > 0 && width > NARROWEST) {
+    while (overflow() > 1 && width > NARROWEST) {
       width -= overflow() / longest + 1;
       drawAt(width);
     }

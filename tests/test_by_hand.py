@@ -1,0 +1,149 @@
+"""The model built by hand: its output is exactly one 1 wherever its question has an answer."""
+
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+
+from attnviz.core.changes import Change, format_changes, split_changes
+from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS, rotation, waves
+from attnviz.models.ideas import IDEAS, setting
+from attnviz.models.strings import LENGTHS, tried
+
+WORDS = "^abcd"
+STRINGS = ["".join(s) for n in range(2, 8) for s in product("abc", repeat=n) if s[:-1].count(s[-1]) == 1]
+
+
+def follower(string):
+    return string[string.index(string[-1]) + 1]
+
+
+def softmax(row):
+    exponentials = [math.exp(z - max(row)) for z in row]
+    return [e / math.fsum(exponentials) for e in exponentials]
+
+
+def dot(a, b):
+    return math.fsum(x * y for x, y in zip(a, b, strict=True))
+
+
+def times(rows, matrix):
+    return [[dot(row, column) for column in zip(*matrix, strict=True)] for row in rows]
+
+
+def slow_output(string):
+    """The output of the last letter, one number at a time, from parameters written down once more."""
+    stream = []
+    for place, word in enumerate(f"^{string}"):
+        angles = [2 * math.pi * turns * place / 16 for turns in (1, 3, 5)]
+        waves = [wave(angle) for angle in angles for wave in (math.cos, math.sin)]
+        stream.append([float(word == each) for each in WORDS] + waves + [0.0] * 5)
+    for layer in (1, 2):
+        after = []
+        for query, asking in enumerate(stream):
+            scores = []
+            for key in stream[: query + 1]:
+                if layer == 1:  # the angle between a key and the place before the query
+                    back = [
+                        math.cos(math.atan2(key[i + 1], key[i]) - math.atan2(asking[i + 1], asking[i]) + turn)
+                        for i, turn in zip((5, 7, 9), (2 * math.pi * t / 16 for t in (1, 3, 5)), strict=True)
+                    ]
+                    scores.append(2000 * math.fsum(back) / math.sqrt(6))
+                else:
+                    scores.append(2000 * dot(asking[:5], key[11:]) / math.sqrt(5))
+            shares = softmax(scores)
+            taken = [math.fsum(share * key[f] for share, key in zip(shares, stream, strict=False)) for f in range(5)]
+            after.append(asking[:11] + taken if layer == 1 else taken + [0.0] * 11)
+        stream = after
+    return stream[-1]
+
+
+def test_the_output_is_exactly_one_1_for_all_963_strings():
+    assert len(STRINGS) == 963
+    for string in STRINGS:
+        trace = MODEL.trace(string)
+        one = np.eye(16)[WORDS.index(follower(string))]
+        np.testing.assert_array_equal(trace["output_2"].value[-1], one)
+        np.testing.assert_array_equal(trace["probabilities"].value[-1], one[:5])
+        assert trace.origin.right == (None,) * len(string) + (follower(string),)
+
+
+@pytest.mark.parametrize("string", ["aa", "abca", "bcabcaab", "dcbad", "abcdabcdccccca"])
+def test_the_output_equals_a_slow_loop_s(string):
+    output = MODEL.trace(string)["output_2"].value
+    np.testing.assert_allclose(output[-1], slow_output(string), rtol=0, atol=1e-12)
+
+
+def test_layer_1_looks_at_the_place_before_at_every_place():
+    attention = MODEL.trace("abcdabcdabcdabc")["attention_1"].value[0]
+    before = np.maximum(np.arange(N_PLACES) - 1, 0)
+    np.testing.assert_array_equal(attention, np.eye(N_PLACES)[before])
+
+
+def test_every_parameter_is_0_or_1_a_cosine_a_sine_or_the_sharpness():
+    sixteenths = [math.cos(2 * math.pi * turns / 16) for turns in range(16)]
+    for name, array in MODEL.arrays.items():
+        chosen = [0, 1, *(sixteenths if name in ("positions", "w_q_1") else [SHARPNESS])]
+        assert np.isclose(array[..., None], chosen, rtol=0, atol=1e-12).any(axis=-1).all(), name
+
+
+def test_blocks_make_up_a_vector():
+    assert [place for block in BLOCKS.values() for place in range(16)[block]] == list(range(16))
+
+
+@pytest.mark.parametrize("steps", [-3, -1, 0, 2])
+def test_a_rotation_leads_from_a_place_to_another(steps):
+    places = np.arange(N_PLACES)
+    np.testing.assert_allclose(waves(places) @ rotation(steps), waves(places + steps), atol=1e-12)
+
+
+def test_the_sharpness_is_enough_and_half_of_it_is_not():
+    def n_exact(sharpness):
+        return sum(
+            each.is_exact for each in tried(setting("w_k_2", (0, BLOCKS["previous word"]), sharpness * np.eye(5)))
+        )
+
+    assert n_exact(SHARPNESS) == 963
+    assert n_exact(SHARPNESS / 2) == 0
+
+
+@pytest.mark.parametrize("changes", [(), *(idea.changes for idea in IDEAS), (Change("w_q_2", (0,), 0.5),)], ids=str)
+def test_a_batch_of_strings_is_answered_as_each_alone(changes):
+    results = tried(changes)
+    assert [each.string for each in results] == sorted(STRINGS, key=len)
+    assert len(results[-1].string) == LENGTHS[-1]
+    for each in results[::41]:
+        trace = MODEL.trace(each.string).with_changes(*changes)
+        probabilities, output = trace["probabilities"].value[-1], trace["output_2"].value[-1]
+        right = WORDS.index(each.right)
+        assert each.right == follower(each.string)
+        assert each.probability == pytest.approx(probabilities[right], abs=1e-12)
+        assert WORDS[probabilities.argmax()] in each.answered
+        one = np.eye(16)[right]
+        assert each.is_exact == (np.array_equal(output, one) and np.array_equal(probabilities, one[:5]))
+
+
+def broken(title):
+    (idea,) = (idea for idea in IDEAS if title in idea.title)
+    results = tried(idea.changes)
+    return {each.string for each in results if not each.is_right}, sum(each.is_exact for each in results)
+
+
+def test_what_the_ideas_say_is_so():
+    assert broken("sharpness of 5") == (set(), 0)
+    outvoted, n_exact = broken("sharpness of 2")
+    assert outvoted
+    assert n_exact == 0
+    assert min(map(len, outvoted)) > 5
+    assert broken("One wave") == (set(), 963)
+    repeats = {string for string in STRINGS if string[-1] == string[-2]}
+    assert broken("No rotation") == (set(STRINGS) - repeats, len(repeats))
+    assert {string[-1] for string in broken("b for a")[0]} == {"a", "b"}
+    assert {string[-1] for string in broken("pass on c")[0]} == {"c"}
+
+
+@pytest.mark.parametrize("idea", IDEAS, ids=lambda idea: idea.title)
+def test_an_idea_fits_into_an_address(idea):
+    assert len(split_changes(format_changes(idea.changes))) == len(idea.changes)
+    assert MODEL.trace("aa").with_changes(*idea.changes).changes == idea.changes

@@ -1,0 +1,84 @@
+"""Layers in the viewer: a pass of two layers that ends in answers, shown in a real browser."""
+
+import json
+
+import pytest
+from alone import number, sent, written
+from passes import TRACES
+from tab import becomes, parameters
+
+pytestmark = pytest.mark.browser
+
+TRACE = TRACES["two layers that learnt"]
+LAYERS = ("Layer 1", "Layer 2")
+
+
+def steps(trace=TRACE):
+    return json.loads(written(trace=trace))["steps"]
+
+
+def titles(page):
+    """The steps that stand on the map."""
+    return page.locator(".map .step .title").all_inner_texts()
+
+
+def test_the_map_opens_the_layer_one_is_in_and_folds_the_other_into_one_step(opened):
+    page = opened(trace=TRACE)
+    before, after = ([step["title"] for step in each if not step["layer"]] for each in (steps()[:4], steps()[4:]))
+    of_layer = {n: [step["title"] for step in steps() if step["layer"] == n] for n in (1, 2)}
+    assert titles(page) == [*before, *LAYERS, *after]
+    page.get_by_role("button", name="Layer 2", exact=True).click()
+    assert parameters(page)["step"] == "qkv-2"
+    assert titles(page) == [*before, "Layer 1", *of_layer[2], *after]
+    assert page.locator(".map [aria-current]").evaluate("(each) => each === document.activeElement"), (
+        "the key stays there"
+    )
+    page.get_by_role("button", name="Layer 1", exact=True).press("Enter")
+    assert titles(page) == [*before, *of_layer[1], "Layer 2", *after]
+    page.get_by_role("button", name="Scores", exact=True).click()
+    assert parameters(page)["step"] == "scores-1"
+
+
+def test_next_walks_through_all_steps_each_on_the_map_and_named_with_its_layer(opened):
+    page = opened(trace=TRACE)
+    for step in steps():
+        assert parameters(page).get("step", "question") == step["id"]
+        assert page.locator(".map [aria-current] .title").inner_text() == step["title"]
+        said = page.locator(".lesson header .layer").all_inner_texts()
+        assert said == ([LAYERS[step["layer"] - 1]] if step["layer"] else [])
+        seen, there = page.locator(".map").evaluate("(map) => [map.clientWidth, map.scrollWidth]")
+        assert there <= seen + 1, "the whole map is in sight"
+        page.keyboard.press("PageDown")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_words_arcs_and_heads_are_those_of_the_step_s_layer(opened, n):
+    page = opened(f"?step=softmax-{n}&cell=1.3.2.1.1", trace=TRACE)
+    shares = TRACE[f"attention_{n}"].value[0, 2]
+    arcs = page.locator(".thread .arc").evaluate_all("(all) => all.map((each) => +each.getAttribute('stroke-width'))")
+    assert sorted(arcs) == [pytest.approx(max(13 * share, 0.75), abs=0.01) for share in sorted(shares) if share]
+    page.locator(".thread .target").first.dispatch_event("click")
+    assert number(page).startswith(f"attention_{n}[head 1, ")
+    page.get_by_role("button", name="what if", exact=True).click()
+    page.get_by_role("button", name=f"Mute head 1 of layer {n}").click()
+    assert sent(page)[-1] == ["mute", {"stage": f"heads_{n}", "head": 0}]
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+@pytest.mark.parametrize("presenting", ["", "&present=1"])
+def test_the_whole_pass_has_a_row_for_each_layer_and_is_seen_whole(opened, size, presenting):
+    page = opened(f"?step=whole-pass{presenting}", trace=TRACE)
+    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
+    page.add_style_tag(content=f".viewer {{ height: {size[1] - (0 if presenting else 128)}px !important }}")
+    page.wait_for_timeout(100)
+    rows = page.locator(".whole .row")
+    assert [row.get_attribute("data-layer") for row in rows.all()] == [*LAYERS]
+    box = page.locator(".whole").bounding_box()
+    for figure in page.locator(".whole .stage-of, .whole button.title").all():
+        at = figure.bounding_box()
+        assert box["x"] <= at["x"] <= at["x"] + at["width"] <= box["x"] + box["width"] + 1
+        assert box["y"] <= at["y"] <= at["y"] + at["height"] <= box["y"] + box["height"] + 1
+    tops = [row.bounding_box()["y"] for row in rows.all()]
+    assert tops[1] - tops[0] > 60
+    page.locator(".whole canvas").nth(3).click(position={"x": 5, "y": 5})
+    becomes(page, lambda: page.locator(".whole .thumb .frame:not([hidden])").count(), 1)
