@@ -2,6 +2,7 @@
 
 Run with `python -m benchmarks.training`. Both train "who-is-it" in this run,
 in turns, and the best of each is taken, so that a busy machine slows both alike.
+On the two cores it was written on the ratio was 1.7 to 2.1.
 """
 
 import sys
