@@ -7,7 +7,8 @@ from attnviz import Settings
 from attnviz.models import MODELS
 from attnviz.scene.scene import OWN
 from attnviz.scene.scene import SOURCES as EXAMPLES
-from attnviz.text.steps import STEPS, find
+from attnviz.text.ids import find
+from attnviz.text.steps import STEPS
 
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"
 DOORS = [ROOT / "app.py", *(page for page in PAGES if page not in REDIRECTS)]
