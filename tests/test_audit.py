@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from kinds import OPERATIONS, TERMS
 from page import changes_of
+from passes import MODELS
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
@@ -58,6 +59,13 @@ def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     assert summary.n_agree == summary.n_made > 0
     assert [stage.stage for stage in summary.stages] == [stage.name for stage in trace.stages]
     assert sum(stage.n_made + stage.n_given for stage in summary.stages) == sum(s.value.size for s in trace.stages)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_number_of_every_kind_of_model_agrees(name):
+    summary = audited(MODELS[name])
+    assert summary.n_agree == summary.n_made > 0
+    assert summary.stages[-1].stage == "probabilities"
 
 
 def test_every_kind_of_operation_is_audited():

@@ -163,8 +163,11 @@ def test_slopes_are_those_of_the_pass_with_its_changes():
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True}),
-        ({"sentence": "a b", "context": "c d e"}, {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False}),
+        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "typed": 2}),
+        (
+            {"sentence": "a b", "context": "c d e"},
+            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "typed": 0},
+        ),
     ],
 )
 def test_words_are_those_of_the_queries_and_of_the_keys(address, words):

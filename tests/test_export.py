@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 from page import changes_of
+from passes import MODELS
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.examples import EXAMPLES
@@ -26,6 +27,8 @@ PASSES = {
     "huge": trace_of(OWN).with_changes(*changes_of("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
     "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
+    "two layers": MODELS["two layers that learnt"],
+    "a head of a layer set by hand": MODELS["two layers built by hand"].with_changes(*changes_of("heads_2[0]=0")),
     **{f"{example.id} {variant.id}": variant.trace for example in EXAMPLES.values() for variant in example.variants},
 }
 

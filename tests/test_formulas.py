@@ -142,6 +142,13 @@ def passes():
             mask=np.where(np.tri(3, dtype=bool), -0.5, -np.inf),
             scale=0.7,
         ),
+        "two layers and answers": attend(
+            array(3, 4),
+            parameters=[Parameters(**w | {"w_o": array(4, 4)}) for _ in range(2)],
+            mask=np.tri(3, dtype=bool),
+            residual=True,
+            w_u=array(4, 3),
+        ),
         "rows over their sums": attend(
             DRAW.random((4, 2)) + 0.5, parameters=Parameters(), mask=np.tri(4, k=-1, dtype=bool), normalise=SumNormalise
         ),

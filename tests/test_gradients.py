@@ -46,6 +46,13 @@ def passes():
         "only the queries projected": attend(x, parameters=Parameters(w_q=draw((1, 5, 5)), b_q=draw((1, 5)))),
         "words and positions": trace_of(Settings("the cat", "le", d_model=4, positions="sinusoidal")),
         "words alone, causal": trace_of(Settings("the cat the", d_model=4, mask="causal", scaled=False)),
+        "two layers on a residual stream, and answers": attend(
+            x,
+            parameters=[Parameters(**{**w, "w_o": 0.2 * draw((4, 5))}) for _ in range(2)],
+            mask=np.tri(3, dtype=bool),
+            residual=True,
+            w_u=draw((5, 2)),
+        ),
         "rows over their sums": attend(
             positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise
         ),

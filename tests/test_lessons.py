@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from passes import TRACES as PASSES
+from stories import told
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import PARAMETER_AXES, attend_projected
+from attnviz.core.changes import Change
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
 from attnviz.text.markup import runs
@@ -255,6 +258,56 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
         assert ("bias" in text(trace, "output")) == ("b_o" in trace)
     for kind, said in (("drawn", "random"), ("given", "worked example"), ("learnt", "made for"), ("built", "made for")):
         assert trace.origin.kind != kind or said in text(trace, "question")
+
+
+MADE = {
+    "drawn": (r"\bstill random\b|\bis to answer\b|Training changes", r"learnt in|by hand|trained to"),
+    "learnt": (r"\blearnt in training\b|\btrained to\b", r"random|by hand|Training changes|sines"),
+    "built": (r"\bby hand\b|\bbuilt to\b|cosines and sines", r"random|trained|learnt|Training changes"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, trace in TRACES.items() if trace.origin.title])
+def test_where_the_parameters_of_a_model_are_from_is_said_of_each_and_of_no_other(name):
+    trace = TRACES[name]
+    so, not_so = MADE[trace.origin.kind]
+    for each in ("question", "tokens", "positions", "answer"):
+        said = text(trace, each) if each in {step.id for step in steps_of(trace)} else ""
+        assert not re.search(not_so, said), said
+        if said and each != "question" and (each != "answer" or any(trace.origin.right)):
+            assert re.search(so, said), said
+    task = trace.origin.task in text(trace, "question")
+    assert task == (trace.origin.kind != "drawn")
+    assert heading(trace, "question") == "In “who saw the dog the”, who was seen?"
+    stories = {said for name in ("embeddings", "x") for said in (told(trace, name, (0, 0), Selection(0, 0, 0, 0, 0)),)}
+    assert not any(re.search(not_so, said) for said in stories)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "right", "said"),
+    [
+        ("a model", 4, "dog", r"trained to answer at the last token: “dog” with \d+ %, which is right\."),
+        ("a model that is wrong", 4, "nobody", r"at the last token: “\w+” with \d+ %, but “nobody” is right\."),
+        ("a model asked at a word", 3, "dog", r"trained to answer at “dog”: “dog” with \d+ %, which is right\."),
+        ("two layers built by hand", 4, "dog", r"built to answer at “the \(2\)”: “dog” with "),
+        ("two layers before training", 4, "dog", r"is to answer at “the \(2\)”: “dog” with "),
+    ],
+)
+def test_what_a_model_answers_and_whether_it_is_right(name, answer, right, said):
+    """Its answer is set by hand: the logit of “dog”, the first of three, is 2 and those of the others 0."""
+    trace = TRACES[name].with_changes(Change("logits", (answer,), 0.0), Change("logits", (answer, 0), 2.0))
+    assert trace.origin.right[answer] == right
+    assert re.search(said.replace(" %", "\u00a0%"), text(trace, "answer"))
+    assert "“dog” with 79\u00a0%" in text(trace, "answer")  # e² / (e² + 2)
+
+
+def test_right_answers_are_counted_and_unknown_ones_are_said_to_be():
+    right = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4, 1), 1e3))
+    assert "at each token; 2 of 2 answers are right." in text(right, "answer")
+    wrong = right.with_change("logits", (4, 2), 1e4)
+    assert "at each token; 1 of 2 answers are right." in text(wrong, "answer")
+    assert "no answer is known to be right" in text(TRACES["a model asked nothing it knows"], "answer")
+    assert text(TRACES["one answer"], "answer").endswith("of each row of logits.")
 
 
 @EVERYWHERE

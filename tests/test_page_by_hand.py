@@ -8,9 +8,11 @@ import pytest
 from page import ROOT, opened, quiet, texts, warnings
 
 from attnviz.core.changes import Change, format_changes
+from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS
 from attnviz.models.strings import tried
+from attnviz.models.training import passed, stages_for
 from attnviz.scene.scene import OWN
 from attnviz.ui.sections.blocks import PARTS
 
@@ -141,3 +143,18 @@ def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):
     at.run()
     changes = format_changes(IDEAS[2].changes)
     assert at.query_params == {"model": "by-hand", "sentence": "aba", "changes": changes}
+
+
+def test_the_page_says_how_like_it_a_trained_model_is():
+    choice = MODELS["recall"]
+    (says,) = (text.replace("\N{NO-BREAK SPACE}", " ") for text in texts(opened(PAGE)) if choice.title in text)
+    batch = choice.task.held_out()
+    for name in choice.task.patterns(_passed(choice.at(0, None), batch), batch):
+        shares = [choice.task.patterns(_passed(choice.at(seed, None), batch), batch)[name] for seed in choice.seeds]
+        least, most = (f"{100 * f(shares):.0f} %" for f in (min, max))
+        assert min(shares) > 0.9
+        assert f"{name} **{least if least == most else f'{least} to {most}'}**" in says
+
+
+def _passed(model, batch):
+    return passed(stages_for(model, batch), model.arrays, batch)

@@ -166,7 +166,7 @@ def test_one_word_and_a_mask_that_hides_everything():
 def test_every_worked_example_opens_says_what_it_is_and_can_be_left(page, source):
     at = opened(ROOT / "pages" / f"{page}.py", source=source)
     assert quiet(at)
-    example, variant = EXAMPLES[source]
+    _, variant = EXAMPLES[source]
     assert at.selectbox(key="source").value == source
     assert texts(at)[0] == variant.description
     at.selectbox(key="source").set_value(OWN).run()

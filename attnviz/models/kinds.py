@@ -1,10 +1,18 @@
 """Kinds: the mean scores that words of one kind have with words of another."""
 
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
 
 from attnviz.models.model import Model
+
+
+def tables(models: Iterable[Model]) -> list[dict | None]:
+    """The table of each of some models with one `limit`, the largest size in all of them, where their colours end."""
+    found = [table(model) for model in models]
+    limit = max((abs(value) for each in found if each for row in each["values"] for value in row), default=0.0)
+    return [each and each | {"limit": limit} for each in found]
 
 
 def table(model: Model) -> dict | None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.core.errors import SettingsError
 from attnviz.models.choice import Choice
-from attnviz.models.kinds import table
+from attnviz.models.kinds import tables
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
 
@@ -27,6 +27,7 @@ class Recorded(Choice):
         self.recipe, self.task = recipe, recipe.task
         self.seeds = range(recipe.seeds)
         self._model = cache(self._read)
+        self._kinds = cache(self._tables)
 
     def checkpoints(self, seed: int) -> Sequence[int]:
         return [each["step"] for each in self._run(seed)["checkpoints"]]
@@ -53,13 +54,16 @@ class Recorded(Choice):
             "checkpoints": self.checkpoints(seed),
             "at": place,
             "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
-            "kinds": table(self.at(seed, place)),
+            "kinds": self._kinds(seed)[place],
         }
 
     def _read(self, seed: int, place: int) -> Model:
         written = self._run(seed)["checkpoints"][place]["parameters"]
         arrays = {name: np.array(tenths) / 10**DECIMALS for name, tenths in written.items()}
         return self.recipe.untrained(seed).with_arrays(arrays, "learnt" if place else "drawn")
+
+    def _tables(self, seed: int) -> list[dict | None]:
+        return tables(self.at(seed, place) for place in range(len(self.checkpoints(seed))))
 
     def _place(self, seed: int, checkpoint: int | None) -> int:
         count = len(self.checkpoints(seed))

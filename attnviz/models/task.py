@@ -1,5 +1,7 @@
 """Task: what a model is asked, and in which words."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple, Protocol
@@ -67,6 +69,10 @@ class Batch(NamedTuple):
     tokens: np.ndarray
     answers: np.ndarray
     asked: np.ndarray
+
+    def picked(self, texts: np.ndarray | slice) -> Batch:
+        """Some of the texts."""
+        return Batch(*(array[texts] for array in self))
 
 
 class Learnable(Task, Protocol):

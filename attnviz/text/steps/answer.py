@@ -34,7 +34,7 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     answers = [trace.label("answer", place) for place in shares.argmax(axis=-1)]
     if len(known) > 1:
         n_right = sum(answers[place] == origin.right[place] for place in known)
-        return runs(f"{begin} at each token; {n_right} of these {len(known)} answers are right.")
+        return runs(f"{begin} at each token; {n_right} of {len(known)} answers are right.")
     (place,) = known
     where = "the last token" if origin.read == "last" else "“{token}”"
     verdict = "which is right" if answers[place] == origin.right[place] else "but “{right}” is right"

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import always, origin
+from attnviz.text.condition import always, both, of_model, of_nobody, origin
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
@@ -63,7 +63,12 @@ QUESTION = Step(
             "random",
             "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
             "same as in a trained model.",
-            origin("drawn"),
+            both(origin("drawn"), of_nobody),
+        ),
+        Section(
+            "not learnt yet",
+            "The parameters are still **random**, as training has not begun: whom a word looks at means nothing yet.",
+            both(origin("drawn"), of_model),
         ),
         Section("learnt", _task, origin("learnt")),
         Section("built", _task, origin("built")),

@@ -62,9 +62,9 @@ def _usual(shown: Shown) -> tuple[str, ...]:
     """The sentence and the settings that are changed most; returns a notice for a seed that is none."""
     scene = shown.scene
     _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own", label_visibility="collapsed")
-    _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 150)
-    _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 140)
-    _option(shown, "mask", "Mask", CHOICES["mask"], 180)
+    _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 140)
+    _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 130)
+    _option(shown, "mask", "Mask", CHOICES["mask"], 170)
     if scene.options.mask in SIZED:
         _option(shown, "mask_size", SIZES[scene.options.mask], WHOLE_NUMBERS["mask_size"], 240)
     return _seed(shown)
@@ -97,7 +97,7 @@ def _source(shown: Shown) -> None:
         help="A model that has learnt something, or was built by hand; a sentence of your own with random parameters; "
         "or a worked example with its own numbers.",
         label_visibility="collapsed",
-        width=220,
+        width=200,
     )
 
 
@@ -203,7 +203,7 @@ def _seed(shown: Shown) -> tuple[str, ...]:
     """The box of the seed: what was typed stays in it, also where the nearest seed is used in its place."""
     seed, text = shown.scene.options.seed, st.session_state.get(shown.key("seed"), "")
     key = shown.holds("seed", text if text and _nearest_seed(text) == seed else str(seed))
-    st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=160)
+    st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=150)
     st.button(
         "Another seed",
         icon=":material/casino:",

@@ -9,7 +9,7 @@ import { inRows } from "./layers.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 import { indexIn } from "./tiling.js";
 
-const ROOM_OF_WORDS = 56; // pixels, as in the style of the row
+const ROOM_OF_WORDS = 56, ROOM_AT_END = 12; // pixels, as in the style of the row
 const LANES = 14; // pixels below thumbs, for arrows that lead past them
 const GAP = 6; // pixels between thumbs whose symbols stand beside them
 const NARROWEST = 12; // pixels of a thumb
@@ -88,10 +88,11 @@ export function makeWholePass(tools) {
         thumb.draw(pass, room, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
       }
     };
-    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS) / longest - 17;
-    const overflow = () => Math.max(...rows.map((row) => row.scrollWidth - row.clientWidth));
+    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17;
+    const rightOf = (each) => each.getBoundingClientRect().right;
+    const overflow = () => Math.max(...rows.map((row) => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
     drawAt(width);
-    while (overflow() > 0 && width > NARROWEST) {
+    while (overflow() > 1 && width > NARROWEST) {
       width -= overflow() / longest + 1;
       drawAt(width);
     }
