@@ -1,5 +1,7 @@
 """The model built by hand on the page: a string of one's own, what its two layers look at, and its answer."""
 
+import math
+
 import numpy as np
 import streamlit as st
 
@@ -9,7 +11,7 @@ from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
-from attnviz.text.wording import percent, precise
+from attnviz.text.wording import precise
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.blocks import VECTOR
@@ -71,8 +73,8 @@ def trained(shown: Shown) -> None:
     kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
     measured = []
     for patterns in zip(*kept, strict=True):
-        shares = dict.fromkeys(percent(f(each["value"] for each in patterns)) for f in (min, max))
-        measured.append(f"{patterns[0]['label']} **{' to '.join(shares)}**")
+        least = math.floor(100 * min(each["value"] for each in patterns))
+        measured.append(f"{patterns[0]['label']} **{least} % or more**")
     st.markdown("##### Training finds the same")
     st.markdown(
         f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
