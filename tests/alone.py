@@ -2,7 +2,7 @@
 
 import json
 
-from page import ROOT
+from page import ROOT, SENTENCE
 
 from attnviz.scene.address import parse
 from attnviz.scene.document import document
@@ -30,7 +30,9 @@ PAGE = """
 
 
 def written(trace=None, **settings):
-    """The document of a pass, or of the one that settings describe, as JSON."""
+    """The document of a pass, or of the one that settings describe, as JSON; the usual sentence if they name none."""
+    if settings.keys().isdisjoint({"model", "source"}):
+        settings = {"sentence": SENTENCE} | settings
     return json.dumps(document(parse(settings) if trace is None else Fitted(Scene(), trace, trace)))
 
 
