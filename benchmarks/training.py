@@ -2,8 +2,7 @@
 
 Run with `python -m benchmarks.training`. Both train "who-is-it" in this run,
 ten steps in turns, and the best ten of each are taken, so that a busy machine
-slows both alike.
-On the two cores it was written on the ratio was 1.6.
+slows both alike. On the two cores it was written on the ratio was 1.6.
 """
 
 import sys

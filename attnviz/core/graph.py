@@ -67,7 +67,8 @@ def backward(stages: Sequence[Stage], arrays: Mapping[str, np.ndarray], upstream
     for stage in reversed(stages):
         if stage.name not in found or stage.is_given:
             continue
-        derivatives = stage.operation.vjp(_passed_back(stage, found[stage.name]), *(arrays[each] for each in stage.inputs))
+        inputs = (arrays[each] for each in stage.inputs)
+        derivatives = stage.operation.vjp(_passed_back(stage, found[stage.name]), *inputs)
         for source, derivative in zip(stage.inputs, derivatives, strict=True):
             if derivative is not None:
                 found[source] = found[source] + derivative if source in found else derivative
