@@ -2,7 +2,7 @@
 
 import json
 
-from page import ROOT
+from page import ROOT, SENTENCE
 
 from attnviz.scene.address import parse
 from attnviz.scene.document import document
@@ -30,8 +30,9 @@ PAGE = """
 
 
 def written(trace=None, **settings):
-    """The document of a pass, or of the one that settings describe, as JSON."""
-    return json.dumps(document(parse(settings) if trace is None else Fitted(Scene(), trace, trace)))
+    """The document of a pass, or of the one that settings describe, as JSON; by default of a sentence of one's own."""
+    fitted = Fitted(Scene(), trace, trace) if trace else parse(settings or {"sentence": SENTENCE})
+    return json.dumps(document(fitted))
 
 
 def answer(route, text):
