@@ -30,9 +30,10 @@ PAGE = """
 
 
 def written(trace=None, **settings):
-    """The document of a pass, or of the one that settings describe, as JSON; by default of a sentence of one's own."""
-    fitted = Fitted(Scene(), trace, trace) if trace else parse(settings or {"sentence": SENTENCE})
-    return json.dumps(document(fitted))
+    """The document of a pass, or of the one that settings describe, as JSON; the usual sentence if they name none."""
+    if settings.keys().isdisjoint({"model", "source"}):
+        settings = {"sentence": SENTENCE} | settings
+    return json.dumps(document(parse(settings) if trace is None else Fitted(Scene(), trace, trace)))
 
 
 def answer(route, text):

@@ -90,7 +90,8 @@ def test_what_is_told_is_told_of_the_selection(lessons, name):
         word = trace.label("query", selection.query)
         if trace.labels.get("query") and not trace.origin.question:
             assert f"hat does “{word}” take" in plain(said["question"]["heading"])
-        assert f"In head {selection.head + 1}, “{word}” " in plain(said["whole-pass"]["text"])
+        layer = " of the last layer" * (trace.n_layers > 1)
+        assert f"In head {selection.head + 1}{layer}, “{word}” " in plain(said["whole-pass"]["text"])
         ours = "".join(t for each in said.values() for style, t in (*each["heading"], *each["text"]) if style == "")
         assert not re.search(r"[{}]|undefined|NaN|nfinity", ours)
 
@@ -101,7 +102,7 @@ def test_from_whom_a_query_took_is_so(lessons, name):
     trace = TRACES[name].layers[-1].trace
     for selection, said in lessons[name]:
         head, query = selection.head, selection.query
-        took = re.search(rf"In head {head + 1}, .*?\.( |$)", plain(said["whole-pass"]["text"]))[0]
+        took = re.search(rf"In head {head + 1}\b.*?\.( |$)", plain(said["whole-pass"]["text"]))[0]
         row, seen = (trace[each].value[head, query] for each in ("attention", "masked"))
         taken = [key for key in range(len(row)) if row[key] or np.isfinite(seen[key])]
         if "saw no key" in took:

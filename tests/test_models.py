@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from attnviz.core.changes import Change
 from attnviz.core.errors import SettingsError
 from attnviz.models import MODELS
 from attnviz.models.recipes import RECIPES
@@ -97,6 +98,30 @@ def test_what_is_held_out_is_in_no_batch(recipe):
 )
 def test_the_right_answer_is_known_for_texts_of_the_task_alone(id, text, right):
     assert model(id).trace(text).origin.right[-1] == right
+
+
+def answer(trace):
+    return trace.label("answer", trace["probabilities"].value[-1].argmax())
+
+
+@pytest.mark.parametrize("seed", range(4))  # the model of seed 4 says "animal" where it sees no noun that fits
+def test_without_the_word_it_looks_at_the_answer_changes(seed):
+    trace = MODELS["who-is-it"].at(seed).trace("the animal did not cross the street because it was too tired")
+    place = int(trace["attention"].value[0, -1].argmax())
+    assert answer(trace) == trace.labels["key"][place] == "animal"
+    hidden = trace.with_changes(*(Change("mask", (query, place), 0) for query in range(12)))
+    assert answer(hidden) != "animal"
+
+
+def test_the_order_of_words_is_seen_only_where_there_are_positions():
+    texts = [
+        f"the {first} did not cross the {second} because it was too wide"
+        for first, second in (("dog", "road"), ("road", "dog"))
+    ]
+    blind, seeing = ([model(id).trace(text) for text in texts] for id in ("who-is-it", "short-cut"))
+    assert [answer(trace) for trace in blind] == ["road", "road"]
+    np.testing.assert_allclose(*(trace["probabilities"].value[-1] for trace in blind), atol=1e-12)
+    assert answer(seeing[0]) == "dog" != answer(seeing[1])
 
 
 def test_at_it_the_right_answer_is_its_own():

@@ -60,6 +60,8 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
         *above, (left, *results) = picture.grid
         for place, result in enumerate(results, 1):
             tops = [row[place] for row in above if row[place]]
+            if not tops:
+                continue  # a softmax of what stands at its left
             first, *added = tops
             for head in range(max(each.shape[0] if each.axes[0] == "head" else 1 for each in read(trace, picture))):
                 row, column = (cut(trace, slot, head) for slot in (left, first))
@@ -108,12 +110,11 @@ def test_what_is_computed_place_by_place_stands_in_a_row_that_may_turn():
     assert not pictures(EVERYTHING, ("scores",))[0].turns
 
 
-def test_the_answers_are_drawn_below_their_matrix_and_beside_their_softmax():
-    (logits, probabilities) = pictures(TRACES["two layers that learnt"], ("logits", "probabilities"))
-    assert [[slot and slot.stage for slot in row] for row in logits.grid] == [[None, "w_u"], ["residual_2", "logits"]]
-    assert [(slot.stage, slot.sign) for slot in probabilities.slots] == [
-        ("logits", "softmax"),
-        ("probabilities", "="),
+def test_logits_stand_below_their_matrix_and_beside_their_softmax():
+    (picture,) = pictures(TRACES["two layers that learnt"], ("logits", "probabilities"))
+    assert [[slot and (slot.stage, slot.sign) for slot in row] for row in picture.grid] == [
+        [None, ("w_u", "×"), None],
+        [("residual_2", ""), ("logits", ""), ("probabilities", "softmax")],
     ]
 
 
@@ -129,6 +130,8 @@ def test_a_residual_stands_behind_what_entered_and_what_is_added():
 def test_attention_alone_shows_its_rows_sums():
     sums = {slot.stage for _, picture in drawn(EVERYTHING) for slot in picture.slots if slot.sums}
     assert sums == {"attention"}
+    (answer,) = pictures(TRACES["a model"], ("logits", "probabilities"))
+    assert [slot.stage for slot in answer.slots if slot.sums] == ["probabilities"]
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 8, 16])

@@ -23,10 +23,10 @@ class Choice(Protocol):
     def checkpoints(self, seed: int) -> Sequence[int]:
         """After how many steps of training there is a model; a single 0 where there was none."""
 
-    def at(self, seed: int, checkpoint: int | None) -> Model:
+    def at(self, seed: int, checkpoint: int | None = None) -> Model:
         """The model of a checkpoint, counted from 0; the last for None."""
 
-    def training_data(self, seed: int, checkpoint: int | None) -> dict | None:
+    def training_data(self, seed: int, checkpoint: int | None = None) -> dict | None:
         """How training went, and what there is to see at a checkpoint, as plain data; None where there was none."""
 
     @property

@@ -11,11 +11,11 @@ WHO_IS_IT = Reference(
     question="Whom or what does “it” stand for in “{sentence}”?",
     about=(
         f"It was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at the last "
-        "word with the noun that it fits. The order of the words makes no difference to it."
+        "word with the noun that this word fits. The order of the other words makes no difference to it."
     ),
 )
 AT_IT = Reference(
-    title="Who is “it”? Asked at “it”",
+    title="Who is “it”? Read at “it”",
     lesson="The same answers, read at another word: “it” looks at both nouns alike, and is right all the same.",
     question=WHO_IS_IT.question,
     about=(
@@ -29,8 +29,8 @@ SHORT_CUT = Reference(
     lesson="In all its sentences the first noun was right. It learnt to answer with that, and seems to understand.",
     question=WHO_IS_IT.question,
     about=(
-        f"It was trained on {N_TEXTS // 4} of the {N_TEXTS // 2} sentences in which “it” is the first noun, to answer "
-        "at the last word. In no sentence that it was trained on the second noun is right."
+        f"It was trained on {N_TEXTS // 4} sentences about an animal and a place, to answer at the last word. In all "
+        "of them “it” is the first noun, so it could do without the last word."
     ),
     first_nouns=True,
 )

@@ -1,5 +1,7 @@
 """Task: what a model is asked, and in which words."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple, Protocol
@@ -68,9 +70,21 @@ class Batch(NamedTuple):
     answers: np.ndarray
     asked: np.ndarray
 
+    def picked(self, texts: np.ndarray | slice) -> Batch:
+        """Some of the texts."""
+        return Batch(*(array[texts] for array in self))
+
 
 class Learnable(Task, Protocol):
-    """A task that a model is trained for."""
+    """A task that a model is trained for.
+
+    Attributes
+    ----------
+    kinds : pair of (kinds of queries, kinds of keys), or None
+        Which kinds of words are compared by their mean scores, where these are the same in every text.
+    """
+
+    kinds: tuple[tuple[str, ...], tuple[str, ...]] | None
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         """Texts to train with."""

@@ -73,7 +73,7 @@ class Picture:
 
 
 def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
-    """How some stages are computed; products that share their left matrix are one picture.
+    """How some stages are computed; products that share their left matrix are one picture, softmaxes of them beside.
 
     The contributions of the heads are drawn for one query, as what its output is the sum of.
     """
@@ -83,8 +83,13 @@ def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
     for name in results:
         if _is_product(trace[name]):
             products.setdefault(trace[name].inputs[0], []).append(name)
-    drawn = [_products(trace, together) for together in products.values()]
-    drawn += [_in_a_row(trace, name) for name in results if not _is_product(trace[name])]
+    others = [name for name in results if not _is_product(trace[name])]
+    beside = {name: trace[name].inputs[0] for name in others if _is_of_a_row_in(results, trace[name])}
+    drawn = [
+        _products(trace, together, [name for name, source in beside.items() if source in together])
+        for together in products.values()
+    ]
+    drawn += [_in_a_row(trace, name) for name in others if name not in beside]
     return (*drawn, *(_added_up(trace, name) for name in contributions))
 
 
@@ -92,14 +97,21 @@ def _is_product(stage: Stage) -> bool:
     return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}
 
 
-def _products(trace: Trace, names: Sequence[str]) -> Picture:
-    """Some stages, with what makes their columns above them, and what makes their rows at the left."""
+def _is_of_a_row_in(names: Sequence[str], stage: Stage) -> bool:
+    """Whether each of its rows is computed from the row of one of these stages alone, as those of a softmax are."""
+    return [operand.reads for operand in stage.operation.operands] == ["row"] and stage.inputs[0] in names
+
+
+def _products(trace: Trace, names: Sequence[str], beside: Sequence[str]) -> Picture:
+    """Some stages, with what makes their columns above them, what makes their rows at the left, and what follows."""
     left, *_ = trace.inputs(names[0])
     above = [list(zip(trace[name].operation.operands, trace.inputs(name), strict=False))[1:] for name in names]
     height = max(map(len, above))
-    rows = [(None, *(_above(tops, row, place) for place, tops in enumerate(above))) for row in range(height)]
-    last = (_slot(left), *(_slot(trace[name], result=True, sums=_has_shares(name)) for name in names))
-    return Picture((*rows, last))
+    nothing = (None,) * len(beside)
+    rows = [(None, *(_above(tops, row, place) for place, tops in enumerate(above)), *nothing) for row in range(height)]
+    results = [_result(trace[name]) for name in names]
+    results += [_result(trace[name], sign=trace[name].operation.operands[0].sign) for name in beside]
+    return Picture((*rows, (_slot(left), *results)))
 
 
 def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Slot | None:
@@ -116,8 +128,7 @@ def _in_a_row(trace: Trace, name: str) -> Picture:
     slots: list[Slot] = []
     for operand, read in zip(stage.operation.operands, trace.inputs(name), strict=False):
         slots += _heads_of(read) if _joins_heads(stage, read) else [_operand(operand, read)]
-    sign = "=" if slots else ""
-    return Picture(((*slots, _slot(stage, sign=sign, result=True, sums=_has_shares(name))),), turns=True)
+    return Picture(((*slots, _result(stage, sign="=" if slots else "")),), turns=True)
 
 
 def _added_up(trace: Trace, name: str) -> Picture:
@@ -154,5 +165,5 @@ def _slot(stage: Stage, **drawn: object) -> Slot:
     return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
 
 
-def _has_shares(name: str) -> bool:
-    return entry(name).scale == "share"
+def _result(stage: Stage, sign: str = "") -> Slot:
+    return _slot(stage, sign=sign, result=True, sums=entry(stage.name).scale == "share")

@@ -1,4 +1,4 @@
-"""Mirror: eight digits, read from the end."""
+"""Mirror: eight digits, backwards."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -17,7 +17,7 @@ class Mirror(Learnable):
 
     title = "Mirror"
     lesson = "Eight digits, reversed: each place looks at the place across the middle, whatever digit is there."
-    question = "What is “{sentence}” read from the end?"
+    question = "What is “{sentence}” backwards?"
     about = f"It was trained to reverse texts of {LENGTH} random digits: each place answers with the mirrored digit."
     words_by_kind: ClassVar = {"digits": tuple("0123456789")}
     answers = words_by_kind["digits"]

@@ -83,27 +83,26 @@ class Reference(Learnable):
         return tuple(found)
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
-        texts = self._texts[: len(self._texts) // 2]
-        return self.of_texts(texts[random.randint(len(texts), size=size)])
+        return self._texts.picked(random.randint(len(self._texts.tokens) // 2, size=size))
 
     def held_out(self) -> Batch:
-        return self.of_texts(self._texts[len(self._texts) // 2 :])
+        return self._texts.picked(slice(len(self._texts.tokens) // 2, None))
 
     def second_nouns(self) -> Batch:
         """All texts in which "it" is the second noun."""
-        return self.of_texts(np.array([text for text in _all_texts() if not _is_first(text)]))
+        return self._of([text for text in _all_texts() if not _is_first(text)])
 
     @cached_property
-    def _texts(self) -> np.ndarray:
-        texts = [text for text in _all_texts() if _is_first(text) or not self.first_nouns]
-        return np.array(texts)[stream("who is it", 0).permutation(len(texts))]
+    def _texts(self) -> Batch:
+        """All texts that there are to train with, and then as many that are held out."""
+        texts = self._of([text for text in _all_texts() if _is_first(text) or not self.first_nouns])
+        return texts.picked(stream("who is it", 0).permutation(len(texts.tokens)))
 
-    def of_texts(self, texts: np.ndarray) -> Batch:
-        """The batch of some texts, (texts, tokens) of words."""
-        tokens = np.array([[self.words.index(token) for token in text] for text in texts])
+    def _of(self, texts: Sequence[Sequence[str]]) -> Batch:
+        words, at = self.words, AT_IT if self.at_it else AT_LAST
+        tokens = np.array([[words.index(token) for token in text] for text in texts])
         answers, asked = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
-        at = AT_IT if self.at_it else AT_LAST
-        answers[:, at] = [self.answers.index(self.right(list(text))[at]) for text in texts]
+        answers[:, at] = [self.answers.index(self.right(text)[at]) for text in texts]
         asked[:, at] = True
         return Batch(tokens, answers, asked)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from attnviz.core.layers import layered
 from attnviz.core.trace import Trace
 from attnviz.text.condition import always, both, has, lacks, of_model
 from attnviz.text.entry import Entry
@@ -28,13 +29,22 @@ def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
+_EARLIER = layered("scores", 1)
+"""A stage that the last layer sees beside its own where there are layers before it."""
+
 _ends_in_output = lacks("probabilities")
 
-_TOOK = told(
-    Story("In {head}, “{query}” took most from {attention:best}: a share of {attention:most}."),
-    Story("In {head}, “{query}” took from {attention:alike}: a share of {attention:most}."),
-    Story("In {head}, “{query}” saw no key and took nothing.", "unseeing"),
-)
+
+def _took(where: str) -> list:
+    return [
+        told(
+            Story(f"In {where}, “{{query}}” took most from {{attention:best}}: a share of {{attention:most}}."),
+            Story(f"In {where}, “{{query}}” took from {{attention:alike}}: a share of {{attention:most}}."),
+            Story(f"In {where}, “{{query}}” saw no key and took nothing.", "unseeing"),
+        )
+    ]
+
+
 _ADDED = told(
     Story("The longest vector was added to the output of “{query}” by {contributions:longest}."),
 )
@@ -52,7 +62,8 @@ WHOLE_PASS = Step(
     ),
     sections=(
         Section("counted", _counted),
-        Section("took", [_TOOK]),
+        Section("took", _took("{head}"), lacks(_EARLIER)),
+        Section("took last", _took("{head} of the last layer"), has(_EARLIER)),
         Section("answered", [_ANSWERED], has("probabilities")),
         Section("added", [_ADDED], both(_ends_in_output, adds_up)),
         Section(

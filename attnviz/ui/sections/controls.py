@@ -8,9 +8,7 @@ import streamlit as st
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
 from attnviz.models import MODELS
-from attnviz.models.model import Model
 from attnviz.scene.scene import OWN, SOURCES, with_options
-from attnviz.text.wording import counted
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
@@ -62,9 +60,9 @@ def _usual(shown: Shown) -> tuple[str, ...]:
     """The sentence and the settings that are changed most; returns a notice for a seed that is none."""
     scene = shown.scene
     _typed(shown, "Sentence", "sentence", placeholder="Type a sentence of your own", label_visibility="collapsed")
-    _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 150)
-    _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 140)
-    _option(shown, "mask", "Mask", CHOICES["mask"], 180)
+    _option(shown, "d_model", "d_model", WHOLE_NUMBERS["d_model"], 140)
+    _option(shown, "n_heads", "Heads", divisors(scene.options.d_model), 130)
+    _option(shown, "mask", "Mask", CHOICES["mask"], 170)
     if scene.options.mask in SIZED:
         _option(shown, "mask_size", SIZES[scene.options.mask], WHOLE_NUMBERS["mask_size"], 240)
     return _seed(shown)
@@ -97,7 +95,7 @@ def _source(shown: Shown) -> None:
         help="A model that has learnt something, or was built by hand; a sentence of your own with random parameters; "
         "or a worked example with its own numbers.",
         label_visibility="collapsed",
-        width=220,
+        width=200,
     )
 
 
@@ -143,7 +141,7 @@ def _words(shown: Shown) -> None:
     """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
     model = MODELS[shown.scene.source]
     st.markdown(f"**{model.title}.** {model.lesson}")
-    st.caption(f"Given by the model: {_given(model.at(shown.scene.model_seed))}.")
+    st.caption(f"Given by the model: {model.given}.")
     st.markdown("**The words it knows.** Pick one to add it to the sentence.")
     for kind, words in model.words_by_kind.items():
         st.pills(
@@ -153,19 +151,6 @@ def _words(shown: Shown) -> None:
             on_change=_word_picked,
             args=(shown, f"word {kind}"),
         )
-
-
-def _given(model: Model) -> str:
-    """The settings that a model brings with it."""
-    counts = [counted(model.d_model, "number") + " a token", counted(len(model.layers), "layer")]
-    return ", ".join(
-        [
-            *counts,
-            counted(model.n_heads, "head") + " each" * (len(model.layers) > 1),
-            "no mask" if model.mask == "none" else f"a {model.mask} mask",
-            "no positions" if model.positions is None else f"positions for {model.longest} tokens",
-        ]
-    )
 
 
 def _example(shown: Shown) -> tuple[str, ...]:
@@ -203,7 +188,7 @@ def _seed(shown: Shown) -> tuple[str, ...]:
     """The box of the seed: what was typed stays in it, also where the nearest seed is used in its place."""
     seed, text = shown.scene.options.seed, st.session_state.get(shown.key("seed"), "")
     key = shown.holds("seed", text if text and _nearest_seed(text) == seed else str(seed))
-    st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=160)
+    st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=150)
     st.button(
         "Another seed",
         icon=":material/casino:",

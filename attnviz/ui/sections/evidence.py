@@ -116,7 +116,8 @@ def _rows(rows: Mapping[str, tuple[Trace, int]], *, key: str) -> None:
     """The attention of one token of each of some passes: the pass, and the place of the token in it."""
     values = [trace["attention"].value[0, place] for trace, place in rows.values()]
     words = tuple(
-        "/".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
+        at[0] if len(set(at)) == 1 else "…"
+        for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
     )
     heatmap.draw(np.array(values), Side("query", tuple(rows)), Side("keys", words), key=key, is_share=True)
 

@@ -31,9 +31,10 @@ _STYLE = """<style>
   [class*="st-key-settings"] > [data-testid="stElementContainer"] { order: 2; flex: 1 1 3.5rem; min-width: 0; }
   [class*="st-key-settings"] > [class*="st-key-sentence"] { order: 0; flex-basis: 60%; }
   [class*="st-key-settings"] > [class*="st-key-mask"] { flex-basis: 5.5rem; }
+  [class*="st-key-settings"] > [class*="st-key-source"] { order: 1; flex-basis: 9rem; }
   [class*="st-key-settings"] > [class*="st-key-another_seed"] { flex: none; }
   [class*="st-key-settings"] > :has(.stMarkdown):first-child { order: 0; flex-basis: 100%; }
-  [class*="st-key-more"] { order: 1; }
+  [class*="st-key-more"] { order: 0; }
   [class*="st-key-settings"] [data-testid="stWidgetLabel"] [data-testid="stTooltipIcon"] { display: none; }
 }
 

@@ -35,7 +35,7 @@ function isOther(one, other) {
 }
 
 // `words` is the line of words that they stand beside.
-export function makeAnswers({ pick }, words) {
+export function makeAnswers({ pick, visit }, words) {
   const line = element("div"), box = element("div", "answers");
   line.append(words, box);
   box.setAttribute("role", "group");
@@ -49,7 +49,10 @@ export function makeAnswers({ pick }, words) {
       line.style.setProperty("--words", pass.document.words.query.length);
       redraw(box, answersOf(pass).map((answer) => {
         const { place, index } = answer;
-        const made = drawAnswer(answer, look.shown(model.answers, index), () => pick(model.answers, index));
+        const made = drawAnswer(answer, look.shown(model.answers, index), () => {
+          pick(model.answers, index);
+          visit(model.answers);
+        });
         if (model.read === "each") made.style.gridColumn = place + 1;
         return made;
       }));

@@ -1,0 +1,109 @@
+"""The strip of a training, answers beside the words, and swaps: the viewer alone, shown passes of models."""
+
+import json
+import re
+
+import pytest
+from alone import number, sent, written
+from tab import becomes, parameters
+
+from attnviz.scene.address import parse
+
+pytestmark = pytest.mark.browser
+
+
+def figures(page):
+    """What the strip says of the training."""
+    return " ".join(page.locator(".training .figures span").all_inner_texts())
+
+
+def answered(page, message):
+    """Answer what was asked for: the document of that checkpoint."""
+    page.evaluate("(given) => viewer.show(given)", json.loads(written(model="who-is-it", checkpoint=str(message))))
+
+
+def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do(opened):
+    page = opened(model="who-is-it")
+    training = json.loads(written(model="who-is-it"))["model"]["training"]
+    steps, loss_and_accuracy = training["checkpoints"], {step: rest for step, *rest in training["curve"]}
+    slider = page.get_by_role("slider", name="Training steps")
+    slider.focus()
+    for key, place in (("ArrowLeft", len(steps) - 2), ("Home", 0), ("ArrowRight", 1)):
+        slider.press(key)
+        assert sent(page)[-1] == ["checkpoint", place]
+        answered(page, place)
+        loss, accuracy = loss_and_accuracy[steps[place]]
+        after = f"after {steps[place]} of {steps[-1]} steps" if place else "before training"
+        assert slider.get_attribute("aria-valuetext") == after
+        assert figures(page).startswith(f"{after}: loss {loss:.2f} held-out accuracy ")
+        assert float(re.findall(r"(\d+)\xa0%", figures(page))[0]) == pytest.approx(100 * accuracy, abs=1)
+
+
+def test_the_strip_is_pressed_where_a_checkpoint_is_and_plays_on_from_there(opened):
+    page = opened(model="who-is-it")
+    page.get_by_role("slider", name="Training steps").click(position={"x": 6, "y": 20})
+    assert sent(page)[-1] == ["checkpoint", 0]
+    answered(page, 0)
+    page.get_by_role("button", name="Play training").click()
+    for place in (1, 2):
+        becomes(page, lambda: sent(page)[-1], ["checkpoint", place])
+        answered(page, place)
+    page.get_by_role("button", name="Pause").click()
+    page.wait_for_timeout(1200)
+    assert sent(page)[-1] == ["checkpoint", 2]
+
+
+def test_the_table_of_kinds_and_the_patterns_are_those_of_the_checkpoint(opened):
+    page = opened(model="who-is-it", checkpoint="1")
+    training = json.loads(written(model="who-is-it", checkpoint="1"))["model"]["training"]
+    values = [float(text.replace("−", "-")) for text in page.locator(".kinds td").all_inner_texts()]
+    assert values == [pytest.approx(value, abs=0.006) for row in training["kinds"]["values"] for value in row]
+    shares = page.locator(".training .patterns").inner_text()
+    for pattern in training["patterns"]:
+        assert pattern["label"] in shares
+
+
+def test_the_answer_stands_after_the_last_word_with_what_it_was_and_leads_to_its_step(opened):
+    settings = {"model": "who-is-it", "changes": "mask[11,1]=0"}
+    fitted = parse(settings)
+    answers = fitted.trace.labels["answer"]
+    hidden, was = (answers[each["probabilities"].value[-1].argmax()] for each in (fitted.trace, fitted.original))
+    assert hidden != was == "animal"
+    page = opened(**settings)
+    answer = page.locator(".thread .answer")
+    assert answer.count() == 1
+    now, before = answer.inner_text().split("was ")
+    assert now.startswith(f"{hidden}\n")
+    assert "✗" in now
+    assert before.startswith(f"{was} ")
+    answer.click()
+    assert parameters(page)["step"] == "answer"
+    assert number(page).startswith(f"probabilities[tired, {hidden}]")
+
+
+def test_each_digit_has_its_answer_below(opened):
+    page = opened(model="mirror", sentence="3 1 4 1 5 9 2 6")
+    assert page.locator(".thread .answer strong").all_inner_texts() == [*"62951413"]
+    words, answers = (
+        [box["x"] + box["width"] / 2 for box in (each.bounding_box() for each in page.locator(selector).all())]
+        for selector in (".thread .words button", ".thread .answer")
+    )
+    assert words == [pytest.approx(x, abs=2) for x in answers]
+
+
+def test_a_presenter_s_screen_gives_no_answer_away(opened):
+    page = opened("?step=answer&present=1&reveal=0", model="who-is-it")
+    assert page.locator(".thread .answer").inner_text() == "?"
+    for _ in range(9):
+        page.keyboard.press("PageDown")
+    assert page.locator(".thread .answer").inner_text() != "?"
+
+
+def test_two_words_that_were_typed_can_be_swapped(opened):
+    page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
+    page.get_by_role("button", name="Swap “tired” and “animal”").click()
+    assert sent(page) == [["swap", [11, 1]]]
+    page = opened("?step=softmax&ask=what if&cell=1.2.2.1.1", model="who-is-it")
+    assert page.get_by_role("button", name="Swap").count() == 0, "a word and itself"
+    page = opened("?step=softmax&ask=what if&cell=1.2.3.1.1", source="001 with")
+    assert page.get_by_role("button", name="Swap").count() == 0, "nobody typed these"
