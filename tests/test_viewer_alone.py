@@ -268,8 +268,9 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
-def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened):
-    page = opened("?step=scores", theme="dark")
+@pytest.mark.parametrize("settings", [{}, {"model": "recall"}])
+def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
+    page = opened("?step=scores", theme="dark", **settings)
     page.evaluate(
         """addEventListener("beforeprint", () => {
             const pages = [...document.querySelectorAll(".printed")];
@@ -279,7 +280,7 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened):
         })"""
     )
     printed = page.pdf(landscape=True, prefer_css_page_size=True)
-    steps = json.loads(written())["steps"]
+    steps = json.loads(written(**settings))["steps"]
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(steps)
     assert page.evaluate("cut") == []
     assert not any("{" in text for text in page.evaluate("texts")), "every slot is filled"
@@ -287,7 +288,9 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened):
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
-@pytest.mark.parametrize("settings", [{}, {"sentence": "a b c d e f g h", "heads": "4", "mask": "causal"}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"sentence": "a b c d e f g h", "heads": "4", "mask": "causal"}, {"model": "recall"}]
+)
 def test_every_step_fits_its_screen(opened, size, settings):
     page = opened(**settings)
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))

@@ -6,7 +6,7 @@ import { folded } from "./layers.js";
 import { stepAt } from "./state.js";
 
 const HEIGHT = 44, WIDTH = 58;
-const WIDTH_OF_MANY = 32; // where there are several layers
+const LEAST = 32, SHARE = 1 / 27; // of a thumb where there are several layers: pixels, and of the map's width
 const BETWEEN = 3;
 
 export function makeMap(tools) {
@@ -43,7 +43,7 @@ export function makeMap(tools) {
     if (isOther || drawn?.pass !== pass || drawn.now !== now) {
       for (const thumb of diagram.thumbs()) {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
-        thumb.draw(pass, { width: isLayered ? WIDTH_OF_MANY : WIDTH, height, largest: 7 }, colours);
+        thumb.draw(pass, { width: isLayered ? widthIn(box) : WIDTH, height, largest: 7 }, colours);
       }
       diagram.connect();
     }
@@ -62,6 +62,10 @@ export function makeMap(tools) {
       draw();
     },
   };
+}
+
+function widthIn({ clientWidth }) {
+  return Math.min(Math.max(SHARE * clientWidth, LEAST), WIDTH);
 }
 
 // The name of the layer that is open, upright beside its first step.
