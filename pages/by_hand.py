@@ -12,11 +12,12 @@ with st.container(width=1200):
     st.markdown(
         "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
         "hand to answer one question: **what followed the last letter, when it came before?** After “abca” that is b. "
-        "Trained models come to the same two layers by themselves: see “Recall” in the walkthrough. A vector has 16 "
-        "numbers in three blocks: the **word**, its **place** and the **previous word**. Layer 1 fills in the previous "
-        "word. Layer 2 looks for the place whose previous word is the last letter, and copies the word there."
+        "A vector has 16 numbers in three blocks: the **word**, its **place** and the **previous word**. Layer 1 fills "
+        "in the previous word. Layer 2 looks for the place whose previous word is the last letter, and copies the word "
+        "there."
     )
     fitted = byhand.fitted(shown)
     byhand.draw(shown, fitted)
     blocks.draw(shown, blocks.shared(fitted.scene.changes))
     breaking.draw(shown, fitted.scene.changes)
+    byhand.trained(shown)

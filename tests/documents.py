@@ -1,6 +1,7 @@
 """Documents of passes that no scene leads to, as much of them as a pass and its lessons are read from."""
 
-from attnviz.text.steps import nearest, steps_of
+from attnviz.text.ids import nearest
+from attnviz.text.steps import steps_of
 from attnviz.views.scales import limits
 from attnviz.views.stages import stages
 from attnviz.views.steps import step_data

@@ -1,11 +1,160 @@
 """The page of the model built by hand: a string of one's own, its matrices, and what breaks when they are others."""
 
-from page import ROOT
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+from page import ROOT, opened, quiet, texts, warnings
+
+from attnviz.core.changes import Change, format_changes
+from attnviz.models import MODELS
+from attnviz.models.byhand import MODEL
+from attnviz.models.ideas import IDEAS
+from attnviz.models.strings import tried
+from attnviz.models.training import passed, stages_for
+from attnviz.scene.scene import OWN
+from attnviz.ui.sections.blocks import PARTS
 
 PAGE = ROOT / "pages" / "by_hand.py"
 
 
 def matrix(at, key):
-    """The numbers of a heatmap."""
-    chart = next(each for each in at.get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
-    return chart
+    """The numbers of a heatmap, bit for bit."""
+    (chart,) = (each.proto for each in at.get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
+    z = json.loads(chart.spec)["data"][0]["z"]
+    shape = [int(n) for n in z["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(shape)
+
+
+def test_both_layers_and_the_output_are_those_of_the_string_that_is_typed():
+    at = opened(PAGE)
+    for string in ("a b c a", "dabcd"):
+        at.text_input(key="string").set_value(string).run()
+        assert quiet(at)
+        trace = MODEL.trace(string)
+        for layer in (1, 2):
+            np.testing.assert_array_equal(matrix(at, f"attention_{layer}"), trace[f"attention_{layer}"].value[0])
+        np.testing.assert_array_equal(matrix(at, "output_2"), trace["output_2"].value[-1:])
+
+
+@pytest.mark.parametrize(
+    ("string", "changes", "says"),
+    [
+        ("abca", "", "The answer is **b**, with a probability of 1 :green[✓]. The output is exactly one 1"),
+        (
+            "abca",
+            "w_k_2[0]=0",
+            "The answer is **a**, with a probability of 1 :red[✗] (**b** is right). The out",
+        ),
+        (
+            "ab",
+            "",
+            "The answer is **^ or a or b**, with a probability of 0.3333 each. The last letter did not",
+        ),
+    ],
+)
+def test_the_answer_is_said_with_whether_it_is_right_and_exact(string, changes, says):
+    assert any(text.startswith(says) for text in texts(opened(PAGE, model="by-hand", sentence=string, changes=changes)))
+
+
+@pytest.mark.parametrize("string", ["abx", "", "abcd" * 4])
+def test_a_string_that_is_none_gets_help_and_stays_in_the_box_and_the_matrices_stay(string):
+    at = opened(PAGE)
+    at.text_input(key="string").set_value(string).run()
+    assert not at.exception
+    (says,) = warnings(at)
+    assert any(rule in says for rule in ("This model knows", "at most 15 tokens"))
+    assert at.text_input(key="string").value == string
+    assert matrix(at, "w_q_1").shape == (16, 6)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_parameter_is_drawn_as_it_is(part):
+    at = opened(PAGE)
+    at.segmented_control(key="part").set_value(part).run()
+    assert quiet(at)
+    for each in PARTS[part]:
+        drawn = matrix(at, each.name)
+        np.testing.assert_array_equal(drawn, MODEL.arrays[each.name].reshape(drawn.shape))
+        assert any(each.purpose in text for text in texts(at))
+
+
+def test_all_parameters_of_the_model_are_drawn():
+    assert {each.name for part in PARTS.values() for each in part} == MODEL.arrays.keys()
+
+
+@pytest.mark.parametrize("idea", IDEAS, ids=lambda idea: idea.title)
+def test_an_idea_changes_the_matrices_and_says_how_many_strings_break(idea):
+    at = opened(PAGE)
+    at.radio(key="idea").set_value(idea.title).run()
+    assert quiet(at)
+    assert at.query_params["changes"] == format_changes(idea.changes)
+    results = tried(idea.changes)
+    right, exact = (sum(getattr(each, kind) for each in results) for kind in ("is_right", "is_exact"))
+    (said,) = (text for text in texts(at) if idea.lesson in text)
+    if exact == 963:
+        assert said.startswith("All **963** strings are answered right, and exactly")
+    else:
+        breaks = f"**{963 - right} break**" if right < 963 else "none breaks"
+        assert said.startswith(f"Of 963 strings **{right}** are answered right, **{exact}** of them exactly; {breaks}.")
+    (table,) = (text for text in texts(at) if text.startswith("| letters"))
+    rows = [list(map(int, line.strip("| ").split("|"))) for line in table.splitlines()[2:]]
+    assert np.sum(rows, axis=0).tolist()[1:] == [963, right, exact]
+    if part := next((name for name in ("w_q_1", "w_v_1") if name == idea.changes[0].stage), None):
+        own = MODEL.arrays[part][0]
+        assert (matrix(at, part) != own).sum() == len(idea.changes)
+
+
+def test_one_number_of_ones_choice_is_set_as_the_boxes_say():
+    at = opened(PAGE)
+    at.radio(key="idea").set_value("One number of your choice").run()
+    at.selectbox(key="matrix").set_value("w_u").run()
+    at.selectbox(key="row").set_value(15).run()
+    at.selectbox(key="matrix").set_value("w_o_1").run()  # which has 5 rows
+    at.number_input(key="number").set_value(-2.5).run()
+    assert quiet(at)
+    assert at.query_params["changes"] == "w_o_1[4,1]=-2.5"
+    assert matrix(at, "w_o_1")[4, 1] == -2.5
+
+
+def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
+    at = opened(PAGE, model="by-hand", changes="scores_1[0,1,0]=3;w_u[1,1]=0")
+    assert quiet(at)
+    assert "`scores_1[0,1,0]=3` is a number of one string alone: all are tried without it." in texts(at)
+    right = sum(each.is_right for each in tried((Change("w_u", (1, 1), 0.0),)))
+    assert 0 < right < 963
+    assert any(text.startswith(f"Of 963 strings **{right}** are") for text in texts(at))
+
+
+def test_the_page_leaves_what_the_walkthrough_shows_until_something_is_chosen():
+    at = opened(PAGE, sentence="snow falls", seed="7")
+    assert at.query_params == {"sentence": "snow falls", "seed": "7"}
+    assert at.session_state["scene"].source == OWN
+
+
+def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):
+    pages = []
+    monkeypatch.setattr("streamlit.switch_page", pages.append)  # the page is opened without the router
+    at = opened(PAGE)
+    at.radio(key="idea").set_value(IDEAS[2].title).run()
+    at.button(key="string_aba").click().run()
+    assert pages == ["pages/walkthrough.py"]
+    at.run()
+    changes = format_changes(IDEAS[2].changes)
+    assert at.query_params == {"model": "by-hand", "sentence": "aba", "changes": changes}
+
+
+def test_the_page_says_how_like_it_a_trained_model_is():
+    choice = MODELS["recall"]
+    (says,) = (text for text in texts(opened(PAGE)) if choice.title in text)
+    batch = choice.task.held_out()
+    for name in choice.task.patterns(_passed(choice.at(0, None), batch), batch):
+        shares = [choice.task.patterns(_passed(choice.at(seed, None), batch), batch)[name] for seed in choice.seeds]
+        (least,) = re.findall(rf"{name} \*\*(\d+) % or more\*\*", says)
+        assert 0.9 < int(least) / 100 <= min(shares) < int(least) / 100 + 0.01
+
+
+def _passed(model, batch):
+    return passed(stages_for(model, batch), model.arrays, batch)

@@ -14,7 +14,8 @@ from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
-from attnviz.text.steps import STEPS, nearest
+from attnviz.text.ids import nearest
+from attnviz.text.steps import STEPS
 
 PARAMETERS = """
 source model checkpoint sentence context d_model heads mask mask_size seed initialiser positions scaled

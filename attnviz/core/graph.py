@@ -67,11 +67,18 @@ def backward(stages: Sequence[Stage], arrays: Mapping[str, np.ndarray], upstream
     for stage in reversed(stages):
         if stage.name not in found or stage.is_given:
             continue
-        passed = found[stage.name].copy()
-        for cell in stage.overridden:
-            passed[cell] = 0.0
-        derivatives = stage.operation.vjp(passed, *(arrays[each] for each in stage.inputs))
+        inputs = (arrays[each] for each in stage.inputs)
+        derivatives = stage.operation.vjp(_passed_back(stage, found[stage.name]), *inputs)
         for source, derivative in zip(stage.inputs, derivatives, strict=True):
             if derivative is not None:
                 found[source] = found[source] + derivative if source in found else derivative
     return found
+
+
+def _passed_back(stage: Stage, derivatives: np.ndarray) -> np.ndarray:
+    """The derivatives with 0 in the cells that were set by hand."""
+    if not stage.overridden:
+        return derivatives
+    passed = derivatives.copy()
+    passed[tuple(np.transpose([*stage.overridden]))] = 0.0
+    return passed

@@ -19,7 +19,7 @@ from attnviz.models.task import Answers, Task
 
 WORDS = ("^", "a", "b", "c", "d")
 N_PLACES = 16
-SHARPNESS = 2000.0  # exp(-745.2) is 0; layer 2 needs 745.2 * sqrt(5) = 1666.3, layer 1 half of that
+SHARPNESS = 2000.0  # exp(-745.2) is 0; layer 2 needs 745.2 * sqrt(5) = 1666.3, layer 1 about half of that
 WAVES = 2 * np.pi * np.array([1, 3, 5]) / N_PLACES
 """How far each wave turns from one place to the next; together they tell 16 places well apart."""
 

@@ -76,7 +76,15 @@ class Batch(NamedTuple):
 
 
 class Learnable(Task, Protocol):
-    """A task that a model is trained for."""
+    """A task that a model is trained for.
+
+    Attributes
+    ----------
+    kinds : pair of (kinds of queries, kinds of keys), or None
+        Which kinds of words are compared by their mean scores, where these are the same in every text.
+    """
+
+    kinds: tuple[tuple[str, ...], tuple[str, ...]] | None
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         """Texts to train with."""

@@ -23,7 +23,8 @@ from attnviz.scene.scene import (
     of_model,
     with_options,
 )
-from attnviz.text.steps import STEPS, find
+from attnviz.text.ids import find
+from attnviz.text.steps import STEPS
 
 Query = Mapping[str, str | Sequence[str]]
 

@@ -14,7 +14,8 @@ from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.start import selected, start
 from attnviz.scene.words import n_typed
 from attnviz.text import movement
-from attnviz.text.steps import nearest, steps_of
+from attnviz.text.ids import nearest
+from attnviz.text.steps import steps_of
 from attnviz.views import palette
 from attnviz.views.map import arrows, columns
 from attnviz.views.scales import limits

@@ -13,7 +13,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene
 from attnviz.scene.start import start
-from attnviz.text.steps import nearest, title
+from attnviz.text.ids import nearest, title
 
 
 @dataclass(frozen=True)

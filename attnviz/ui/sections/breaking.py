@@ -105,6 +105,8 @@ def _own(shown: Shown, change: Change) -> None:
             f"Number, {own[index]:.6g} in the model",
             -LARGEST,
             LARGEST,
+            step=1.0,
+            format="%g",
             key=shown.shows("number", min(max(change.value, -LARGEST), LARGEST)),
             on_change=_set,
             args=(shown,),

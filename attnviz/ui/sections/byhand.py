@@ -1,10 +1,13 @@
 """The model built by hand on the page: a string of one's own, what its two layers look at, and its answer."""
 
+import math
+
 import numpy as np
 import streamlit as st
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.core.trace import Trace
+from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
@@ -15,7 +18,7 @@ from attnviz.ui.sections.blocks import VECTOR
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
 
-SOURCE = "by-hand"
+SOURCE, TRAINED = "by-hand", "recall"
 
 
 def fitted(shown: Shown) -> Fitted:
@@ -62,6 +65,22 @@ def draw(shown: Shown, fitted: Fitted) -> None:
         st.markdown("**The output of the last letter**")
         output = fitted.trace["output_2"].value[-1:]
         heatmap.draw(output, Side("", ("output",)), VECTOR, key=shown.key("output_2"))
+
+
+def trained(shown: Shown) -> None:
+    """Say that training finds the same two layers, with what was measured of them."""
+    choice = MODELS[TRAINED]
+    kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
+    measured = []
+    for patterns in zip(*kept, strict=True):
+        least = math.floor(100 * min(each["value"] for each in patterns))
+        measured.append(f"{patterns[0]['label']} **{least} % or more**")
+    st.markdown("##### Training finds the same")
+    st.markdown(
+        f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
+        f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
+    )
+    door.draw(shown, choice.title, "open_trained", TRAINED, choice.examples[0][1])
 
 
 def _looks(words: tuple[str, ...], row: np.ndarray) -> str:

@@ -8,9 +8,7 @@ import streamlit as st
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
 from attnviz.models import MODELS
-from attnviz.models.model import Model
 from attnviz.scene.scene import OWN, SOURCES, with_options
-from attnviz.text.wording import counted
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
@@ -143,7 +141,7 @@ def _words(shown: Shown) -> None:
     """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
     model = MODELS[shown.scene.source]
     st.markdown(f"**{model.title}.** {model.lesson}")
-    st.caption(f"Given by the model: {_given(model.at(shown.scene.model_seed))}.")
+    st.caption(f"Given by the model: {model.given}.")
     st.markdown("**The words it knows.** Pick one to add it to the sentence.")
     for kind, words in model.words_by_kind.items():
         st.pills(
@@ -153,19 +151,6 @@ def _words(shown: Shown) -> None:
             on_change=_word_picked,
             args=(shown, f"word {kind}"),
         )
-
-
-def _given(model: Model) -> str:
-    """The settings that a model brings with it."""
-    counts = [counted(model.d_model, "number") + " a token", counted(len(model.layers), "layer")]
-    return ", ".join(
-        [
-            *counts,
-            counted(model.n_heads, "head") + " each" * (len(model.layers) > 1),
-            "no mask" if model.mask == "none" else f"a {model.mask} mask",
-            "no positions" if model.positions is None else f"positions for {model.longest} tokens",
-        ]
-    )
 
 
 def _example(shown: Shown) -> tuple[str, ...]:

@@ -1,0 +1,61 @@
+"""Ids: what steps are called in addresses, and which step a pass shows for each."""
+
+import re
+
+from attnviz.core.trace import Trace
+from attnviz.text.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
+
+MOST_LAYERS = 2
+"""The layers of the largest pass that an address leads to."""
+
+
+def ids(n_layers: int) -> list[str]:
+    """The ids of all steps that a pass of so many layers may have, in order."""
+    numbers = range(1, n_layers + 1) if n_layers > 1 else ()
+    in_layers = [f"{step.id}-{number}" for number in numbers for step in LAYER] or [step.id for step in LAYER]
+    return [*(step.id for step in (QUESTION, *ENTERING)), *in_layers, *(step.id for step in LEAVING)]
+
+
+def nearest(trace: Trace) -> dict[str, str]:
+    """For each step that there may be the id of the one that the trace shows for it: itself, or the next that it has.
+
+    A step of a layer that the trace doesn't have is that step of its first or last layer.
+    """
+    there = {step.id for step in steps_of(trace)}
+    order = ids(trace.n_layers)
+    return {
+        wanted: next(each for each in order[order.index(_moved(wanted, trace.n_layers)) :] if each in there)
+        for n_layers in (1, MOST_LAYERS, trace.n_layers)
+        for wanted in ids(n_layers)
+    }
+
+
+def _moved(id_: str, n_layers: int) -> str:
+    """The same step in a pass of so many layers."""
+    own, layer = _own(id_)
+    if own not in (step.id for step in LAYER) or n_layers == 1:
+        return own
+    return f"{own}-{min(max(layer, 1), n_layers)}"
+
+
+def _own(id_: str) -> tuple[str, int]:
+    """The id of a step without its layer, and the layer, 0 where there is none."""
+    own, layer = re.fullmatch(r"(.*?)(?:-(\d+))?", id_).groups()
+    return own, int(layer or 0)
+
+
+def find(text: str) -> str | None:
+    """The id of the step whose id or title this is, in upper or lower case; None if there is none.
+
+    >>> find("q, k, v"), find("QKV-2"), find("nonsense")
+    ('qkv', 'qkv-2', None)
+    """
+    named = {id_: id_ for n_layers in (1, MOST_LAYERS) for id_ in ids(n_layers)}
+    named |= {step.title.casefold(): step.id for step in STEPS}
+    return named.get(text.strip().casefold())
+
+
+def title(id_: str) -> str:
+    """What the step of an id is called."""
+    own, _ = _own(id_)
+    return next(step.title for step in STEPS if step.id == own)

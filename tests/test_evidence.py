@@ -1,0 +1,130 @@
+"""Evidence: many sentences at once are measured as each alone; and the page on what attention doesn't say says so."""
+
+import numpy as np
+import pytest
+from page import ROOT, opened, quiet, texts
+
+from attnviz.models import MODELS
+from attnviz.models.evidence import evidence, text
+from attnviz.models.tasks.reference import ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, PLACES
+
+PAGE = ROOT / "pages" / "what_attention_says.py"
+
+
+def alone(model, sentence, hidden="nothing"):
+    """One sentence by itself: attention on the right and the other noun, and whether it is answered right."""
+    words = sentence.split()
+    trace = model.trace(sentence)
+    animal, place = (next(i for i, word in enumerate(words) if word in kind) for kind in (ANIMALS, PLACES))
+    right, other = (animal, place) if words[-1] in OF_ANIMALS else (place, animal)
+    for at in {"nothing": (), "right noun": (right,), "other noun": (other,)}[hidden]:
+        for query in range(len(words)):
+            trace = trace.with_change("mask", (query, at), 0)
+    read = AT_IT if model.task.at_it else AT_LAST
+    row = trace["attention"].value[0, read]
+    answer = model.task.answers[trace["probabilities"].value[read].argmax()]
+    return row[right], row[other], answer == words[right]
+
+
+@pytest.mark.parametrize("hidden", ["nothing", "right noun", "other noun"])
+@pytest.mark.parametrize(
+    ("id", "seed", "checkpoint"),
+    [("who-is-it", 3, 4), ("who-is-it", 0, None), ("at-it", 0, None), ("short-cut", 0, None)],
+)
+def test_many_sentences_at_once_are_measured_as_each_alone(id, seed, checkpoint, hidden):
+    model, batch = MODELS[id].at(seed, checkpoint), MODELS[id].task.held_out()
+    found = evidence(model, batch, hidden)
+    each = [alone(model, text(model, batch, place), hidden) for place in range(0, len(batch.tokens), 23)]
+    right, other, _ = zip(*each, strict=True)
+    np.testing.assert_allclose(found.right[::23], right, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(found.other[::23], other, rtol=0, atol=1e-12)
+
+
+def test_accuracy_counts_the_sentences_that_are_answered_right():
+    model, batch = MODELS["who-is-it"].at(2, None), MODELS["who-is-it"].task.held_out()
+    found = evidence(model, batch, "right noun").accuracy
+    each = [alone(model, text(model, batch, place), "right noun") for place in range(len(batch.tokens))]
+    assert 0 < found < 1
+    assert found == pytest.approx(np.mean([is_right for *_, is_right in each]))
+
+
+def held_out(id, seed=0, checkpoint=None, hidden="nothing"):
+    return evidence(MODELS[id].at(seed, checkpoint), MODELS[id].task.held_out(), hidden)
+
+
+def percent(share):
+    return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+
+
+def said(begins):
+    """The text of the page that begins so, with plain spaces."""
+    at = opened(PAGE)
+    assert quiet(at)
+    (found,) = (text for text in texts(at) if text.startswith(begins))
+    return found.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def test_the_page_says_how_two_models_differ_and_in_what_they_are_alike():
+    last, it = held_out("who-is-it"), held_out("at-it")
+    said_of_attention = said("Two models")
+    assert last.accuracy == it.accuracy == 1
+    assert f"Of {len(last.right)} held-out sentences both answer 100 % right" in said_of_attention
+    assert last.right.mean() > 0.8
+    assert abs(it.right.mean() - it.other.mean()) < 0.02
+    numbers = [percent(share.mean()) for share in (last.right, last.other, it.right, it.other)]
+    assert (
+        f"pays **{numbers[0]}** of its attention to the right noun and {numbers[1]} to the other" in said_of_attention
+    )
+    assert f"the second **{numbers[2]}** and **{numbers[3]}**" in said_of_attention
+    assert f"In {percent((it.right <= it.other).mean())} of the sentences it looks more at" in said_of_attention
+    stay = {
+        hidden: {held_out(id, hidden=hidden).accuracy for id in ("who-is-it", "at-it")}
+        for hidden in ("right noun", "other noun")
+    }
+    (kept,), (lost,) = stay["other noun"], stay["right noun"]
+    assert (kept, lost < 0.2) == (1, True)
+    says = said("**What says more")
+    assert f"Hide the right noun from all words, and {percent(lost)} of the answers stay right" in says
+    assert "hide the other noun, and 100 % do" in says
+
+
+def test_the_page_says_where_the_short_cut_fails():
+    own, batch = held_out("short-cut"), MODELS["short-cut"].task.second_nouns()
+    other, honest = (evidence(MODELS[id].at(0, None), batch) for id in ("short-cut", "who-is-it"))
+    assert (own.accuracy, other.accuracy, honest.accuracy) == (1, 0, 1)
+    says = said("In all sentences")
+    assert f"Of {len(own.right)} held-out sentences of that kind it answers **100 %** right" in says
+    assert f"with {percent(own.right.mean())} of its attention on the right noun" in says
+    assert f"Of {len(other.right)} sentences in which the second noun is right it answers **0 %** right" in says
+    assert f"{percent(other.other.mean())} of its attention is on the first noun" in says
+    assert says.endswith("trained on both kinds, answers 100 % right.")
+
+
+def test_the_page_says_how_convincing_random_parameters_look():
+    untrained, trained = ([held_out("who-is-it", seed, place) for seed in range(5)] for place in (0, None))
+    says, table = said("Before their training"), said("| seed")
+    shares, telling = ([f(each) for each in untrained] for f in (lambda e: e.right.mean(), lambda e: e.rather_right))
+    assert f"gets {percent(min(shares))} to {percent(max(shares))} of the attention on average" in says
+    assert f"an even share would be {percent(1 / 12)}" in says
+    assert f"more than the *other* noun in {percent(min(telling))} to {percent(max(telling))}" in says
+    best = max(range(5), key=lambda seed: untrained[seed].right.max())
+    assert f"the most telling one, of seed {best}" in says
+    for seed, (before, after, line) in enumerate(zip(untrained, trained, table.splitlines()[2:], strict=True)):
+        cells = [
+            f"{percent(f(before))} → {percent(f(after))}"
+            for f in (lambda e: e.right.mean(), lambda e: (e.right > e.other).mean(), lambda e: e.accuracy)
+        ]
+        assert line == f"| {seed} | {' | '.join(cells)} |"
+
+
+def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
+    monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
+    at = opened(PAGE)
+    at.button(key="open The most telling sentence, untrained").click().run()
+    at.run()
+    seed, checkpoint = int(at.query_params["seed"]), int(at.query_params["checkpoint"])
+    model, batch = MODELS["who-is-it"].at(seed, checkpoint), MODELS["who-is-it"].task.held_out()
+    found = evidence(model, batch)
+    assert at.query_params.get("model", "who-is-it") == "who-is-it"
+    assert at.query_params["sentence"] == text(model, batch, int(found.right.argmax()))
+    assert found.right.max() == max(held_out("who-is-it", seed, 0).right.max() for seed in range(5))

@@ -1,0 +1,31 @@
+"""The README: its code runs, and what it says of the models is so."""
+
+import re
+
+import pytest
+from page import ROOT
+
+from attnviz.models import MODELS
+
+README = (ROOT / "README.md").read_text("utf-8")
+CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("code", CODE, ids=lambda code: code.split()[1])
+def test_its_code_runs(code, capsys):
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert printed
+    for name, number in re.findall(r"# (\w+): (\d\.\d), all others 0.0", code):
+        assert f"'{name}': np.float64({number})" in printed
+        assert printed.count("np.float64(0.0)") == len(MODELS["who-is-it"].task.answers) - 1
+
+
+def test_the_models_are_as_large_and_read_as_much_as_it_says():
+    sizes = {name: sum(array.size for array in model.at(0).arrays.values()) for name, model in MODELS.items()}
+    assert f"a model of {sizes['who-is-it']} numbers" in README
+    longest = {name: model.at(0).longest for name, model in MODELS.items() if model.at(0).positions is not None}
+    assert f"at most {longest.pop('mirror')} (Mirror), {longest.pop('recall')} (Associative recall)" in README
+    assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in README
+    for name in ("who-is-it", "mirror", "recall", "by-hand"):
+        assert f"**{MODELS[name].title}**" in README
