@@ -223,11 +223,11 @@ def test_a_trail_ends_at_a_number_set_by_hand():
 
 
 def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_answer():
-    for model, query, key in (("who-is-it", "tired", "animal"), ("at-it", "it", "animal"), ("mirror", "8", "1")):
+    for model, asker, right in (("who-is-it", "tired", "animal"), ("at-it", "it", "animal"), ("mirror", "8", "1")):
         trace = fit(of_model(model)).trace
         selection = start(trace)
         words = trace.labels["query"]
-        assert (words[selection.query], words[selection.key]) == (query, key)
-        assert trace.labels["answer"][selection.answer] == key
+        assert (words[selection.query], words[selection.key]) == (asker, right)
+        assert trace.labels["answer"][selection.answer] == right
     unknown = fit(replace(of_model("at-it"), sentence="animal animal")).trace
     assert start(unknown).query == 1
