@@ -1,4 +1,4 @@
-"""Parameters: the matrices that a real model has learnt, and that are seeded here."""
+"""Parameters: the matrices of attention, drawn from a seed, learnt, or chosen by hand."""
 
 from dataclasses import dataclass
 
