@@ -108,6 +108,16 @@ def test_a_layer_is_the_pass_under_the_names_of_a_single_layer():
         )
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("scores_1", 1), ("scores_2", 2), ("residual_1", 1), ("x", 1), ("mask", 2), ("w_u", 2), ("probabilities", 2)],
+)
+def test_a_stage_is_of_its_own_layer_or_of_the_last_that_has_it_by_its_name(name, number):
+    layer = PASS.layer_of(name)
+    assert layer.number == number
+    assert layer.names[split(name)[0]] == name
+
+
 def test_a_pass_of_one_layer_is_its_own_layer():
     single = attend(X, parameters=EACH[0], residual=True)
     assert single.layer(1).trace is single

@@ -35,7 +35,7 @@ def test_a_persons_word_is_one_run_whatever_it_holds(word):
 
 
 def test_a_run_enters_as_it_is():
-    run = ["told", [["", "{query}"]]]
+    run = ["told", {"of": "attention", "stories": [["", "{query}"]]}]
     assert runs("what does “{word}” take", word=run) == [["", "what does “"], run, ["", "” take"]]
 
 

@@ -13,7 +13,8 @@ from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, with_options
+from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, of_model, with_options
+from attnviz.scene.start import start
 from attnviz.text.ids import nearest
 from attnviz.text.steps import STEPS
 
@@ -219,3 +220,14 @@ def test_a_trail_ends_at_a_number_set_by_hand():
     trail = "output[1,2]<concat[1,5]<heads[1,1,1]"
     assert len(parse({"trail": trail}).scene.trail) == 3
     assert parse({"trail": trail, "changes": "concat[1,5]=0"}).scene.trail == ("output[1,2]", "concat[1,5]")
+
+
+def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_answer():
+    for model, asker, right in (("who-is-it", "tired", "animal"), ("at-it", "it", "animal"), ("mirror", "8", "1")):
+        trace = fit(of_model(model)).trace
+        selection = start(trace)
+        words = trace.labels["query"]
+        assert (words[selection.query], words[selection.key]) == (asker, right)
+        assert trace.labels["answer"][selection.answer] == right
+    unknown = fit(replace(of_model("at-it"), sentence="animal animal")).trace
+    assert start(unknown).query == 1

@@ -51,6 +51,9 @@ TRACES = {
     "only w_v, no w_o": lambda: attend(array(Q, 4), array(K, 4), parameters=Parameters(w_v=array(H, 4, 11))),
     "only w_o": lambda: attend(array(Q, 4), parameters=Parameters(w_o=array(4, 19), b_o=array(19))),
     "lowest float mask": lambda: attend(array(Q, 4), parameters=Parameters(), mask=np.full((Q, Q), LOWEST)),
+    "two layers and answers": lambda: attend(
+        array(Q, 4), parameters=[Parameters(w_o=array(4, 4))] * 2, residual=True, w_u=array(4, 3)
+    ),
     "large scores": lambda: attend(array(Q, 4) * 1e5, parameters=Parameters()),
 }
 LOWEST = np.finfo(float).min  # what many write for -inf; hiding every key so leaves them all equal

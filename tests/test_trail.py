@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from passes import MODELS
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.provenance import LONGEST, format_trail, parse_trail
@@ -19,6 +20,7 @@ PASSES = {
     "from another sentence": trace_of(Settings("the cat", "le chat noir", d_model=6, n_heads=3, scaled=False)),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
     "set by hand": TRACE.with_change("heads", (1,), 0.0).with_change("masked", (0, 1, 2), 2.0),
+    "two layers": MODELS["two layers that learnt"],
     **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
 }
 

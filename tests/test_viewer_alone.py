@@ -289,7 +289,14 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
 
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
 @pytest.mark.parametrize(
-    "settings", [{}, {"sentence": "a b c d e f g h", "heads": "4", "mask": "causal"}, {"model": "recall"}]
+    "settings",
+    [
+        {},
+        {"sentence": "a b c d e f g h", "heads": "4", "mask": "causal"},
+        {"model": "who-is-it"},
+        {"model": "mirror"},
+        {"model": "recall"},
+    ],
 )
 def test_every_step_fits_its_screen(opened, size, settings):
     page = opened(**settings)

@@ -89,7 +89,7 @@ def parse(written: Query) -> Fitted:
     if not texts:
         return replace(fit(FIRST_VISIT), notices=tuple(notices))
     model = _model(texts, notices)
-    scene = of_model(model, **_training(texts, notices)) if model else Scene(options=_options(texts, notices))
+    scene = replace(of_model(model), **_training(texts, notices)) if model else Scene(options=_options(texts, notices))
     brought = ("source", "context") if model else ()
     for name, read in _READERS.items():
         if name in texts and name not in brought:

@@ -104,9 +104,22 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
 
 
-def of_model(model: str, **parts: object) -> Scene:
-    """What is seen first of a model: its first example."""
-    return Scene(source=model, sentence=MODELS[model].examples[0][1], **parts)
+def anew(source: str) -> dict[str, object]:
+    """The parts of a scene that show another source, a model with its first example.
+
+    What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
+    """
+    first = Scene()
+    left = {
+        name: getattr(first, name) for name in ("changes", "selection", "picked", "trail", "model_seed", "checkpoint")
+    }
+    typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
+    return {"source": source} | left | typed
+
+
+def of_model(model: str) -> Scene:
+    """What is seen first of a model."""
+    return Scene(**anew(model))
 
 
 FIRST_VISIT = of_model(next(iter(MODELS)))

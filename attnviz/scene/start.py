@@ -13,15 +13,17 @@ def selected(scene: Scene, trace: Trace) -> Selection:
 def start(trace: Trace) -> Selection:
     """What the first number to see is.
 
-    Of a model that answers it is the last word's attention to the right answer,
-    if that is one of the words; to what it looks at most, if not.
+    Of a model that answers it is the attention of the last word at which something
+    is asked to the right answer, if that is one of the words; to what it looks at
+    most, if not.
     """
     if not trace.origin.read:
         return Selection().within(trace)
-    last = trace["probabilities"].shape[0] - 1
-    right = trace.origin.right[last]
+    asked = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
+    query = asked[-1] if asked else len(trace.origin.right) - 1
+    right = trace.origin.right[query]
     keys, answers = trace.labels["key"], trace.labels["answer"]
-    attention = trace.layer(trace.n_layers).trace["attention"].value[0, last]
+    attention = trace.layer(trace.n_layers).trace["attention"].value[0, query]
     key = keys.index(right) if right in keys else int(attention.argmax())
-    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[last].argmax())
-    return Selection(query=last, key=key, answer=answer).within(trace)
+    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[query].argmax())
+    return Selection(query=query, key=key, answer=answer).within(trace)

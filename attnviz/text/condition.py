@@ -28,9 +28,9 @@ def both(*conditions: Condition) -> Condition:
     return lambda trace: all(condition(trace) for condition in conditions)
 
 
-def origin(kind: Kind) -> Condition:
-    """The condition that a trace's parameters are given, drawn, learnt or built."""
-    return lambda trace: trace.origin.kind == kind
+def origin(*kinds: Kind) -> Condition:
+    """The condition that a trace's parameters are from one of these."""
+    return lambda trace: trace.origin.kind in kinds
 
 
 def of_model(trace: Trace) -> bool:

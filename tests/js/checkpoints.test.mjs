@@ -74,3 +74,11 @@ test("the checkpoint that is shown is not asked for", (t) => {
   checkpoints.to(3);
   assert.deepEqual(asked, [1, 3], "but once another was asked for it is");
 });
+
+test("a checkpoint that nobody asked for here, as after Back, is shown", (t) => {
+  const { checkpoints } = made(t);
+  checkpoints.to(1);
+  checkpoints.arrive(at(1));
+  checkpoints.arrive(at(2));
+  assert.equal(checkpoints.shown, 2);
+});

@@ -70,8 +70,7 @@ QUESTION = Step(
             "The parameters are still **random**, as training has not begun: whom a word looks at means nothing yet.",
             both(origin("drawn"), of_model),
         ),
-        Section("learnt", _task, origin("learnt")),
-        Section("built", _task, origin("built")),
+        Section("task", _task, origin("learnt", "built")),
         Section(
             "given",
             "The numbers here are those of a worked example, chosen to show how attention computes.",

@@ -8,7 +8,7 @@ import streamlit as st
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors, nearest
 from attnviz.models import MODELS
-from attnviz.scene.scene import OWN, SOURCES, with_options
+from attnviz.scene.scene import OWN, SOURCES, anew, with_options
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
 
@@ -37,13 +37,6 @@ def draw(shown: Shown) -> tuple[str, ...]:
     return mended
 
 
-def show(shown: Shown, source: str) -> None:
-    """Show another source: a model with its first example; others keep the sentence."""
-    typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
-    # what is set by hand, and what is selected, belong to the pass that is left
-    shown.update(source=source, changes=(), selection=None, picked="", trail=(), checkpoint=None, **typed)
-
-
 def offer(shown: Shown) -> None:
     """Offer what can be shown of a sentence that a model can't read."""
     if shown.scene.source in MODELS and shown.scene.sentence.strip():
@@ -51,8 +44,8 @@ def offer(shown: Shown) -> None:
             "Show it with random parameters",
             icon=":material/casino:",
             key=shown.key("random_parameters"),
-            on_click=show,
-            args=(shown, OWN),
+            on_click=shown.update,
+            kwargs=anew(OWN),
         )
 
 
@@ -201,7 +194,7 @@ def _seed(shown: Shown) -> tuple[str, ...]:
 
 
 def _source_picked(shown: Shown) -> None:
-    show(shown, shown.value("source"))
+    shown.update(**anew(shown.value("source")))
 
 
 def _example_picked(shown: Shown, sentences: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import Scene, anew
 from attnviz.ui.state.store import Shown
 
 
@@ -13,7 +13,5 @@ def draw(shown: Shown, label: str, key: str, model: str, sentence: str, **parts:
 
 
 def of_model(model: str, sentence: str, **parts: object) -> dict[str, object]:
-    """The parts of a scene that shows a model anew: what a person set and picked in another pass is left there."""
-    first = Scene()
-    left = ("changes", "selection", "picked", "trail", "model_seed", "checkpoint", "step")
-    return {name: getattr(first, name) for name in left} | {"source": model, "sentence": sentence} | parts
+    """The parts of a scene that show a sentence of a model from the first step on."""
+    return anew(model) | {"step": Scene().step, "sentence": sentence} | parts
