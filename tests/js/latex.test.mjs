@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { piecesOf } from "../../attnviz/ui/viewer/browser/formula.js";
-import { ofHead, parse, plain, tokens } from "../../attnviz/ui/viewer/browser/latex.js";
+import { ofHead, parse, plain, tokens, transposed } from "../../attnviz/ui/viewer/browser/latex.js";
 
 function xml(tree) {
   if (typeof tree === "string") return tree;
@@ -53,6 +53,10 @@ test("of one head, its number stands for it", () => {
   const latex = "{K_i}^{\\top} \\infty Z^M_i E_in";
   assert.equal(ofHead(latex, 0), "{K_1}^{\\top} \\infty Z^M_1 E_in");
   assert.equal(ofHead(latex, 9), "{K_{10}}^{\\top} \\infty Z^M_{10} E_in");
+});
+
+test("a matrix that lies on its side has one sign above, also where a layer stands there", () => {
+  assert.deepEqual(["K_1", "K^{(2)}_1", "W^O"].map(transposed), ["K_1^⊤", "K^{{(2)}⊤}_1", "W^{O⊤}"]);
 });
 
 test("a symbol is heard without its markup", () => {
