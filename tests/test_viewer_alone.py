@@ -268,7 +268,7 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
-@pytest.mark.parametrize("settings", [{}, {"model": "recall"}])
+@pytest.mark.parametrize("settings", [{}, {"model": "who-is-it"}, {"model": "mirror"}, {"model": "recall"}])
 def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
     page = opened("?step=scores", theme="dark", **settings)
     page.evaluate(
