@@ -1,0 +1,27 @@
+"""What stands after the words of a model: its answer, with the probabilities that the core computes."""
+
+from tab import expect
+
+from attnviz.models import MODELS
+from attnviz.text.wording import percent
+
+TIRED = "the animal did not cross the street because it was too tired"
+WIDE = "the animal did not cross the street because it was too wide"
+RECALL = "g 5 d 6 e 1 a 3 e"
+
+
+def trace_of_model(model, sentence, seed=0, checkpoint=None):
+    return MODELS[model].at(seed, checkpoint).trace(sentence)
+
+
+def answer_is(page, answer, trace, was="", before=None):
+    """Wait until that answer stands after the last word with its share of the pass, and what `was` answered before."""
+    right = trace.origin.right[-1]
+    mark = "" if right is None else "✓" if right == answer else "✗"
+    said = [_with_share(answer, trace), mark] + [f"was {_with_share(was, before)}"] * bool(was)
+    expect(page.locator(".thread .answer")).to_have_text(" ".join(filter(None, said)), use_inner_text=True)
+
+
+def _with_share(answer, trace):
+    place = trace.labels["answer"].index(answer)
+    return f"{answer} {percent(trace['probabilities'].value[-1, place])}"
