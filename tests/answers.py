@@ -18,8 +18,9 @@ def answer_is(page, answer, trace, was="", before=None):
     """Wait until that answer stands after the last word with its share of the pass, and what `was` answered before."""
     right = trace.origin.right[-1]
     mark = "" if right is None else "✓" if right == answer else "✗"
-    said = [_with_share(answer, trace), mark] + [f"was {_with_share(was, before)}"] * bool(was)
-    expect(page.locator(".thread .answer")).to_have_text(" ".join(filter(None, said)), use_inner_text=True)
+    earlier = f" was {_with_share(was, before)}" if was else ""
+    said = f"{_with_share(answer, trace)} {mark}{earlier}".strip()
+    expect(page.locator(".thread .answer")).to_have_text(said, use_inner_text=True)
 
 
 def _with_share(answer, trace):
