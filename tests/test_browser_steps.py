@@ -8,6 +8,7 @@ from tab import at, becomes, cell, expect, grid, heading, outlined, parameters, 
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
+from attnviz.scene.scene import FIRST_VISIT
 
 pytestmark = pytest.mark.browser
 
@@ -155,3 +156,12 @@ def test_any_number_of_the_whole_pass_can_be_picked(visit):
     expect(heading(page, "output[cat, 1]")).to_be_hidden()
     assert "picked=" in page.url
     assert grid(page, "Output").count() == 0
+
+
+def test_back_from_a_first_visit_leaves_the_app(visit):
+    tab = visit()
+    tab.page.goto("about:blank")
+    page = tab.open()
+    becomes(page, lambda: parameters(page), {"model": FIRST_VISIT.source})
+    page.go_back()
+    becomes(page, lambda: page.url, "about:blank")

@@ -70,6 +70,13 @@ export function kept(search, before) {
   return textOf(query);
 }
 
+// An address with more parameters in it.
+export function added(search, parameters) {
+  const query = new URLSearchParams(search), more = Object.entries(parameters);
+  for (const [name, text] of more) query.set(name, text);
+  return more.length ? textOf(query) : search;
+}
+
 // Signs that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
   const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");
