@@ -158,10 +158,15 @@ def test_any_number_of_the_whole_pass_can_be_picked(visit):
     assert grid(page, "Output").count() == 0
 
 
-def test_back_from_a_first_visit_leaves_the_app(visit):
+@pytest.mark.parametrize(
+    ("address", "mended"),
+    [({}, {"model": FIRST_VISIT.source}), ({"step": "Scores"}, {"sentence": SENTENCE, "step": "scores"})],
+    ids=["first visit", "older link"],
+)
+def test_back_leaves_the_app_whatever_was_mended_on_arrival(visit, address, mended):
     tab = visit()
     tab.page.goto("about:blank")
-    page = tab.open()
-    becomes(page, lambda: parameters(page), {"model": FIRST_VISIT.source})
+    page = tab.open(at(**address))
+    becomes(page, lambda: parameters(page), mended)
     page.go_back()
     becomes(page, lambda: page.url, "about:blank")

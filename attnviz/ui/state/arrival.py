@@ -35,7 +35,7 @@ def page() -> str:
     return get_script_run_ctx().page_script_hash
 
 
-def keep_address(unwritten: Mapping[str, str]) -> None:
+def keep_address(unwritten: Mapping[str, str | None]) -> None:
     """Have the browser keep the viewer's place in the address, and its history short, whatever Streamlit writes there.
 
     A switch of pages is two steps of the history else, its path and then its
@@ -43,7 +43,7 @@ def keep_address(unwritten: Mapping[str, str]) -> None:
 
     Parameters
     ----------
-    unwritten : mapping of str to str
-        Those that the browser is to add, without a step of its history.
+    unwritten : mapping of str to str or None
+        What the browser is to write, or for None to drop, without a step of its history.
     """
     _address(key="address", data=dict(unwritten))

@@ -35,12 +35,12 @@ class Shown(Fitted):
     name : str
         Stands before the keys of its widgets, and of its scene in the session;
         the scene that the address holds has none. Two on one page differ in it.
-    unwritten : mapping of str to str
-        Parameters that the browser is to write into its address (see `read`).
+    unwritten : mapping of str to str or None
+        Parameters that the browser is to write into its address, or to drop from it (see `read`).
     """
 
     name: str = ""
-    unwritten: Mapping[str, str] = field(default_factory=dict)
+    unwritten: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def kept(self) -> Scene:
@@ -104,7 +104,7 @@ def read() -> Shown:
     scene wins; all of the address is read on arrival alone: by a link, by the
     browser's Back, or at a process that has taken over from another.
 
-    What a first visit shows is written by the browser: the server's writing
+    What is mended on arrival is written by the browser: the server's writing
     would be a step of the history, and Back would never leave.
     """
     arrival.by_the_router()
@@ -125,8 +125,8 @@ def read() -> Shown:
     st.session_state[_SCENE] = kept
     st.session_state[_PAGE] = (arrival.page(), st.session_state[_ARRIVALS])
     address = query(fitted.scene)
-    if has_arrived and not written:
-        return Shown(**vars(fitted), unwritten=address)
+    if has_arrived:
+        return Shown(**vars(fitted), unwritten=dict.fromkeys(written) | address)
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     return Shown(**vars(fitted))
