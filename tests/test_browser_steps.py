@@ -6,6 +6,7 @@ from tab import at, becomes, cell, expect, grid, heading, numbers_are, outlined,
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
+from attnviz.scene.scene import FIRST_VISIT
 
 pytestmark = pytest.mark.browser
 
@@ -145,3 +146,17 @@ def test_any_number_of_the_whole_pass_can_be_picked(visit):
     expect(heading(page, "output[cat, 1]")).to_be_hidden()
     assert "picked=" in page.url
     assert grid(page, "Output").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "mended"),
+    [({}, {"model": FIRST_VISIT.source}), ({"step": "Scores"}, {"sentence": SENTENCE, "step": "scores"})],
+    ids=["first visit", "older link"],
+)
+def test_back_leaves_the_app_whatever_was_mended_on_arrival(visit, address, mended):
+    tab = visit()
+    tab.page.goto("about:blank")
+    page = tab.open(at(**address))
+    becomes(page, lambda: parameters(page), mended)
+    page.go_back()
+    becomes(page, lambda: page.url, "about:blank")
