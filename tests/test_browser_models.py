@@ -20,6 +20,7 @@ def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(v
     page.get_by_role("radio", name="wide", exact=True).click()
     answer_is(page, "street", trace_of_model("who-is-it", WIDE))
     expect(heading(page, f"Whom or what does “it” stand for in “{WIDE}”?")).to_be_visible()
+    expect(heading(page, "attention[head 1, wide, street]")).to_be_visible()
     expect(sentence(page)).to_have_value(WIDE)
     becomes(page, lambda: parameters(page), {"model": "who-is-it", "sentence": WIDE})
 
