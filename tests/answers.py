@@ -15,14 +15,19 @@ def trace_of_model(model, sentence, seed=0, checkpoint=None):
 
 
 def answer_is(page, answer, trace, was="", before=None):
-    """Wait until that answer stands after the last word with its share of the pass, and what `was` answered before."""
-    right = trace.origin.right[-1]
+    """Wait until that answer stands where one is asked for, with its share of the pass, and what `was` answered before.
+
+    Where nobody knows whether anything is asked, it is of the last word.
+    """
+    asked = [place for place, right in enumerate(trace.origin.right) if right is not None]
+    place = asked[-1] if asked else -1
+    right = trace.origin.right[place]
     mark = "" if right is None else "✓" if right == answer else "✗"
-    earlier = f" was {_with_share(was, before)}" if was else ""
-    said = f"{_with_share(answer, trace)} {mark}{earlier}".strip()
+    earlier = f" was {_with_share(was, before, place)}" if was else ""
+    said = f"{_with_share(answer, trace, place)} {mark}{earlier}".strip()
     expect(page.locator(".thread .answer")).to_have_text(said, use_inner_text=True)
 
 
-def _with_share(answer, trace):
-    place = trace.labels["answer"].index(answer)
-    return f"{answer} {percent(trace['probabilities'].value[-1, place])}"
+def _with_share(answer, trace, place):
+    share = trace["probabilities"].value[place, trace.labels["answer"].index(answer)]
+    return f"{answer} {percent(share)}"
