@@ -182,4 +182,4 @@ class Model:
 
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
-        return Origin(self.kind, task.title, task.question, task.about, task.read, task.right(tokens))
+        return Origin(self.kind, task.title, task.question, task.about, task.read, task.right(tokens), task.layers)

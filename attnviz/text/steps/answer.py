@@ -10,7 +10,7 @@ from attnviz.text.story import Story
 from attnviz.text.wording import percent
 
 _MODEL = {
-    "drawn": "This model is to answer",
+    "drawn": "Before any training this model answers",
     "learnt": "This model was trained to answer",
     "built": "This model was built to answer",
 }
@@ -30,14 +30,15 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     origin, shares = trace.origin, trace["probabilities"].value
     begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
     if not known:
-        return runs("For these tokens no answer is known to be right.")
+        return runs("This text is none of the model's task, so no answer is right, and this one means nothing.")
     answers = [trace.label("answer", place) for place in shares.argmax(axis=-1)]
     if len(known) > 1:
         n_right = sum(answers[place] == origin.right[place] for place in known)
         return runs(f"{begin} at each token; {n_right} of {len(known)} answers are right.")
     (place,) = known
     where = "the last token" if origin.read == "last" else "“{token}”"
-    verdict = "which is right" if answers[place] == origin.right[place] else "but “{right}” is right"
+    happens = "happens to be" if origin.kind == "drawn" else "is"
+    verdict = f"which {happens} right" if answers[place] == origin.right[place] else "but “{right}” is right"
     return runs(
         f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
         token=trace.label("token", place),
