@@ -95,6 +95,9 @@ def test_what_is_held_out_is_in_no_batch(recipe):
         ("recall", "a 1 b a", None),
         ("recall", "1 a b 2 a", None),
         ("recall", "a", None),
+        ("by-hand", "a b c a", "b"),
+        ("by-hand", "a b a a", None),
+        ("by-hand", "a b c", None),
     ],
 )
 def test_the_right_answer_is_known_for_texts_of_the_task_alone(id, text, right):
