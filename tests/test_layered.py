@@ -129,8 +129,8 @@ def test_what_a_layer_lacks_is_not_taken_from_the_one_before():
     with_biases = replace(EACH[0], b_q=np.ones((1, D_K)), b_o=np.ones(D_MODEL))
     two = attend(X, parameters=(with_biases, Parameters()), mask=CAUSAL)
     alone = attend(two["output_1"].value, parameters=Parameters(), mask=CAUSAL)
-    own = [stage for stage in two.stages if split(stage.name)[1] == 2]
-    assert [split(stage.name)[0] for stage in own] == [each.name for each in alone.stages if each.name not in ("x", "mask")]
+    own = [name for name, number in (split(stage.name) for stage in two.stages) if number == 2]
+    assert own == [stage.name for stage in alone.stages if stage.name not in ("x", "mask")]
     np.testing.assert_array_equal(two.output.value, alone.output.value)
 
 
