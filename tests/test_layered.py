@@ -1,6 +1,7 @@
 """Passes of several layers, with a residual stream and answers, against a slow loop; and how their stages are named."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -124,6 +125,15 @@ def test_a_pass_of_one_layer_is_its_own_layer():
     assert {split(stage.name)[1] for stage in single.stages} == {0}
 
 
+def test_what_a_layer_lacks_is_not_taken_from_the_one_before():
+    with_biases = replace(EACH[0], b_q=np.ones((1, D_K)), b_o=np.ones(D_MODEL))
+    two = attend(X, parameters=(with_biases, Parameters()), mask=CAUSAL)
+    alone = attend(two["output_1"].value, parameters=Parameters(), mask=CAUSAL)
+    own = [name for name, number in (split(stage.name) for stage in two.stages) if number == 2]
+    assert own == [stage.name for stage in alone.stages if stage.name not in ("x", "mask")]
+    np.testing.assert_array_equal(two.output.value, alone.output.value)
+
+
 def test_the_heads_of_each_layer_are_counted_by_themselves():
     assert next(axis.coordinates for axis in PASS.axes("w_o_1")) == (("head", 1), ("feature", 2))
     assert next(axis.coordinates for axis in PASS.axes("w_o_2")) == (("head", 2), ("feature", 2))
@@ -155,7 +165,9 @@ def test_a_selection_keeps_its_answer(place):
     [
         ({"parameters": ()}, "at least one layer"),
         ({"parameters": EACH, "residual": (True,)}, "2 layers"),
+        ({"parameters": EACH, "residual": (True, True, True)}, "2 layers"),
         ({"parameters": Parameters(), "residual": True}, "no w_o"),
+        ({"parameters": Parameters(w_o=np.ones((5, 1))), "residual": True}, r"\(4, 5\); got an output of \(4, 1\)"),
         ({"parameters": EACH, "w_u": W_U[:-1]}, "w_u must have 5 rows"),
         ({"parameters": EACH, "w_u": W_U[0]}, r"\(d_out, answers\)"),
     ],

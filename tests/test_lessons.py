@@ -129,7 +129,9 @@ def test_what_is_told_before_and_after_the_layers_is_told_of_the_last():
     steps = {each.id: each for each in steps_of(TRACES["two layers that learnt"])}
     told = [run for each in ("question", "whole-pass") for run in steps[each].text if run[0] == "told"]
     assert [said["of"] for _, said in told] == ["attention_2", "probabilities"]
-    assert "{attention_2:best}" in told[0][1]["stories"][0][1]
+    assert told[0][1]["stories"][0][1].startswith(
+        "In {head} of the last layer, “{query}” took most from {attention_2:best}"
+    )
     assert steps["question"].subject == "attention_2"
 
 
@@ -359,6 +361,14 @@ def test_the_numbers_of_the_pass_are_counted(trace):
     said = text(trace, "whole-pass")
     counts = [int(each.replace(",", "")) for each in re.findall(r"\d[\d,]*(?= numbers in all)", said)]
     assert counts == [sum(stage.value.size for stage in trace.stages)]
+
+
+@pytest.mark.parametrize("name", ["plain", "residual", "a model", "two layers built by hand"])
+def test_parameters_are_counted_in_matrices_where_embeddings_are_parameters_too(name):
+    trace = TRACES[name]
+    count = sum(stage.value.size for stage in trace.stages if entry(stage.name).kind == "parameter")
+    matrices = "in matrices of " if trace.origin.title else ""
+    assert f" {count} of them {matrices}parameters." in text(trace, "whole-pass")
 
 
 @IN_ONE_LAYER

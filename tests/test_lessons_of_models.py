@@ -84,7 +84,7 @@ def test_a_vector_of_a_place_is_made_as_the_text_says(name):
 @EVERYWHERE
 def test_rows_written_by_hand_hold_a_one_and_else_0(name):
     trace = trace_of(name)
-    if "a 1 at the place of the word, and else 0" in said(trace, "tokens"):
+    if "a 1 at the place of the word, and 0 elsewhere" in said(trace, "tokens"):
         words = dict(zip(trace.labels["token"], trace["embeddings"].value, strict=True))
         assert all(sorted(row) == [0] * (len(row) - 1) + [1] for row in words.values())
         same = {word.split()[0]: row.argmax() for word, row in words.items()}

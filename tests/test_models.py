@@ -1,6 +1,7 @@
 """Models: what they read, what they answer, and where what is said of them is from."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,6 +95,9 @@ def test_what_is_held_out_is_in_no_batch(recipe):
         ("recall", "a 1 b a", None),
         ("recall", "1 a b 2 a", None),
         ("recall", "a", None),
+        ("by-hand", "a b c a", "b"),
+        ("by-hand", "a b a a", None),
+        ("by-hand", "a b c", None),
     ],
 )
 def test_the_right_answer_is_known_for_texts_of_the_task_alone(id, text, right):
@@ -211,10 +215,20 @@ def test_other_parameters_make_another_model_of_the_same_kind(id):
 
 
 def test_what_a_model_brings_with_it_is_said():
-    assert {id: MODELS[id].given for id in ("who-is-it", "recall")} == {
+    assert {id: MODELS[id].given for id in ("who-is-it", "recall", "by-hand")} == {
         "who-is-it": "d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions",
         "recall": "d_model 16, 2 layers, 1 head in each, a residual stream, a causal mask, positions for 9 tokens",
+        "by-hand": "d_model 16, 2 layers, 1 head in each, a residual stream, a causal mask, positions for 16 tokens",
     }
+    own = model("who-is-it")
+    twice = {name: np.repeat(getattr(own.layers[0], name), 2, axis=0) for name in ("w_q", "w_k", "w_v")}
+    assert "1 layer, 2 heads, no" in replace(own, layers=(replace(own.layers[0], **twice),)).described
+
+
+def test_a_text_as_long_as_it_may_be_is_read():
+    assert model("who-is-it").tokens("it" + " " * 1998) == ("it",)
+    assert len(model("who-is-it").tokens("it " * 64)) == 64
+    assert len(model("by-hand").tokens("^" + "a" * 15)) == 16
 
 
 def test_the_table_of_kinds_is_the_mean_of_the_scores_that_a_sentence_shows():

@@ -40,6 +40,13 @@ def test_what_is_set_by_hand_and_undone_is_in_the_address_and_in_the_pass(event,
     assert len(sent(at)["changes"]) == len([each for each in left if each])
 
 
+@pytest.mark.parametrize("stage", ["heads_1", "heads_2"])
+def test_the_head_that_is_muted_is_of_the_layer_that_is_asked_for(stage):
+    at = did(opened(model="recall"), "pass", "mute", {"stage": stage, "head": 0})
+    assert quiet(at)
+    assert changes(at) == [f"{stage}[0]=0"]
+
+
 def test_a_change_that_cannot_be_leaves_all_as_it_was_and_says_why():
     at = opened(WALKTHROUGH, changes="v[0,0,0]=1e308")
     for message in ({"cell": "w_o[0,0]", "value": 1e9}, {"cell": "scores[0,0,0]", "value": None}):

@@ -248,6 +248,14 @@ def test_the_largest_term_may_be_the_bias_and_is_then_not_sought_among_the_place
     assert said(BIASED, "q", (0, 0, 0)).endswith("its input times a column of parameters, and a bias.")
 
 
+def test_a_residual_is_said_to_be_what_entered_and_what_attention_adds():
+    trace = TRACES["two layers that learnt"]
+    entered, added, both = (short(trace[name].value[1, 3]) for name in ("residual_1", "output_2", "residual_2"))
+    assert told(trace, "residual_2", (1, 3), FIRST) == (
+        f"“saw” goes on with {both} at place 4: {entered} entered the layer, attention adds {added}."
+    )
+
+
 def test_a_number_set_by_hand_comes_before_all_other_cases():
     for trace in TRACES.values():
         for name in (stage.name for stage in trace.stages):

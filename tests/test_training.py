@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from attnviz.models import MODELS
+from attnviz.models import MODELS, recorded, recording
 from attnviz.models.adam import Adam
 from attnviz.models.recipes import RECIPES
 from attnviz.models.recording import measures, written
@@ -95,6 +95,25 @@ def test_what_is_recorded_is_written_in_tenths_and_read_as_such():
     for name, tenths in written(model.arrays).items():
         assert all(isinstance(number, int) for number in np.ravel(tenths).tolist())
         assert np.array_equal(np.array(tenths) / 10, model.arrays[name])
+
+
+def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, monkeypatch):
+    for module in (recording, recorded):
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    monkeypatch.setattr(recording, "POINTS", 5)
+    recipe = replace(RECIPES["mirror"], checkpoints=(0, 3, 20), seeds=2)
+    recording.record(recipe)
+    kept, held_out = recorded.Recorded(recipe), recipe.task.held_out()
+    for seed in kept.seeds:
+        models = list(train(recipe, seed))
+        curve = {step: figures for step, *figures in kept.curve(seed)}
+        assert list(curve) == [0, 3, 4, 8, 12, 16, 20]
+        for place, step in enumerate(recipe.checkpoints):
+            model = kept.at(seed, place)
+            for name, array in models[step].arrays.items():
+                np.testing.assert_array_equal(model.arrays[name], array.round(1))
+            found = measures(model, held_out)
+            assert curve[step] == [found["loss"], found["accuracy"]]
 
 
 def test_the_loss_and_the_accuracy_are_of_what_is_asked_alone():

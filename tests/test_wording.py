@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attnviz.text.wording import counted, precise
+from attnviz.text.wording import counted, percent, precise
 
 
 @pytest.mark.parametrize(
@@ -12,6 +12,14 @@ from attnviz.text.wording import counted, precise
 )
 def test_numbers(value, text):
     assert precise(value) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0"), (0.005, "under 1"), (0.01, "1"), (0.5, "50"), (0.99, "99"), (0.9901, "over 99"), (1, "100")],
+)
+def test_shares_that_are_nearly_nothing_or_all_are_not_said_to_be_so(share, text):
+    assert percent(share) == f"{text}\u00a0%"
 
 
 def test_counts():

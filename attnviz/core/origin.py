@@ -22,7 +22,7 @@ class Origin:
     task : str
         What it was trained or built for, in one or two sentences.
     read : {"", "last", "each"}
-        At which tokens it was trained to answer: none, the last, or each.
+        At which tokens its answer is read: none, the last, or each.
     right : tuple of str or None
         For each token the right answer; None where nothing is asked, or nobody knows.
     layers : tuple of str

@@ -32,6 +32,7 @@ class Selection:
     dimension : int
         A place on d_model.
     answer : int
+        A place among a model's answers.
     """
 
     head: int = 0

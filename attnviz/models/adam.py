@@ -15,8 +15,8 @@ class Adam:
     Parameters
     ----------
     rate : float
-        How far a parameter moves whose slopes are always the same. It falls to 0 until the last step,
-        so that what has been learnt is not lost by a late leap.
+        How far a parameter moves whose slopes are always the same, once warm; towards the last step it falls to
+        nearly 0.
     last : int
         How many steps there are.
     """

@@ -17,7 +17,7 @@ class Built(Choice):
     def checkpoints(self, seed: int) -> Sequence[int]:
         return (0,)
 
-    def at(self, seed: int = 0, checkpoint: int | None = None) -> Model:
+    def at(self, seed: int, checkpoint: int | None = None) -> Model:
         return self.model
 
     def training_data(self, seed: int, checkpoint: int | None = None) -> None:

@@ -20,7 +20,11 @@ from attnviz.core.tokens import labels, tokenize
 from attnviz.core.trace import Trace
 from attnviz.models.task import Task
 
-RECIPES = {"drawn": "drawn at random, before any training", "learnt": "learnt in training", "built": "chosen by hand"}
+WHERE_FROM = {
+    "drawn": "drawn at random, before any training",
+    "learnt": "learnt in training",
+    "built": "chosen by hand",
+}
 """Where the parameters of each kind of model are from."""
 
 
@@ -161,7 +165,7 @@ class Model:
             As in `tokens`.
         """
         tokens = self.tokens(text)
-        recipe, words = RECIPES[self.kind], labels(tokens)
+        recipe, words = WHERE_FROM[self.kind], labels(tokens)
         rows = self.embedding[[self.task.words.index(token) for token in tokens]]
         places = None if self.positions is None else (self.positions[: len(tokens)], recipe)
         entered = entering((rows, recipe), places)

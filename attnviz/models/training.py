@@ -49,13 +49,13 @@ def slopes(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Array
     """The derivatives of the loss with respect to each parameter."""
     arrays = passed(stages, parameters, batch)
     found = backward(stages, arrays, {"logits": _of_logits(arrays["probabilities"], batch)})
-    slopes = {name: found[name] for name in parameters.keys() - {"embeddings", "positions"}}
-    slopes["embeddings"] = np.zeros_like(parameters["embeddings"])
-    np.add.at(slopes["embeddings"], batch.tokens, found["embeddings"])
+    of_each = {name: found[name] for name in parameters.keys() - {"embeddings", "positions"}}
+    of_each["embeddings"] = np.zeros_like(parameters["embeddings"])
+    np.add.at(of_each["embeddings"], batch.tokens, found["embeddings"])
     if "positions" in parameters:
-        slopes["positions"] = np.zeros_like(parameters["positions"])
-        slopes["positions"][: batch.tokens.shape[1]] = found["positions"]
-    return slopes
+        of_each["positions"] = np.zeros_like(parameters["positions"])
+        of_each["positions"][: batch.tokens.shape[1]] = found["positions"]
+    return of_each
 
 
 def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:

@@ -26,8 +26,8 @@ class Entry:
     scale : {"signed", "share", "flag"}
         Diverging around zero, sequential from 0 to 1, or visible and hidden.
     kind : {"input", "parameter", "computed"}
-        Whether it enters, is what training finds, or is computed from earlier
-        stages (a pass that begins later, with queries say, has it given).
+        Whether it enters, is a matrix or bias of parameters, or is computed from
+        earlier stages (a pass that begins later, with queries say, has it given).
     stories : tuple of Story
         What is said of one of its numbers; of those that hold the first is told.
     step : str

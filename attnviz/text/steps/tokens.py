@@ -38,7 +38,9 @@ TOKENS = Step(
             both(origin("drawn"), of_model),
         ),
         Section("learnt", "These rows were learnt in training, as all parameters were.", origin("learnt")),
-        Section("built", "These rows were written by hand: a 1 at the place of the word, and else 0.", origin("built")),
+        Section(
+            "built", "These rows were written by hand: a 1 at the place of the word, and 0 elsewhere.", origin("built")
+        ),
         Section(
             "no positions",
             "Nothing is added to them here, so they are also the input $X$ of the next step: $X = E$.",
