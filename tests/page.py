@@ -55,6 +55,12 @@ def sent(at, key="pass"):
     return json.loads(component(at, key).json)
 
 
+def address_of(at):
+    """The address that a browser shows, which mends itself what is mended on arrival."""
+    mended = at.query_params | sent(at, "address")
+    return {name: value for name, value in mended.items() if value is not None}
+
+
 def did(at, key, event, value):
     """What the component's script says to the server when a person clicks; at.session_state calls nothing back."""
     states = at._tree.get_widget_states()

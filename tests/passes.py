@@ -1,5 +1,6 @@
 """Passes of every kind that captions and steps are checked on, and where a person may look in them."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -62,6 +63,13 @@ MODELS = {
     "two layers that learnt": model(origin("learnt", "each", "dog", "cat"), 2, 2, residual=True, positions=True),
     "two layers before training": model(origin("drawn", "each", "dog"), 1, 1, residual=False, positions=True),
     "two layers built by hand": model(origin("built", "each", "dog"), 1, 1, residual=(True, False), positions=True),
+    "two layers with a purpose each": model(
+        replace(origin("learnt", "last", "dog"), layers=("Here one looks back.", "Here one looks up.")),
+        1,
+        1,
+        residual=True,
+        positions=True,
+    ),
     "one answer": model(Origin(), 1, residual=False, positions=False, answers=ANSWERS[:1]),
 }
 LAYERS = {

@@ -9,6 +9,7 @@ import time
 import urllib.request
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
+from numerals import short
 from page import ROOT
 
 try:
@@ -66,15 +67,16 @@ def _healthy(address):
 
 
 class Tab:
-    """One person's tab: what it shows, what its console said, and where it sent requests."""
+    """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server."""
 
     def __init__(self, context, address):
         self.address = address
         self.page = context.new_page()
-        self.errors, self.elsewhere = [], set()
+        self.errors, self.elsewhere, self.told = [], set(), []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", self._watch)
+        self.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: self.told.append(sent)))
 
     def open(self, path=""):
         self.page.goto(f"{self.address}/{path}")
@@ -110,6 +112,25 @@ def cell(page, title, row, column):
 
 def heading(page, text):
     return page.get_by_role("heading", name=text)
+
+
+def numbers_are(page, title, expected):
+    """Wait until the tables of a stage end in one with these very numbers."""
+    cells = grid(page, title).last.locator("[data-row]")
+    becomes(page, cells.all_inner_texts, ["-inf" if each == float("-inf") else short(each) for each in expected.flat])
+
+
+def pick(page, label, option):
+    """Pick an option of a select box, whose list moves while it opens, so that a click may miss."""
+    page.get_by_role("combobox", name=label).click()
+    chosen = page.get_by_role("option", name=option, exact=True)
+
+    def picked():
+        if chosen.is_visible():
+            chosen.click()
+        return not chosen.is_visible()
+
+    becomes(page, picked, True)
 
 
 def outlined(page, title):

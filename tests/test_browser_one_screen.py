@@ -1,6 +1,7 @@
 """One screen: every step is seen whole, without scrolling, in a real browser."""
 
 import pytest
+from page import SENTENCE
 from sight import digits_sizes, out_of_sight
 from tab import at, expect, step_is
 
@@ -29,7 +30,7 @@ def every_step(visit, settings, steps):
 @pytest.mark.parametrize(
     ("settings", "steps"),
     [
-        ({}, 10),
+        ({"sentence": SENTENCE}, 10),
         (EIGHT | {"heads": 1}, 10),
         (EIGHT | {"heads": 2}, 10),
         (EIGHT | {"heads": 4, "mask": "causal", "positions": "sinusoidal"}, 12),
@@ -44,6 +45,12 @@ def test_up_to_eight_words_every_step_is_seen_whole_and_every_number_has_digits(
             expect(page.locator(".readout li.lit").first).to_be_visible()
         else:
             assert min(digits_sizes(page), default=SMALLEST) >= SMALLEST, (number, width)
+
+
+@pytest.mark.parametrize(("model", "steps"), [("who-is-it", 11), ("mirror", 12), ("recall", 23), ("by-hand", 22)])
+def test_every_step_of_a_model_is_seen_whole_with_its_training_and_its_answer(visit, model, steps):
+    for page, number, width in every_step(visit, {"model": model}, steps):
+        assert out_of_sight(page) == {}, (number, width)
 
 
 def test_sixteen_words_are_seen_whole(visit):

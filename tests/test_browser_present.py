@@ -49,7 +49,7 @@ def test_a_reload_shows_the_same_moment(visit):
     for _ in range(2):
         expect(cell(page, "Scores", 1, 2)).to_have_text(short(TRACE["scores"].value[0, 1, 2]))
         expect(cell(page, "Scores", 1, 3)).to_have_text("")
-        becomes(page, lambda: parameters(page), {"step": "scores", "present": "1", "reveal": "3"})
+        becomes(page, lambda: parameters(page), {"sentence": SENTENCE, "step": "scores", "present": "1", "reveal": "3"})
         page.reload()
         tab.settled()
 

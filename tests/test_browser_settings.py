@@ -1,7 +1,7 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
-from tab import at, becomes, expect, parameters
+from tab import at, becomes, expect, parameters, pick
 
 from attnviz.core.settings import MAX_CHARACTERS
 
@@ -14,19 +14,6 @@ SIZES = [(1366, 768), (1440, 900), (1920, 1080)]
 def place(locator):
     """Where something is, and how large."""
     return locator.evaluate(BOX)
-
-
-def pick(page, label, option):
-    """Pick an option of a select box, whose list moves while it opens, so that a click may miss."""
-    page.get_by_role("combobox", name=label).click()
-    chosen = page.get_by_role("option", name=option, exact=True)
-
-    def picked():
-        if chosen.is_visible():
-            chosen.click()
-        return not chosen.is_visible()
-
-    becomes(page, picked, True)
 
 
 @pytest.mark.parametrize("address", [{}, {"sentence": "the cat sat on the mat"}], ids=["a model", "own sentence"])

@@ -1,23 +1,16 @@
 """From step to step and from number to number, in a real browser: nothing of it needs the server."""
 
-import numpy as np
 import pytest
-from numerals import short
 from page import SENTENCE
-from tab import at, becomes, cell, expect, grid, heading, outlined, parameters, step_is
+from tab import at, becomes, cell, expect, grid, heading, numbers_are, outlined, parameters, step_is
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
+from attnviz.scene.scene import FIRST_VISIT
 
 pytestmark = pytest.mark.browser
 
 TRACE = trace_of(Settings(SENTENCE))
-
-
-def is_drawn(page, title, expected):
-    """Whether a table has these very numbers."""
-    for place in np.ndindex(expected.shape):
-        expect(cell(page, title, *place)).to_have_text(short(expected[place]))
 
 
 def trail(page):
@@ -26,10 +19,8 @@ def trail(page):
 
 def test_nothing_but_numbers_and_settings_needs_the_server(visit):
     tab = visit()
-    messages = []
-    tab.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
     page = tab.open(at(step="Scores"))
-    messages.clear()
+    tab.told.clear()
     cell(page, "Scores", 3, 4).click()
     page.get_by_role("radio", name="head 2").click()
     page.locator(".terms button").first.click()
@@ -44,7 +35,7 @@ def test_nothing_but_numbers_and_settings_needs_the_server(visit):
     expect(page.locator("html[data-presenting]")).to_have_count(0)
     step_is(page, 3)
     tab.settled()
-    assert messages == []
+    assert tab.told == []
 
 
 def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit, server):
@@ -83,15 +74,15 @@ def test_back_is_one_step_back_and_quick_presses_count_each(visit):
 
 def test_numbers_are_the_core_s_from_the_words_to_the_output(visit):
     page = visit().open(at(step="Tokens"))
-    is_drawn(page, "Embeddings", TRACE["embeddings"].value)
+    numbers_are(page, "Embeddings", TRACE["embeddings"].value)
     page.keyboard.press("PageDown")
-    is_drawn(page, "Values", TRACE["v"].value[0])
+    numbers_are(page, "Values", TRACE["v"].value[0])
     page.get_by_role("button", name="Softmax", exact=True).click()
-    is_drawn(page, "Attention", TRACE["attention"].value[0])
+    numbers_are(page, "Attention", TRACE["attention"].value[0])
     page.keyboard.press("]")
-    is_drawn(page, "Attention", TRACE["attention"].value[1])
+    numbers_are(page, "Attention", TRACE["attention"].value[1])
     page.get_by_role("button", name="Output", exact=True).click()
-    is_drawn(page, "Output O, 6", TRACE["output"].value)
+    numbers_are(page, "Output O, 6", TRACE["output"].value)
 
 
 def test_a_number_is_picked_by_mouse_and_said_in_full(visit):
@@ -155,3 +146,17 @@ def test_any_number_of_the_whole_pass_can_be_picked(visit):
     expect(heading(page, "output[cat, 1]")).to_be_hidden()
     assert "picked=" in page.url
     assert grid(page, "Output").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "mended"),
+    [({}, {"model": FIRST_VISIT.source}), ({"step": "Scores"}, {"sentence": SENTENCE, "step": "scores"})],
+    ids=["first visit", "older link"],
+)
+def test_back_leaves_the_app_whatever_was_mended_on_arrival(visit, address, mended):
+    tab = visit()
+    tab.page.goto("about:blank")
+    page = tab.open(at(**address))
+    becomes(page, lambda: parameters(page), mended)
+    page.go_back()
+    becomes(page, lambda: page.url, "about:blank")

@@ -1,42 +1,84 @@
-"""Training in a real browser: the server's pass follows the slider, and two words are swapped where they were typed."""
+"""Training in a real browser: the pass of the server follows the slider, its numbers, its answer and its address."""
 
 import pytest
-from tab import at, becomes, cell, parameters
+from answers import RECALL, TIRED, answer_is, trace_of_model
+from numerals import short
+from tab import at, becomes, expect, numbers_are, parameters
+
+from attnviz.models import MODELS
+from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser
 
-ADJECTIVE, ANIMAL = 11, 1
+
+def figures(page):
+    return page.locator(".training .figures")
 
 
-def test_the_pass_follows_the_slider_and_a_reload_shows_the_same_checkpoint(visit):
-    tab = visit()
-    page = tab.open(at(model="who-is-it", step="softmax"))
-    figures = page.locator(".training .figures")
-
-    def share():
-        return float(cell(page, "Attention", ADJECTIVE, ANIMAL).inner_text())
-
-    becomes(page, lambda: share() > 0.9, True)
-    page.get_by_role("slider", name="Training steps").press("Home")
-    becomes(page, lambda: share() < 0.2, True)
-    becomes(page, lambda: parameters(page).get("checkpoint"), "0")
-    assert parameters(page)["step"] == "softmax"
-    assert figures.inner_text().startswith("before training")
-    page.reload()
-    tab.settled()
-    becomes(page, lambda: figures.inner_text().startswith("before training"), True)
-    page.get_by_role("slider", name="Training steps").press("End")
-    becomes(page, lambda: parameters(page).get("checkpoint"), None)
-    becomes(page, lambda: share() > 0.9, True)
+def strip_is(page, model, checkpoint):
+    """Wait until the strip says what a checkpoint can do: its loss, accuracy, patterns and table of kinds."""
+    training = MODELS[model].training_data(0, checkpoint)
+    steps = training["checkpoints"]
+    loss, accuracy = next(each for step, *each in training["curve"] if step == steps[checkpoint])
+    after = f"after {steps[checkpoint]} of {steps[-1]} steps" if checkpoint else "before training"
+    expect(figures(page)).to_have_text(f"{after}:loss {short(loss)}held-out accuracy {percent(accuracy)}")
+    patterns = "".join(percent(each["value"]) + each["label"] for each in training["patterns"])
+    expect(page.locator(".training .patterns")).to_have_text(patterns)
+    kinds = training["kinds"]["values"] if training["kinds"] else []
+    becomes(page, page.locator(".kinds td").all_inner_texts, [short(value) for row in kinds for value in row])
 
 
-def test_swapping_two_words_changes_the_sentence_and_nothing_else_where_order_makes_no_difference(visit):
-    page = visit().open(at(model="who-is-it", step="softmax", ask="what if", cell="1.2.7.1.1"))
-    answer = page.locator(".thread .answer strong")
-    becomes(page, answer.inner_text, "animal")
-    page.get_by_role("button", name="Swap “animal” and “street”").click()
-    becomes(page, lambda: page.locator(".thread .words .text").all_inner_texts()[1], "street")
-    assert parameters(page)["sentence"] == "the street did not cross the animal because it was too tired"
-    assert answer.inner_text() == "animal"
-    page.get_by_role("button", name="Swap “street” and “animal”").click()
-    becomes(page, lambda: page.locator(".thread .words .text").all_inner_texts()[1], "animal")
+@pytest.mark.parametrize(
+    ("model", "sentence", "step", "stage", "answers"),
+    [
+        ("who-is-it", TIRED, "softmax", "attention", {0: "animal", 4: "cat", 5: "animal", 11: "animal"}),
+        ("recall", RECALL, "softmax-2", "attention_2", {0: "2", 1: "5", 2: "1", 9: "1"}),
+    ],
+    ids=["one layer", "two layers"],
+)
+def test_pictures_figures_answer_and_address_follow_the_slider(visit, model, sentence, step, stage, answers):
+    last = max(answers)
+    page = visit().open(at(model=model, step=step))
+    slider = page.get_by_role("slider", name="Training steps")
+    before = last
+    for checkpoint, answer in answers.items():
+        key = "Home" if checkpoint == 0 else "End" if checkpoint == last else "ArrowRight"
+        for _ in range(checkpoint - before if key == "ArrowRight" else 1):
+            slider.press(key)
+        trace = trace_of_model(model, sentence, checkpoint=checkpoint)
+        answer_is(page, answer, trace)
+        numbers_are(page, "Attention", trace[stage].value)
+        strip_is(page, model, checkpoint)
+        there = {"model": model, "step": step} | ({} if checkpoint == last else {"checkpoint": str(checkpoint)})
+        becomes(page, lambda there=there: parameters(page), there)
+        before = checkpoint
+
+
+def test_play_shows_each_checkpoint_to_the_last(visit):
+    page = visit().open(at(model="who-is-it", step="softmax", checkpoint=9))
+    strip_is(page, "who-is-it", 9)
+    figures(page).evaluate(
+        """(box) => {
+            window.shown = [];
+            new MutationObserver(() => shown.push(box.firstChild.textContent)).observe(box, { childList: true });
+        }"""
+    )
+    page.get_by_role("button", name="Play training").click()
+    becomes(page, lambda: list(dict.fromkeys(page.evaluate("shown"))), [f"after {n} of 400 steps:" for n in (200, 400)])
+    expect(page.get_by_role("button", name="Play training")).to_be_visible()
+    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
+    becomes(page, lambda: parameters(page), {"model": "who-is-it", "step": "softmax"})
+
+
+def test_play_at_the_end_begins_anew_and_is_paused(visit):
+    page = visit().open(at(model="mirror"))
+    page.get_by_role("button", name="Play training").click()
+    expect(figures(page)).to_contain_text("before training")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Play training")).to_be_visible()
+    paused_at = page.get_by_role("slider", name="Training steps").get_attribute("aria-valuetext")
+    steps = MODELS["mirror"].checkpoints(0)
+    at_each = ["before training", *(f"after {step} of {steps[-1]} steps" for step in steps[1:])]
+    checkpoint = at_each.index(paused_at)
+    strip_is(page, "mirror", checkpoint)
+    becomes(page, lambda: parameters(page), {"model": "mirror", "checkpoint": str(checkpoint)})

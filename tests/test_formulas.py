@@ -64,16 +64,17 @@ CASES = OF_ONE_HEAD | OF_ALL_HEADS
 def sides(formula, names):
     """The values of all that a formula says its left side is equal to.
 
-    Shares are said of entries, as in a_{nm} = ..., of what `softmax(A):` or `z = A` calls z, some with a shift c_n.
+    Shares are said of entries, as in y_{nm} = ..., of what `softmax(A):` or `z = A` calls a or z; some with a shift.
     """
-    said = re.search(r"a_\{nm\} = (\\frac.*?)(?:, \\quad|$)", formula)
+    said = re.search(r"\b[ay]_\{nm\} = (\\frac.*?)(?:, \\quad|$)", formula)
     if not said:
         left, *right = formula.split(" = ")
         assert left.startswith("Y")
         return [value_of(side, names) for side in right]
-    z = names[re.search(r"softmax\}\((\w)\)|z = (\w)", formula).expand(r"\1\2")]
+    read = re.search(r"softmax\}\((\w)\)|z = (\w)", formula).expand(r"\1\2")
+    z = names[read]
     rows, columns = map(range, z.shape)
-    known = {"z": z, "length": len(columns)}
+    known = {"z": z, read.lower(): z, "length": len(columns)}
     if shift := re.search(r"c_n = (.*)", formula):
         known["c"] = np.array([value_of(shift[1], known, n=n) for n in rows])
     return [np.array([[value_of(said[1], known, n=n, m=m) for m in columns] for n in rows])]

@@ -40,7 +40,7 @@ def test_every_step_has_a_heading_and_a_short_text(name):
         assert len(step.headings) == 1
         assert not re.search(r"\bweights?\b", said(trace, step.id), re.IGNORECASE)
         assert len(re.findall(r"[.?!](?= [A-Z]|$)", said(trace, step.id))) <= (4 if step.id == "question" else 3)
-        assert len(said(trace, step.id)) < 460
+        assert len(said(trace, step.id)) < 470
 
 
 @EVERYWHERE
@@ -60,7 +60,7 @@ def test_whether_the_answer_is_right_is_as_the_task_says(name):
     asked = [answer == expected for answer, expected in zip(answers, right, strict=True) if expected is not None]
     verdict = said(trace, "answer")
     if len(asked) == 1:
-        assert ("which is right" in verdict) == asked[0]
+        assert bool(re.search("which (is|happens to be) right", verdict)) == asked[0]
         assert ("” is right" in verdict) == (not asked[0])
     else:
         assert f"{sum(asked)} of {len(asked)} answers are right." in verdict

@@ -145,13 +145,17 @@ def test_words_are_read_in_any_case_and_letters_need_no_space():
     ("id", "text", "says"),
     [
         ("who-is-it", " ", "no words yet. This model knows animal, dog"),
-        ("who-is-it", "the Zebra saw the zebra", "Use these words alone; got “zebra”, “saw”."),
-        ("who-is-it", "the " * 65, "This model reads at most 64 tokens; got 65. Shorten the text."),
+        (
+            "who-is-it",
+            "the Zebra saw the zebra",
+            "“zebra”, “saw”: not among the words of this model. This model knows animal, dog",
+        ),
+        ("who-is-it", "the " * 65, "This model reads at most 64 tokens; this text has 65. Shorten it."),
         ("who-is-it", "the " * 501, "at most 2,000 characters; got 2,004"),
         ("who-is-it", None, "sentence must be text; got NoneType"),
-        ("mirror", "123456789", "at most 8 tokens, one for each of its positions; got 9."),
-        ("mirror", "12a", "knows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9. Use these words alone; got “12a”."),
-        ("recall", "a 1 " * 5, "at most 9 tokens, one for each of its positions; got 10."),
+        ("mirror", "123456789", "at most 8 tokens, one for each of its positions; this text has 9."),
+        ("mirror", "12a", "“12a”: not among the words of this model. This model knows 0, 1, 2, 3, 4, 5, 6, 7, 8, 9."),
+        ("recall", "a 1 " * 5, "at most 9 tokens, one for each of its positions; this text has 10."),
         ("by-hand", "a" * 16, "at most 15 tokens"),
     ],
 )

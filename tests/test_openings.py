@@ -15,7 +15,7 @@ IF = QUESTIONS[-1]
     ("address", "step", "selection", "trail"),
     [
         ({"sentence": "the cat sat"}, "output", Selection(), ("output[1,0]",)),
-        ({"model": "mirror"}, "answer", Selection(0, 7, 0, 0, 0, 1), ("probabilities[7,1]",)),
+        ({"model": "mirror"}, "answer", Selection(0, 7, 0, 10, 2, 1), ("probabilities[7,1]",)),
         ({"cell": "2.3.1.1.4"}, "output", Selection(1, 2, 0, 0, 3), ("output[2,3]",)),
         (
             {"trail": "output[1,2]<concat[1,5]"},

@@ -3,17 +3,17 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page import PAGES, opened, warnings
+from page import PAGES, address_of, opened, warnings
 from test_scene import PARAMETERS, WRITTEN
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
 @settings(max_examples=8)
-@given(address=st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN.filter("\ud800".__ne__), max_size=5))
-def test_no_address_breaks_a_page_and_the_one_it_leaves_says_nothing_more(page, address):
-    at = opened(page, **address)
+@given(written=st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN.filter("\ud800".__ne__), max_size=5))
+def test_no_address_breaks_a_page_and_the_one_it_leaves_says_nothing_more(page, written):
+    at = opened(page, **written)
     assert not at.exception
-    reopened = opened(page, **at.query_params)
+    reopened = opened(page, **address_of(at))
     assert not reopened.exception
     assert not [text for text in warnings(reopened) if "got" in text]
 
@@ -47,5 +47,5 @@ def test_addresses_that_once_broke_a_page_open_on_every_page(page, address):
 
 def test_two_values_of_one_parameter_are_said_to_be_two():
     at = opened(step=["Scores", "Output"])
-    assert at.query_params["step"] == "output"
+    assert address_of(at)["step"] == "output"
     assert any("2 times" in text for text in warnings(at))

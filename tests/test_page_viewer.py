@@ -1,7 +1,7 @@
 """What the viewer asks for at the page, without a browser: what it is sent then, and what the address holds."""
 
 import pytest
-from page import REDIRECTS, ROOT, did, opened, quiet, sent, warnings
+from page import REDIRECTS, ROOT, address_of, did, opened, quiet, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -165,7 +165,7 @@ def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():
 
 def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
     at = opened(changes=FIRST, step="Scores", cell="2.3.1.1.1", seed="7")
-    before = dict(at.query_params)
+    before = address_of(at)
     at.query_params.clear()
     at.switch_page("pages/audit.py").run()
     assert at.query_params == before

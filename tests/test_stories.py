@@ -150,14 +150,14 @@ def test_every_story_is_told_of_some_number():
         (
             "attention",
             (0, 1, 2),
-            "“b” gives “c” 50 %: its score 2.00 is tied for highest of three; the largest part of its dot product, "
-            "2.00, comes from place 2 (1.00 × 2.00).",
+            "“b” gives “c” 50 %: its score 2.00 is tied for highest of three. Of its dot product, 2.00, the "
+            "largest part is 2.00, from place 2 (1.00 × 2.00).",
         ),
         (
             "attention",
             (0, 1, 0),
-            "“b” gives “a” under 1 %: its score −3.00 is lowest of three; the largest part of its dot product, "
-            "−3.00, comes from place 1 (−1.00 × 3.00).",
+            "“b” gives “a” under 1 %: its score −3.00 is lowest of three. Of its dot product, −3.00, the "
+            "largest part is −3.00, from place 1 (−1.00 × 3.00).",
         ),
         ("attention", (0, 0, 0), "“a” gives “a” 100 %, all of its attention: it sees no other key."),
         ("attention", (0, 0, 1), "“b” is hidden from “a”: its score is −∞, so its share is exactly 0."),

@@ -25,6 +25,8 @@ class Origin:
         At which tokens its answer is read: none, the last, or each.
     right : tuple of str or None
         For each token the right answer; None where nothing is asked, or nobody knows.
+    layers : tuple of str
+        What each of several layers does for it, in one sentence each.
     """
 
     kind: Kind = "given"
@@ -33,3 +35,4 @@ class Origin:
     task: str = ""
     read: Literal["", "last", "each"] = ""
     right: tuple[str | None, ...] = ()
+    layers: tuple[str, ...] = ()

@@ -89,7 +89,9 @@ class Trace:
             replace(stage, name=renamed[stage.name], inputs=tuple(renamed[each] for each in stage.inputs))
             for stage in self.stages
         )
-        return Layer(number, replace(self, stages=tuple(stages)), {name: full for full, name in renamed.items()})
+        origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
+        alone = replace(self, stages=tuple(stages), origin=origin)
+        return Layer(number, alone, {name: full for full, name in renamed.items()})
 
     @cached_property
     def _axes(self) -> dict[str, tuple[Axis, ...]]:

@@ -149,10 +149,12 @@ class Model:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
         unknown = [f"“{token}”" for token in dict.fromkeys(typed) if token not in self.task.words]
         if unknown:
-            raise SettingsError(f"{known} Use these words alone; got {', '.join(unknown)}.")
+            raise SettingsError(f"{', '.join(unknown)}: not among the words of this model. {known}")
         if len(typed) > most:
             reason = "" if self.positions is None else ", one for each of its positions"
-            raise SettingsError(f"This model reads at most {most} tokens{reason}; got {len(typed)}. Shorten the text.")
+            raise SettingsError(
+                f"This model reads at most {most} tokens{reason}; this text has {len(typed)}. Shorten it."
+            )
 
     def trace(self, text: str) -> Trace:
         """The pass of a text, from its words to a probability for each answer.
@@ -184,4 +186,4 @@ class Model:
 
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
-        return Origin(self.kind, task.title, task.question, task.about, task.read, task.right(tokens))
+        return Origin(self.kind, task.title, task.question, task.about, task.read, task.right(tokens), task.layers)

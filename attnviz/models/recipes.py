@@ -10,8 +10,8 @@ WHO_IS_IT = Reference(
     lesson="Animals are tired and streets are wide: the last word looks at the noun that it fits, and answers with it.",
     question="Whom or what does “it” stand for in “{sentence}”?",
     about=(
-        f"It was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at the last "
-        "word with the noun that this word fits. The order of the other words makes no difference to it."
+        f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at "
+        "the last word with the noun that it fits. To it the order of the other words makes no difference."
     ),
 )
 AT_IT = Reference(
@@ -19,8 +19,8 @@ AT_IT = Reference(
     lesson="The same answers, read at another word: “it” looks at both nouns alike, and is right all the same.",
     question=WHO_IS_IT.question,
     about=(
-        f"It was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at “it” alone "
-        "with the noun that the last word fits."
+        f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at "
+        "“it” alone with the noun that the last word fits."
     ),
     at_it=True,
 )
@@ -29,8 +29,8 @@ SHORT_CUT = Reference(
     lesson="In all its sentences the first noun was right. It learnt to answer with that, and seems to understand.",
     question=WHO_IS_IT.question,
     about=(
-        f"It was trained on {N_TEXTS // 4} sentences about an animal and a place, to answer at the last word. In all "
-        "of them “it” is the first noun, so it could do without the last word."
+        f"This model was trained on {N_TEXTS // 4} sentences about an animal and a place, to answer at the last word. "
+        "In all of them “it” is the first noun, so it could do without the last word."
     ),
     first_nouns=True,
 )

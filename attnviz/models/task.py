@@ -25,6 +25,8 @@ class Task(Protocol):
         What a model answers, with `{sentence}` for the words.
     about : str
         What a model was trained or built for, in one or two sentences.
+    layers : tuple of str
+        What each of several layers does for it, in one sentence each.
     words_by_kind : mapping of str to tuple of str
         All words that there are, in small letters.
     answers : tuple of str
@@ -39,6 +41,7 @@ class Task(Protocol):
     lesson: str
     question: str
     about: str
+    layers: tuple[str, ...] = ()
     words_by_kind: Mapping[str, tuple[str, ...]]
     answers: tuple[str, ...]
     examples: tuple[tuple[str, str], ...]

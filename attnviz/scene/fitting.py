@@ -94,7 +94,12 @@ def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
             f"using {seed}."
         )
     steps = model.checkpoints(seed)
-    if checkpoint is not None and checkpoint >= len(steps):
+    if checkpoint and len(steps) == 1:
+        notices.append(
+            f"“{model.title}” was not trained, so it has no checkpoints; got {checkpoint}, and it is left out."
+        )
+        checkpoint = None
+    elif checkpoint is not None and checkpoint >= len(steps):
         notices.append(
             f"“{model.title}” has the checkpoints 0 to {len(steps) - 1}; got {checkpoint}, using the last, after "
             f"{steps[-1]:,} steps of training."

@@ -15,7 +15,8 @@ def start(trace: Trace) -> Selection:
 
     Of a model that answers it is the attention of the last word at which something
     is asked to the right answer, if that is one of the words; to what it looks at
-    most, if not.
+    most, if not. Of vectors it is the largest number: what is passed on from there,
+    and what leaves.
     """
     if not trace.origin.read:
         return Selection().within(trace)
@@ -23,7 +24,8 @@ def start(trace: Trace) -> Selection:
     query = asked[-1] if asked else len(trace.origin.right) - 1
     right = trace.origin.right[query]
     keys, answers = trace.labels["key"], trace.labels["answer"]
-    attention = trace.layer(trace.n_layers).trace["attention"].value[0, query]
-    key = keys.index(right) if right in keys else int(attention.argmax())
+    layer = trace.layers[-1].trace
+    key = keys.index(right) if right in keys else int(layer["attention"].value[0, query].argmax())
     answer = answers.index(right) if right in answers else int(trace["probabilities"].value[query].argmax())
-    return Selection(query=query, key=key, answer=answer).within(trace)
+    feature, dimension = (int(abs(row).argmax()) for row in (layer["v"].value[0, key], layer["output"].value[query]))
+    return Selection(query=query, key=key, feature=feature, dimension=dimension, answer=answer).within(trace)

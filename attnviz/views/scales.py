@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from attnviz.core.layers import split
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
@@ -16,6 +17,9 @@ def limits(trace: Trace, steps: Sequence[Step]) -> dict[str, float]:
     Of one kind are numbers that become each other place by place (the scores
     and the scaled scores, so that dividing is seen), and those that one step
     computes or uses side by side (queries, keys and values; their matrices).
+    What enters a layer keeps its own, as what all layers add may be many times
+    as large; so does each matrix that is built by hand, where one is of a
+    sharpness and the others are of ones.
     """
     kinds: list[set[str]] = []
     for together in (*_place_by_place(trace), *_side_by_side(trace, steps)):
@@ -30,10 +34,13 @@ def _place_by_place(trace: Trace) -> Iterable[set[str]]:
     for stage in trace.stages:
         operands = () if stage.is_given else stage.operation.operands
         if operands and all(operand.reads == "cell" for operand in operands):
-            yield {name for name in (stage.name, *stage.inputs) if entry(name).scale == "signed"}
+            read = stage.inputs[1:] if split(stage.name)[0] == "residual" else stage.inputs
+            yield {name for name in (stage.name, *read) if entry(name).scale == "signed"}
 
 
 def _side_by_side(trace: Trace, steps: Sequence[Step]) -> Iterable[set[str]]:
+    if trace.origin.kind == "built":
+        return
     for step in steps:
         signed = {name for name in step.stages if entry(name).scale == "signed"}
         used = {name for stage in signed for name in trace[stage].inputs}

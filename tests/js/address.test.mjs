@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { kept, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
+import { kept, mended, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
 import { stepsOf } from "../../attnviz/ui/viewer/browser/state.js";
 import { documentOf } from "./passes.mjs";
@@ -57,4 +57,11 @@ test("what the server writes keeps the viewer's place, whatever it says of it", 
   assert.equal(kept("?source=001&step=mask", before), "?source=001&step=softmax&cell=1.1.1.1.1&present=1");
   assert.equal(kept("?sentence=a+dog&step=mask", "?sentence=a+cat"), "?sentence=a+dog");
   assert.equal(kept("?sentence=a+dog", "?sentence=a+cat"), "?sentence=a+dog");
+});
+
+test("what is mended on arrival is mended in the address, and nothing else is touched", () => {
+  assert.equal(mended("", { model: "who-is-it" }), "?model=who-is-it");
+  assert.equal(mended("?embed=true&d_model=999&stp=1", { d_model: "128", stp: null }), "?embed=true&d_model=128");
+  assert.equal(mended("?sentence=a%20b", { sentence: "a b" }), "?sentence=a%20b");
+  assert.equal(mended("?sentence=a%20b", {}), "?sentence=a%20b");
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { ORDERS, QUESTIONS, atCell, atHead, atStep, besideStep, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
+import { ORDERS, QUESTIONS, atCell, atHead, atStep, besideStep, carried, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());
@@ -41,6 +41,15 @@ test("unfolding goes back cell by cell to a given number, and the trail stays on
   }
   assert.equal(where.trail[0], "output[1,0]");
   assert.equal(PASS.stages.get(focusOf(PASS, where).name).rule, null);
+});
+
+test("with other words one looks at what is seen first of them, unless another cell was picked", () => {
+  const { document } = PASS, start = { ...document.start, query: 2 };
+  const same = { ...document, start }, other = { ...same, words: { ...document.words, query: ["owls", "see", "mice"] } };
+  const picked = at({ cell: { ...FIRST.cell, key: 3 } });
+  assert.deepEqual(carried({ document, where: FIRST }, other), { ...FIRST, cell: start });
+  assert.deepEqual(carried({ document, where: FIRST }, same), FIRST);
+  assert.deepEqual(carried({ document, where: picked }, other), picked);
 });
 
 test("a trail is kept as far as each cell was computed from the next", () => {

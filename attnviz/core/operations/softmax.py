@@ -73,8 +73,10 @@ class Softmax(Operation):
         return Share(tuple(cell for (cell,) in reads), index[-1])
 
     def latex(self, result: str, masked: str) -> str:
-        share = r"a_{nm} = \frac{\exp(z_{nm} - c_n)}{\sum_j \exp(z_{nj} - c_n)}, \quad c_n = \max_j z_{nj}"
-        return rf"{result} = \mathrm{{softmax}}({masked}): \quad {share}"
+        a, z = result[0].lower(), masked[0].lower()
+        row = rf"c_n = \max_j {z}_{{nj}}"
+        share = rf"{a}_{{nm}} = \frac{{\exp({z}_{{nm}} - c_n)}}{{\sum_j \exp({z}_{{nj}} - c_n)}}"
+        return rf"{result} = \mathrm{{softmax}}({masked}): \quad {share}, \quad {row}"
 
     def numpy(self, result: str, masked: str) -> tuple[str, ...]:
         return (

@@ -18,7 +18,10 @@ class Mirror(Learnable):
     title = "Mirror"
     lesson = "Eight digits, reversed: each place looks at the place across the middle, whatever digit is there."
     question = "What is “{sentence}” backwards?"
-    about = f"It was trained to reverse texts of {LENGTH} random digits: each place answers with the mirrored digit."
+    about = (
+        f"This model was trained to reverse texts of {LENGTH} random digits: each place answers with the digit at the "
+        "mirrored place."
+    )
     words_by_kind: ClassVar = {"digits": tuple("0123456789")}
     answers = words_by_kind["digits"]
     examples = (("in order", "1 2 3 4 5 6 7 8"), ("one of a kind", "0 0 0 7 0 0 0 0"), ("π", "3 1 4 1 5 9 2 6"))

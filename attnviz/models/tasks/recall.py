@@ -22,7 +22,15 @@ class Recall(Learnable):
         "in layer 2 the last letter looks at the digit that has seen the same letter. It takes both."
     )
     question = "Which digit belongs to the last letter of “{sentence}”?"
-    about = f"It was trained on random texts of {PAIRS} letters with a digit each, and one of these letters at the end."
+    about = (
+        f"This model was trained on random texts of {PAIRS} letters with a digit each, and one of these letters at the "
+        "end."
+    )
+    layers = (
+        "By the end of training each digit looks at the letter before it in this layer, and takes it along: click a "
+        "digit in the sentence.",
+        "By the end of training the last letter looks for the digit that has taken the same letter along in layer 1.",
+    )
     words_by_kind: ClassVar = {"letters": LETTERS, "digits": DIGITS}
     answers = DIGITS
     examples = (("e", "g 5 d 6 e 1 a 3 e"), ("d", "g 5 d 6 e 1 a 3 d"), ("e is 7 now", "g 5 d 6 e 7 a 3 e"))

@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from attnviz.core.trace import Trace
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
-from attnviz.text.wording import percent
+from attnviz.text.wording import counted, percent
 
 _MODEL = {
-    "drawn": "This model is to answer",
+    "drawn": "Before any training this model answers",
     "learnt": "This model was trained to answer",
     "built": "This model was built to answer",
 }
@@ -30,20 +32,30 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     origin, shares = trace.origin, trace["probabilities"].value
     begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
     if not known:
-        return runs("For these tokens no answer is known to be right.")
-    answers = [trace.label("answer", place) for place in shares.argmax(axis=-1)]
+        return runs("This text is none of the model's task, so no answer is right, and this one means nothing.")
+    answers = [_most(trace, row) for row in shares]
     if len(known) > 1:
-        n_right = sum(answers[place] == origin.right[place] for place in known)
+        n_right = sum(answers[place] == (origin.right[place],) for place in known)
         return runs(f"{begin} at each token; {n_right} of {len(known)} answers are right.")
     (place,) = known
     where = "the last token" if origin.read == "last" else "“{token}”"
-    verdict = "which is right" if answers[place] == origin.right[place] else "but “{right}” is right"
+    if len(answers[place]) > 1:
+        tied = f"{counted(len(answers[place]), 'answer')} are equally probable, {percent(shares[place].max())} each"
+        return runs(f"{begin} at {where}: {tied}, so it gives none.", token=trace.label("token", place))
+    happens = "happens to be" if origin.kind == "drawn" else "is"
+    is_right = answers[place] == (origin.right[place],)
+    verdict = f"which {happens} right" if is_right else "but “{right}” is right"
     return runs(
         f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
         token=trace.label("token", place),
-        answer=answers[place],
+        answer=answers[place][0],
         right=origin.right[place],
     )
+
+
+def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
+    """The most probable answer; several where they tie."""
+    return tuple(trace.label("answer", place) for place in np.flatnonzero(shares == shares.max()))
 
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"

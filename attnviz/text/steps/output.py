@@ -21,12 +21,22 @@ def is_set_by_hand(trace: Trace) -> bool:
     return "contributions" in trace and not adds_up(trace)
 
 
+def _several(trace: Trace) -> bool:
+    return len(trace["heads"].value) > 1
+
+
 def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    return f"${entries['w_o'].symbol}$ mixes the heads"
+    w_o = f"${entries['w_o'].symbol}$"
+    return f"{w_o} mixes the heads" if _several(trace) else f"{w_o} makes the output of what the head collected"
 
 
 def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
     w_o = entries["w_o"].symbol
+    if not _several(trace):
+        return (
+            f"One more matrix of parameters, ${w_o}$, makes the :violet[**output**] of what the head collected. Each "
+            f"number is a row of the concatenation times a column of ${w_o}$."
+        )
     return (
         f"One more matrix of parameters, ${w_o}$, brings the heads together into the :violet[**output**]: one new row "
         "for each query. As the heads stand side by side, this is the same as sending each head through its own rows "

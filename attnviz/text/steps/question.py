@@ -44,11 +44,23 @@ def _task(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return trace.origin.task
 
 
+def _is_no_text_of_its_task(trace: Trace) -> bool:
+    return trace.origin.kind in ("learnt", "built") and not any(trace.origin.right)
+
+
 QUESTION = Step(
     id="question",
     title="Start",
     headings=(Section("asked", _asked),),
     sections=(
+        Section("task", _task, origin("learnt", "built")),
+        Section("no task", "This text is none of its task, so its answer means nothing.", _is_no_text_of_its_task),
+        Section(
+            "not learnt yet",
+            "The parameters of this model are still **random**, as training has not begun: whom a word looks at means "
+            "nothing yet.",
+            both(origin("drawn"), of_model),
+        ),
         Section(
             "attnviz",
             "attnviz shows attention **number by number**: each one is real, and opens down to the multiplications "
@@ -65,12 +77,6 @@ QUESTION = Step(
             "same as in a trained model.",
             both(origin("drawn"), of_nobody),
         ),
-        Section(
-            "not learnt yet",
-            "The parameters are still **random**, as training has not begun: whom a word looks at means nothing yet.",
-            both(origin("drawn"), of_model),
-        ),
-        Section("task", _task, origin("learnt", "built")),
         Section(
             "given",
             "The numbers here are those of a worked example, chosen to show how attention computes.",

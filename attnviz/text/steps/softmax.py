@@ -35,6 +35,18 @@ def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
+def _is_layer_of_a_model(trace: Trace) -> bool:
+    return bool(trace.origin.layers)
+
+
+def _is_no_layer_of_a_model(trace: Trace) -> bool:
+    return not _is_layer_of_a_model(trace)
+
+
+def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return trace.origin.layers[0]
+
+
 _GIVES = "“{query}” gives “{key}” {value:percent}"
 _RANKED = f"{_GIVES}: its score {{masked}} is {{masked:rank}} of {{masked:count}}"
 
@@ -56,7 +68,7 @@ SOFTMAX = Step(
         Section(
             "shares",
             "No share is negative, and the row of a query that sees any key sums to 1.",
-            both(_exponentiates, _untouched),
+            both(_exponentiates, _untouched, _is_no_layer_of_a_model),
         ),
         Section(
             "sum",
@@ -65,6 +77,7 @@ SOFTMAX = Step(
             _sums,
         ),
         Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, _untouched)),
+        Section("layer", _purpose, _is_layer_of_a_model),
         Section("by hand", "A row in which a share is set by hand need not add up to 1.", _by_hand),
     ),
     stages=("attention",),
@@ -79,7 +92,7 @@ SOFTMAX = Step(
                 Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”: its score is −∞, so its share is exactly 0.", "hidden"),
                 Story(
-                    f"{_RANKED}; the largest part of its dot product, {{scores:part}}, comes from "
+                    f"{_RANKED}. Of its dot product, {{scores}}, the largest part is {{scores:part}}, from "
                     "{scores:part.place} ({scores:part.sum}).",
                     of=_exponentiates,
                 ),

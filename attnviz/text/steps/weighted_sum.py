@@ -10,9 +10,9 @@ from attnviz.text.story import Story
 
 def _mixture(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return (
-        "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. This "
-        f"is the only step in which tokens mix: a row of ${entries['heads'].symbol}$ holds something of all that its "
-        "query looked at."
+        "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. Here "
+        f"tokens mix, and nowhere else in a layer: a row of ${entries['heads'].symbol}$ holds something of all that "
+        "its query looked at."
     )
 
 

@@ -13,7 +13,7 @@ from attnviz.ui.state.store import Shown
 def draw(shown: Shown) -> None:
     """Draw what every page of a pass begins with. Ends the page with a sentence of help where there is no pass."""
     style.draw()
-    arrival.keep_address()
+    arrival.keep_address(shown.unwritten)
     _say((*shown.notices, *controls.draw(shown), *shown.refused))
     if shown.trace is None:
         controls.offer(shown)
@@ -29,7 +29,7 @@ def draw_with_banner(shown: Shown) -> None:
 def draw_without_controls(shown: Shown) -> None:
     """Draw the frame of a page that shows no pass of its own."""
     style.draw()
-    arrival.keep_address()
+    arrival.keep_address(shown.unwritten)
     _say(shown.notices)
 
 

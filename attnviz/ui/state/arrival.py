@@ -1,5 +1,6 @@
 """Arrival: how Streamlit 1.67 lets people come to a page, and what it gets wrong there, set right."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import streamlit as st
@@ -34,10 +35,15 @@ def page() -> str:
     return get_script_run_ctx().page_script_hash
 
 
-def keep_address() -> None:
+def keep_address(unwritten: Mapping[str, str | None]) -> None:
     """Have the browser keep the viewer's place in the address, and its history short, whatever Streamlit writes there.
 
     A switch of pages is two steps of the history else, its path and then its
     parameters: Back would lead to the path alone, which is another scene.
+
+    Parameters
+    ----------
+    unwritten : mapping of str to str or None
+        What the browser is to write, or for None to drop, without a step of its history.
     """
-    _address(key="address")
+    _address(key="address", data=dict(unwritten))

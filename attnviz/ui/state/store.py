@@ -9,7 +9,8 @@ comes with. So no widget has a value of its own that could contradict the scene
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 import streamlit as st
@@ -34,9 +35,12 @@ class Shown(Fitted):
     name : str
         Stands before the keys of its widgets, and of its scene in the session;
         the scene that the address holds has none. Two on one page differ in it.
+    unwritten : mapping of str to str or None
+        Parameters that the browser is to write into its address, or to drop from it (see `read`).
     """
 
     name: str = ""
+    unwritten: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def kept(self) -> Scene:
@@ -99,10 +103,14 @@ def read() -> Shown:
     still carries the one from before the first. So within a session the kept
     scene wins; all of the address is read on arrival alone: by a link, by the
     browser's Back, or at a process that has taken over from another.
+
+    What is mended on arrival is written by the browser: the server's writing
+    would be a step of the history, and Back would never leave.
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params}
-    if arrival.brings_an_address(_SCENE):
+    has_arrived = arrival.brings_an_address(_SCENE)
+    if has_arrived:
         fitted = parse(written)
         is_elsewhere = st.session_state.get(_PAGE, ("",))[0] != arrival.page()
         if is_elsewhere or not _only_looks_elsewhere(st.session_state[_SCENE], fitted.scene):
@@ -117,6 +125,8 @@ def read() -> Shown:
     st.session_state[_SCENE] = kept
     st.session_state[_PAGE] = (arrival.page(), st.session_state[_ARRIVALS])
     address = query(fitted.scene)
+    if has_arrived:
+        return Shown(**vars(fitted), unwritten=dict.fromkeys(written) | address)
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     return Shown(**vars(fitted))

@@ -70,6 +70,16 @@ export function kept(search, before) {
   return textOf(query);
 }
 
+// An address with other parameters in it, and without those that are null; it is as it was if nothing else is said.
+export function mended(search, parameters) {
+  const query = new URLSearchParams(search), before = query.toString();
+  for (const [name, text] of Object.entries(parameters)) {
+    if (text === null) query.delete(name);
+    else query.set(name, text);
+  }
+  return query.toString() === before ? search : textOf(query);
+}
+
 // Signs that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
   const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");

@@ -1,4 +1,5 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
+import { drawActs } from "./acts.js";
 import { button, choice } from "./button.js";
 import { makeByHand } from "./byhand.js";
 import { element, redraw } from "./element.js";
@@ -15,9 +16,9 @@ export function makePanel(tools) {
   box.setAttribute("aria-label", "The number");
   const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set), elsewhere = element("div");
+  const byHand = makeByHand(tools.set), elsewhere = element("div"), acts = element("div");
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(name, said, elsewhere, byHand.element, questions, answer, changed);
+  box.append(name, said, elsewhere, acts, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -28,6 +29,9 @@ export function makePanel(tools) {
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     const home = homeOf(pass, where);
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
+    // where arcs are, one sees what follows; and where a model answers, that is what one came for
+    const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
+    redraw(acts, isOffered ? [drawActs(pass, where, tools)] : []);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
     byHand.element.hidden = !isThere || !isAsked;

@@ -62,6 +62,13 @@ function heldTrail(pass, where) {
   return [pass.address(name, index)];
 }
 
+// Where one was, for the pass that follows. Of other words it is what is seen first of them, if nobody picked another cell.
+export function carried({ document: before, where }, now) {
+  const isPicked = Object.entries(before.start).some(([name, place]) => where.cell[name] !== place);
+  const isOther = String(before.words.query) !== String(now.words.query);
+  return isOther && !isPicked ? { ...where, cell: now.start } : where;
+}
+
 // A trail as far as each of its cells was computed from the next.
 function leading(pass, trail) {
   const kept = [];

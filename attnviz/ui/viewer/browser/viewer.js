@@ -14,7 +14,7 @@ import { makePlay, ticksOf } from "./play.js";
 import { listenToPrinter } from "./print.js";
 import { destinationOf, makePresenting } from "./present.js";
 import { momentAt, momentsOf } from "./reveal.js";
-import { atStep, fitted } from "./state.js";
+import { atStep, carried, fitted } from "./state.js";
 import { makeStatus } from "./status.js";
 import { makeThread } from "./thread.js";
 import { makeToolbar } from "./toolbar.js";
@@ -37,6 +37,7 @@ export function mount(root, host, left = null) {
     presenting.show(where.present);
     for (const view of views) view.update(pass, where, look);
   };
+  const here = () => pass && { document: pass.document, where };
   const arrive = (place) => {
     const there = fitted(pass, place);
     where = { ...there, reveal: there.reveal < momentsOf(pass, there).length ? there.reveal : null };
@@ -97,10 +98,10 @@ export function mount(root, host, left = null) {
 
   return {
     show: (document) => {
-      const known = pass ? { arrival: pass.document.arrival, where } : left;
+      const known = here() ?? left;
       pass = readPass(document);
       errands.answered(pass);
-      arrive(known?.arrival === document.arrival ? known.where : document.where);
+      arrive(known?.document.arrival === document.arrival ? carried(known, document) : document.where);
       write(false); // what could not be read in it is mended, and what a late run has written of it
       render();
     },
@@ -111,7 +112,7 @@ export function mount(root, host, left = null) {
       presenting.end();
       endPrinting();
       forget();
-      return pass && { arrival: pass.document.arrival, where };
+      return here();
     },
   };
 }

@@ -10,11 +10,11 @@ const MOVED = "by how much they moved";
 export function drawWhatIf(pass, where, byHowMuch, tools) {
   const { changes, moved } = pass.document;
   const box = element("div", "what-if"), line = element("p", "changed");
-  line.append(drawMute(pass, where, tools), ...drawSwap(pass, where, tools), ...(changes.length ? [undoAll(tools)] : []));
   if (!changes.length) {
-    box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."), line);
+    box.append(element("p", "", "Nothing is set by hand yet: give this number another value, and see what follows move."));
     return box;
   }
+  line.append(undoAll(tools));
   const list = listOf("changes", changes.map(({ text }, place) => [
     `${text} `, button("Undo", () => tools.send("drop", place)),
   ]));
@@ -25,24 +25,6 @@ export function drawWhatIf(pass, where, byHowMuch, tools) {
   if (isBefore) box.append(element("p", "", "Nothing of this step moved."));
   box.append(consequences);
   return box;
-}
-
-// A head is muted by setting all of its outputs to 0, and so is unmuted by undoing that.
-function drawMute(pass, where, { send }) {
-  const { heads: stage } = stepAt(pass, where), { head } = where.cell, { layer } = pass.stepOf(stage);
-  const place = pass.document.changes.findIndex((each) => each.stage === stage && each.index.length === 1 && each.index[0] === head);
-  const named = `head ${head + 1}${layer ? ` of layer ${layer}` : ""}`;
-  return place < 0
-    ? button(`Mute ${named}`, () => send("mute", { stage, head }))
-    : button(`Unmute ${named}`, () => send("drop", place));
-}
-
-// The selected query and key, where both were typed in one sentence.
-function drawSwap(pass, { cell: { query, key } }, { send }) {
-  const { query: words, typed } = pass.document.words;
-  const isTyped = (place) => place >= words.length - typed;
-  if (query === key || !isTyped(query) || !isTyped(key)) return [];
-  return [button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key]))];
 }
 
 // One line where something else is asked, so that nobody takes a changed pass for the settings' own.

@@ -1,0 +1,33 @@
+"""What stands after the words of a model: its answer, with the probabilities that the core computes."""
+
+from tab import expect
+
+from attnviz.models import MODELS
+from attnviz.text.wording import percent
+
+TIRED = "the animal did not cross the street because it was too tired"
+WIDE = "the animal did not cross the street because it was too wide"
+RECALL = "g 5 d 6 e 1 a 3 e"
+
+
+def trace_of_model(model, sentence, seed=0, checkpoint=None):
+    return MODELS[model].at(seed, checkpoint).trace(sentence)
+
+
+def answer_is(page, answer, trace, was="", before=None):
+    """Wait until that answer stands where one is asked for, with its share of the pass, and what `was` answered before.
+
+    Where nobody knows whether anything is asked, it is of the last word.
+    """
+    asked = [place for place, right in enumerate(trace.origin.right) if right is not None]
+    place = asked[-1] if asked else -1
+    right = trace.origin.right[place]
+    mark = "" if right is None else "✓" if right == answer else "✗"
+    earlier = f" was {_with_share(was, before, place)}" if was else ""
+    said = f"{_with_share(answer, trace, place)} {mark}{earlier}".strip()
+    expect(page.locator(".thread .answer")).to_have_text(said, use_inner_text=True)
+
+
+def _with_share(answer, trace, place):
+    share = trace["probabilities"].value[place, trace.labels["answer"].index(answer)]
+    return f"{answer} {percent(share)}"

@@ -1,0 +1,137 @@
+"""What a model answers, what made it, and what it would be if something were another, in a real browser."""
+
+import re
+
+import pytest
+from answers import RECALL, TIRED, answer_is, trace_of_model
+from tab import at, becomes, cell, expect, heading, numbers_are, parameters, step_is
+
+from attnviz.core.changes import muted, parse_change
+from attnviz.core.numerals import digits
+from attnviz.text.steps import steps_of
+
+pytestmark = pytest.mark.browser
+
+WHO, RECALLED = trace_of_model("who-is-it", TIRED), trace_of_model("recall", RECALL)
+
+SWAPPED = "the street did not cross the animal because it was too tired"
+
+
+def test_hiding_the_animal_from_the_last_word_changes_the_answer_and_says_what_it_was(visit):
+    page = visit().open(at(model="who-is-it", step="softmax"))
+    answer_is(page, "animal", WHO)
+    cell(page, "Masked scores", 11, 1).click()
+    page.get_by_role("button", name="Hide this key").click()
+    hidden = WHO.with_changes(parse_change("masked[0,11,1]=-inf"))
+    answer_is(page, "horse", hidden, was="animal", before=WHO)
+    numbers_are(page, "Attention", hidden["attention"].value)
+    page.get_by_role("button", name="Undo all").click()
+    answer_is(page, "animal", WHO)
+
+
+def test_a_muted_head_of_a_layer_changes_the_answer_and_is_undone(visit):
+    page = visit().open(at(model="recall", step="weighted-sum-2", ask="what if"))
+    page.get_by_role("button", name="Mute head 1 of layer 2").click()
+    quiet = RECALLED.with_changes(muted(0, "heads_2"))
+    answer_is(page, "1", quiet, was="1", before=RECALLED)
+    numbers_are(page, "Head outputs", quiet["heads_2"].value)
+    page.get_by_role("button", name="Unmute head 1 of layer 2").click()
+    answer_is(page, "1", RECALLED)
+
+
+@pytest.mark.parametrize(
+    ("model", "cell", "name", "swapped", "answer"),
+    [
+        ("who-is-it", "1.2.7.1.1", "Swap “animal” and “street”", SWAPPED, "animal"),
+        ("recall", "1.6.4.1.1", "Swap “1” and “6”", "g 5 d 1 e 6 a 3 e", "6"),
+    ],
+    ids=["in any order", "in order"],
+)
+def test_two_words_that_are_swapped_change_the_sentence_and_what_depends_on_their_order(
+    visit, model, cell, name, swapped, answer
+):
+    page = visit().open(at(model=model, step="answer", ask="what if", cell=cell))
+    page.get_by_role("button", name=name).click()
+    expect(page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value(swapped)
+    answer_is(page, answer, trace_of_model(model, swapped))
+    becomes(page, lambda: parameters(page)["sentence"], swapped)
+
+
+@pytest.mark.parametrize(
+    ("step", "cell", "place", "number", "answer", "title", "follows"),
+    [
+        ("scores-2", "1.9.6.1.1.2", "scores_2[0,8,5]", "-30", "6", "Scores", "scores_2"),
+        ("qkv-2", "1.9.6.1.8.2", "w_v_2[0,7,0]", "-20", "5", "Values", "v_2"),
+    ],
+)
+def test_a_number_set_by_hand_in_a_layer_recomputes_what_follows(
+    visit, step, cell, place, number, answer, title, follows
+):
+    page = visit().open(at(model="recall", step=step, cell=cell, picked=place.partition("[")[0]))
+    box = page.get_by_role("textbox", name="Set by hand")
+    expect(box).to_have_value(repr(float(RECALLED[place.partition("[")[0]].value[parse_change(f"{place}=0").index])))
+    box.fill(number)
+    box.press("Enter")
+    changed = RECALLED.with_changes(parse_change(f"{place}={number}"))
+    answer_is(page, answer, changed, was="1", before=RECALLED)
+    numbers_are(page, title, changed[follows].value)
+    becomes(page, lambda: parameters(page)["changes"], f"{place}={number}")
+    page.locator(".map").get_by_role("button", name="Softmax", exact=True).click()
+    numbers_are(page, "Attention", changed["attention_2"].value)
+    page.locator(".map").get_by_role("button", name="Layer 1", exact=True).click()
+    page.locator(".map").get_by_role("button", name="Softmax", exact=True).click()
+    numbers_are(page, "Attention", RECALLED["attention_1"].value)
+
+
+LAYER_2 = ["residual_2", "output_2", "concat_2", "heads_2", "v_2"]
+LAYER_1 = ["residual_1", "output_1", "concat_1", "heads_1", "v_1"]
+
+
+def unfolded(page):
+    """The number that was unfolded last, as the address writes it."""
+    return parameters(page).get("trail", "").split("<")[-1]
+
+
+def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(visit):
+    page = visit().open(at(model="recall"))
+    page.locator(".thread .answer").click()
+    expect(heading(page, "probabilities[e (2), 1] = ")).to_be_visible()
+    for stage in ["logits", *LAYER_2, *LAYER_1, "x", "embeddings"]:
+        page.locator(".terms").get_by_role("button", name=re.compile(f"^{stage}\\[")).first.click()
+        becomes(page, lambda: unfolded(page).partition("[")[0], stage)
+        value = RECALLED[stage].value[parse_change(f"{unfolded(page)}=0").index]
+        expect(page.locator(".panel h3")).to_have_text(re.compile(f"^{stage}\\[.* = {digits(value)}$"))
+    expect(page.locator(".panel")).to_contain_text("learnt in training")
+
+
+def test_all_steps_of_two_layers_cost_no_message_to_the_server(visit):
+    tab = visit()
+    page = tab.open(at(model="recall"))
+    steps = steps_of(RECALLED)
+    assert len(steps) == 23
+    tab.told.clear()
+    for number, step in enumerate(steps, 1):
+        step_is(page, number)
+        expect(page.locator(".map [aria-current] .title")).to_have_text(step.title)
+        answer_is(page, "1", RECALLED)
+        page.keyboard.press("PageDown")
+    tab.settled()
+    assert tab.told == []
+
+
+def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_comes_last(visit):
+    page = visit().open(at(model="who-is-it", step="answer", present=1, reveal=0))
+    answer = page.locator(".thread .answer")
+    expect(answer).to_have_text("?")
+    expect(page.locator(".st-key-settings")).to_be_hidden()
+    page.get_by_role("slider", name="Training steps").press("Home")
+    expect(page.locator(".training .figures")).to_contain_text("before training")
+    there = {"model": "who-is-it", "checkpoint": "0", "step": "answer", "present": "1"}
+    becomes(page, lambda: parameters(page), there | {"reveal": "0"})
+    expect(answer).to_have_text("?")
+    while page.locator(".viewer").get_attribute("data-moment") != "all":
+        page.keyboard.press("PageDown")
+    answer_is(page, "animal", trace_of_model("who-is-it", TIRED, checkpoint=0))
+    page.get_by_role("slider", name="Training steps").press("End")
+    answer_is(page, "animal", WHO)
+    becomes(page, lambda: parameters(page), {"model": "who-is-it", "step": "answer", "present": "1"})

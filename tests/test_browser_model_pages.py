@@ -1,0 +1,88 @@
+"""The pages about models, one built by hand and what attention doesn't say, in a real browser."""
+
+import pytest
+from answers import TIRED, WIDE, answer_is, trace_of_model
+from tab import becomes, expect, parameters
+
+from attnviz.core.changes import format_changes
+from attnviz.core.numerals import digits
+from attnviz.models import MODELS
+from attnviz.models.ideas import IDEAS
+from attnviz.models.strings import tried
+from attnviz.ui.sections.evidence import held_out
+
+pytestmark = pytest.mark.browser
+
+
+def main(page):
+    return page.get_by_test_id("stMain")
+
+
+def go_through(page, door):
+    page.get_by_role("button", name=door, exact=True).click()
+
+
+def test_a_string_that_is_typed_is_answered_and_opens_in_the_walkthrough(visit):
+    page = visit().open("by_hand")
+    expect(main(page)).to_contain_text("The answer is b, with a probability of 1 ✓. The output is exactly one 1")
+    box = page.get_by_role("textbox", name="A string of the letters a to d")
+    box.fill("")
+    box.press_sequentially("dabcd", delay=20)
+    expect(main(page)).to_contain_text("The answer is a, with a probability of 1 ✓. The output is exactly one 1")
+    expect(main(page)).to_contain_text("The last “d (2)” looks most at “a”: 1.")
+    expect(box).to_have_value("dabcd")
+    go_through(page, "Open in the walkthrough")
+    answer_is(page, "a", trace_of_model("by-hand", "dabcd"))
+    expect(page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value("dabcd")
+    becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd"})
+
+
+def test_an_idea_breaks_as_many_strings_as_it_says_and_each_opens_as_it_is_answered(visit):
+    idea = next(each for each in IDEAS if each.title == "Layer 1 does not pass on c")
+    results = tried(idea.changes)
+    broken = [each for each in results if not each.is_right]
+    n_right, n_exact = len(results) - len(broken), sum(each.is_exact for each in results)
+    page = visit().open("by_hand")
+    page.get_by_text(idea.title).click()
+    expect(main(page)).to_contain_text(
+        f"Of 963 strings {n_right} are answered right, {n_exact} of them exactly; {len(broken)} break."
+    )
+    becomes(page, lambda: parameters(page).get("changes"), format_changes(idea.changes))
+    first = broken[0]
+    go_through(page, first.string)
+    trace = trace_of_model("by-hand", first.string)
+    changed = trace.with_changes(*idea.changes)
+    answer_is(page, first.answered[0], changed, was=first.right, before=trace)
+    there = {"model": "by-hand", "sentence": first.string, "changes": format_changes(idea.changes)}
+    becomes(page, lambda: parameters(page), there)
+
+
+@pytest.mark.parametrize(
+    ("door", "address", "answer"),
+    [
+        ("Read at “it”", {"model": "at-it"}, "animal"),
+        ("Wide", {"model": "short-cut", "sentence": WIDE}, "animal"),
+    ],
+)
+def test_a_measurement_of_attention_leads_to_its_pass(visit, door, address, answer):
+    page = visit().open("what_attention_says")
+    go_through(page, door)
+    answer_is(page, answer, trace_of_model(address["model"], address.get("sentence", TIRED)))
+    becomes(page, lambda: parameters(page), address)
+
+
+def test_the_most_telling_sentence_of_random_parameters_is_shown_before_training(visit):
+    page = visit().open("what_attention_says")
+    most = max((held_out("who-is-it", seed, 0).right.max(), seed) for seed in MODELS["who-is-it"].seeds)
+    expect(main(page)).to_contain_text(f"this is the most telling one, of seed {most[1]}.")
+    go_through(page, "The most telling sentence, untrained")
+    expect(page.locator(".training .figures")).to_contain_text("before training")
+    there = {"model": "who-is-it", "seed": str(most[1]), "checkpoint": "0"}
+    becomes(page, lambda: parameters(page).items() >= there.items(), True)
+    trace = trace_of_model("who-is-it", parameters(page)["sentence"], most[1], 0)
+    noun = trace.origin.right[-1]
+    share = trace["attention"].value[0, -1, trace.labels["key"].index(noun)]
+    assert share == pytest.approx(most[0])
+    expect(page.locator(".panel h3")).to_have_text(
+        f"attention[head 1, {trace.labels['query'][-1]}, {noun}] = {digits(share)}"
+    )

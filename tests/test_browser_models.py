@@ -1,0 +1,115 @@
+"""A model is chosen, given words, linked to and come back to, in a real browser."""
+
+import pytest
+from answers import RECALL, TIRED, WIDE, answer_is, trace_of_model
+from tab import at, becomes, expect, heading, numbers_are, parameters, pick
+
+pytestmark = pytest.mark.browser
+
+
+def sentence(page):
+    return page.get_by_role("textbox", name="Sentence", exact=True)
+
+
+def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(visit):
+    page = visit().open()
+    expect(page.get_by_role("combobox", name="Show")).to_have_value("Who is “it”?")
+    expect(heading(page, f"Whom or what does “it” stand for in “{TIRED}”?")).to_be_visible()
+    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
+    becomes(page, lambda: parameters(page), {"model": "who-is-it"})
+    page.get_by_role("radio", name="wide", exact=True).click()
+    answer_is(page, "street", trace_of_model("who-is-it", WIDE))
+    expect(heading(page, f"Whom or what does “it” stand for in “{WIDE}”?")).to_be_visible()
+    expect(heading(page, "attention[head 1, wide, street]")).to_be_visible()
+    expect(sentence(page)).to_have_value(WIDE)
+    becomes(page, lambda: parameters(page), {"model": "who-is-it", "sentence": WIDE})
+
+
+def test_another_seed_is_another_model_of_the_same_sentence(visit):
+    page = visit().open(at(model="who-is-it", sentence=WIDE, checkpoint=4, step="softmax"))
+    first, other = (trace_of_model("who-is-it", WIDE, seed, 4) for seed in (0, 3))
+    numbers_are(page, "Attention", first["attention"].value)
+    pick(page, "Seed", "3")
+    numbers_are(page, "Attention", other["attention"].value)
+    answer_is(page, "street", other)
+    there = {"model": "who-is-it", "sentence": WIDE, "seed": "3", "checkpoint": "4", "step": "softmax"}
+    becomes(page, lambda: parameters(page), there)
+
+
+def test_another_model_brings_its_own_sentence_steps_and_training(visit):
+    page = visit().open(at(model="who-is-it", step="softmax", checkpoint=2))
+    pick(page, "Show", "Associative recall")
+    answer_is(page, "1", trace_of_model("recall", RECALL))
+    expect(sentence(page)).to_have_value(RECALL)
+    expect(page.locator(".map").get_by_role("button", name="Layer 2", exact=True)).to_be_visible()
+    expect(page.locator(".training .figures")).to_contain_text("after 600 of 600 steps")
+
+
+def test_an_unknown_word_is_named_and_the_sentence_is_shown_with_random_parameters_at_a_click(visit):
+    page = visit().open()
+    box = sentence(page)
+    box.fill("")
+    box.press_sequentially("The wombat was tired", delay=20)
+    for part in ("“wombat”", "This model knows animal, dog, cat"):
+        expect(page.get_by_role("alert")).to_contain_text(part)
+    expect(box).to_have_value("The wombat was tired")
+    page.get_by_role("button", name="Show it with random parameters").click()
+    expect(heading(page, "In “The wombat was tired”, what does")).to_be_visible()
+    expect(sentence(page)).to_have_value("The wombat was tired")
+    expect(page.get_by_role("combobox", name="Show")).to_have_value("Random parameters")
+    expect(page.locator(".thread .answer")).to_have_count(0)
+    becomes(page, lambda: parameters(page), {"sentence": "The wombat was tired"})
+
+
+def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
+    page = visit().open(at(model="who-is-it", sentence=WIDE.removesuffix(" wide")))
+    page.get_by_role("button", name="More").click()
+    more = page.get_by_test_id("stPopoverBody")
+    expect(more).to_contain_text("d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions")
+    more.get_by_role("radio", name="wide", exact=True).click()
+    expect(sentence(page)).to_have_value(WIDE)
+    answer_is(page, "street", trace_of_model("who-is-it", WIDE))
+
+
+@pytest.mark.parametrize(
+    ("address", "says", "shows"),
+    [
+        ({"model": "who-is-it", "checkpoint": 12}, "has the checkpoints 0 to 11; got 12, using the last", "over 99 %"),
+        ({"model": "mirror", "sentence": "123456789"}, "at most 8 tokens, one for each of its positions", ""),
+        ({"model": "recall", "sentence": ""}, "has no words yet. This model knows a, b", ""),
+        ({"model": "psychic", "sentence": "we know"}, "got 'psychic', so these are random parameters.", "In “we know”"),
+    ],
+    ids=lambda each: each.get("model") if isinstance(each, dict) else "",
+)
+def test_a_link_to_what_is_not_there_says_so_and_keeps_what_was_typed(visit, address, says, shows):
+    page = visit().open(at(**address))
+    expect(page.get_by_role("alert")).to_contain_text(says)
+    if shows:
+        expect(page.locator(".viewer")).to_contain_text(shows)
+    if "sentence" in address:
+        expect(sentence(page)).to_have_value(address["sentence"])
+
+
+def test_back_and_reload_keep_the_model_its_seed_its_checkpoint_and_the_step(visit):
+    tab = visit()
+    address = {"model": "recall", "seed": "1", "checkpoint": "3", "step": "softmax-2"}
+    page = tab.open(at(**address))
+    early, late = (trace_of_model("recall", RECALL, 1, checkpoint) for checkpoint in (3, None))
+
+    def is_early():
+        answer_is(page, "1", early)
+        numbers_are(page, "Attention", early["attention_2"].value)
+        expect(page.locator(".training .figures")).to_contain_text("after 125 of 600 steps")
+        expect(page.get_by_role("combobox", name="Seed")).to_have_value("1")
+        becomes(page, lambda: parameters(page), address)
+
+    is_early()
+    page.reload()
+    tab.settled()
+    is_early()
+    page.get_by_role("slider", name="Training steps").press("End")
+    answer_is(page, "1", late)
+    becomes(page, lambda: "checkpoint" in parameters(page), False)
+    tab.settled()
+    page.go_back()
+    is_early()
