@@ -13,7 +13,18 @@ from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, of_model, with_options
+from attnviz.scene.scene import (
+    FIRST_VISIT,
+    ORDERS,
+    OWN,
+    QUESTIONS,
+    SOURCES,
+    Options,
+    Scene,
+    anew,
+    of_model,
+    with_options,
+)
 from attnviz.scene.start import start
 from attnviz.text.ids import nearest
 from attnviz.text.steps import STEPS
@@ -168,6 +179,28 @@ def test_what_is_mended_is_said(written, says):
     notices = read.notices + read.refused
     assert [notice for notice in notices if says in notice] == list(notices)
     assert len(notices) == 1
+
+
+def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
+    own = {
+        "changes": (Change("q", (0, 0, 0), 1.0),),
+        "selection": Selection(0, 3, 3),
+        "picked": "q",
+        "trail": ("q[0,0,0]",),
+    }
+    left = replace(of_model("who-is-it"), model_seed=4, checkpoint=3, **own)
+    assert replace(left, **anew("mirror")) == of_model("mirror")
+    assert replace(left, **anew(OWN)) == replace(Scene(), sentence=left.sentence)
+    assert fit(of_model("mirror")).scene == of_model("mirror")
+
+
+def test_a_training_that_is_not_there_becomes_the_nearest_and_the_last_checkpoint_is_left_out():
+    last = len(MODELS["mirror"].checkpoints(2)) - 1
+    nearest_seed = replace(of_model("mirror"), model_seed=2)
+    assert parse({"model": "mirror", "seed": "42"}).scene == nearest_seed
+    for checkpoint in (last, last + 1):
+        assert parse({"model": "mirror", "seed": "2", "checkpoint": str(checkpoint)}).scene == nearest_seed
+    assert parse({"model": "mirror", "checkpoint": str(last - 1)}).scene.checkpoint == last - 1
 
 
 def test_titles_of_steps_still_open_them_in_any_case():
