@@ -181,6 +181,17 @@ def test_what_is_mended_is_said(written, says):
     assert len(notices) == 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(seed):
+    for text in ("the dog tired the cat", "animal street", "wide road deep river", "the"):
+        trace = fit(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
+        looked_at, answered = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
+        selection = start(trace)
+        assert selection.query == len(looked_at) - 1
+        assert looked_at[selection.key] == max(looked_at)
+        assert answered[selection.answer] == max(answered)
+
+
 def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
     own = {
         "changes": (Change("q", (0, 0, 0), 1.0),),
