@@ -172,6 +172,7 @@ def is_another_spelling(parameter, text, scene):
         ({"model": "who-is-it", "sentence": "the unicorn tired"}, "unicorn"),
         ({"model": "who-is-it", "sentence": ""}, "no words yet"),
         ({"checkpoint": "3"}, "names no model"),
+        ({"model": "by-hand", "checkpoint": "3"}, "was not trained"),
     ],
 )
 def test_what_is_mended_is_said(written, says):
@@ -190,6 +191,14 @@ def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(
         assert selection.query == len(looked_at) - 1
         assert looked_at[selection.key] == max(looked_at)
         assert answered[selection.answer] == max(answered)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_of_vectors_one_looks_first_at_the_largest_number(model):
+    trace = fit(of_model(model)).trace
+    selection, layer = start(trace), trace.layers[-1].trace
+    value, output = (abs(row) for row in (layer["v"].value[0, selection.key], layer["output"].value[selection.query]))
+    assert (value[selection.feature], output[selection.dimension]) == (max(value), max(output))
 
 
 def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
