@@ -228,3 +228,15 @@ def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
             continue
         assert (read(pieces[:1], stage.shape[1:]) == stage.value[0]).all()
         assert pieces[1:] == [None] * (stage.shape[0] - 1)
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [
+        ({"sentence": "a b"}, {"sentence": "a b"}),
+        ({"model": "mirror", "sentence": "1 2"}, {"sentence": "1 2"}),
+        ({"source": "001 with"}, {}),
+    ],
+)
+def test_a_link_has_the_sentence_that_was_typed(address, link):
+    assert fit_and_write(parse(address))["link"] == link

@@ -10,11 +10,12 @@ from passes import TRACES as PASSES
 from stories import told
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.attention import PARAMETER_AXES, attend_projected
+from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry

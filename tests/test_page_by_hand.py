@@ -158,3 +158,9 @@ def test_the_page_says_how_like_it_a_trained_model_is():
 
 def _passed(model, batch):
     return passed(stages_for(model, batch), model.arrays, batch)
+
+
+def test_whom_the_last_letter_looks_at_most_is_said_of_each_layer():
+    said = texts(opened(PAGE, model="by-hand", sentence="abca"))
+    for looks in ("before?** The last “a (2)” looks most at “c”: 1.", "word?** The last “a (2)” looks most at “b”: 1."):
+        assert any(text.endswith(looks) for text in said)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import always, both, of_model, of_nobody, origin
+from attnviz.text.condition import always, both, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
@@ -75,7 +75,7 @@ QUESTION = Step(
             "random",
             "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
             "same as in a trained model.",
-            both(origin("drawn"), of_nobody),
+            both(origin("drawn"), of_no_model),
         ),
         Section(
             "given",
