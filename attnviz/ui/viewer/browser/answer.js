@@ -2,22 +2,24 @@
 import { element, redraw, roomy } from "./element.js";
 import { PERCENTS, percent } from "./numeral.js";
 
-const VERDICTS = new Map([
-  [true, { mark: "✓", kind: "right", said: "Right" }],
-  [false, { mark: "✗", kind: "wrong", said: "Wrong" }],
-  [null, { mark: "?", kind: "unknown", said: "Nobody knows the right answer: this is no text of its task" }],
-]);
+const VERDICTS = {
+  right: { mark: "✓", said: "Right" },
+  wrong: { mark: "✗", said: "Wrong" },
+  unknown: { mark: "?", said: "Nobody knows the right answer: this is no text of its task" },
+  tied: { mark: "=", said: "No answer: the most probable ones are equally probable" },
+};
 
-// [{place, index, label, share, isRight, before}] in the order of the words: isRight is null where nobody knows, `before` is
-// what was answered without the numbers set by hand, null where that is the same.
+// [{place, index, label, share, verdict, before}] in the order of the words: `verdict` is one of VERDICTS, `before` is what
+// was answered without the numbers set by hand, null where that is the same.
 export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
   const old = Object.hasOwn(before, model.answers) ? pass.with(before) : null;
   return placesOf(model).map((place) => {
-    const answer = likeliest(pass, model.answers, place), right = model.right[place];
+    const { isTied, ...answer } = likeliest(pass, model.answers, place), right = model.right[place];
     const was = old && likeliest(old, model.answers, place);
-    return { place, ...answer, isRight: right === null ? null : right === answer.label, before: was && isOther(was, answer) ? was : null };
+    const verdict = isTied ? "tied" : right === null ? "unknown" : right === answer.label ? "right" : "wrong";
+    return { place, ...answer, verdict, before: was && isOther(was, answer) ? was : null };
   });
 }
 
@@ -31,7 +33,8 @@ function placesOf({ read, right }) {
 
 function likeliest(pass, name, place) {
   const shares = pass.row(name, [place, 0]), share = Math.max(...shares), answer = shares.indexOf(share);
-  return { index: [place, answer], label: pass.stages.get(name).axes[1].labels[answer], share };
+  const count = shares.filter((each) => each === share).length, isTied = count > 1;
+  return { index: [place, answer], label: isTied ? `${count} tie` : pass.stages.get(name).axes[1].labels[answer], share, isTied };
 }
 
 function isOther(one, other) {
@@ -72,8 +75,8 @@ function roomIn({ stages, document: { model, before } }) {
 
 // An answer, or a question mark in its room while it is to come.
 function drawAnswer(answer, { labels, befores }, lead) {
-  const { mark, kind, said } = answer ? VERDICTS.get(answer.isRight) : { mark: "", kind: "to-come", said: "" };
-  const made = element("button", `answer ${kind}`), now = element("span", "now"), verdict = element("span", "mark", mark);
+  const { mark, said } = answer ? VERDICTS[answer.verdict] : { mark: "", said: "" };
+  const made = element("button", `answer ${answer?.verdict ?? "to-come"}`), now = element("span", "now"), verdict = element("span", "mark", mark);
   made.type = "button";
   made.disabled = !answer;
   if (answer) {
