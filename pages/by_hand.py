@@ -7,7 +7,7 @@ from attnviz.ui.state import store
 
 shown = store.read()
 frame.draw_without_controls(shown)
-with st.container(width=1200):
+with st.container(width=1280):
     st.header("Built by hand", anchor=False)
     st.markdown(
         "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
@@ -17,7 +17,13 @@ with st.container(width=1200):
         "there."
     )
     fitted = byhand.fitted(shown)
-    byhand.draw(shown, fitted)
-    blocks.draw(shown, blocks.shared(fitted.scene.changes))
-    breaking.draw(shown, fitted.scene.changes)
-    byhand.trained(shown)
+    changes = fitted.scene.changes
+    choice, pictures = st.columns([1, 3], gap="medium")
+    with choice, st.container(key=shown.key("beside")):
+        byhand.ask(shown, fitted)
+        breaking.choose(shown, changes)
+    with pictures:
+        byhand.draw(shown, fitted)
+        blocks.draw(shown, blocks.shared(changes))
+        breaking.draw(shown, changes)
+        byhand.trained(shown)

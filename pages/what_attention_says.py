@@ -10,9 +10,9 @@ frame.draw_without_controls(shown)
 with st.container(width=900):
     st.header("What attention doesn't say", anchor=False)
     st.markdown(
-        "In “Who is it?” the last word looks at the noun that it means, and the answer follows. It is tempting to read "
-        "every picture of attention so: *this word looks there, so that is why.* Three measurements on models of this "
-        "app say when that goes wrong. All numbers are computed as the page opens."
+        "In *Who is “it”?* the last word looks at the noun that “it” stands for, and the answer follows. It is "
+        "tempting to read every picture of attention so: *this word looks there, so that is why.* Three measurements "
+        "on models of this app say when that goes wrong. All numbers are computed as the page opens."
     )
     evidence.other_attention(shown)
     evidence.short_cut(shown)

@@ -313,6 +313,15 @@ def test_what_a_model_answers_and_whether_it_is_right(name, answer, right, said)
     assert "“dog” with 79\u00a0%" in text(trace, "answer")  # e² / (e² + 2)
 
 
+def test_of_answers_that_tie_none_is_given():
+    tied = TRACES["a model"].with_change("logits", (4,), 0.0)
+    assert text(tied, "answer").endswith(
+        "at the last token: 3 answers are equally probable, 33\u00a0% each, so it gives none."
+    )
+    one_ties = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4,), 0.0))
+    assert "at each token; 1 of 2 answers are right." in text(one_ties, "answer")
+
+
 def test_right_answers_are_counted_and_unknown_ones_are_said_to_be():
     right = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4, 1), 1e3))
     assert "at each token; 2 of 2 answers are right." in text(right, "answer")

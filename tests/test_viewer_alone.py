@@ -473,3 +473,24 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
 def test_what_the_address_has_wrong_is_mended_in_it(opened):
     page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
     assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}
+
+
+@pytest.mark.parametrize("step", ["softmax", "answer"])
+def test_a_lesson_that_has_room_does_not_scroll(opened, step):
+    lesson = opened(f"?step={step}", model="who-is-it").locator(".lesson")
+    assert lesson.evaluate("(box) => [box.scrollHeight - box.clientHeight, box.scrollWidth - box.clientWidth]") == [
+        0,
+        0,
+    ]
+
+
+def test_the_ends_of_a_scale_stand_beside_its_bar_in_one_line(opened):
+    page = opened("?step=answer", model="who-is-it")
+    middles = """(scale) => {
+      const ramp = scale.querySelector(".ramp");
+      const middle = (each) => { const { top, height } = each.getBoundingClientRect(); return top + height / 2 };
+      return [ramp.previousSibling, ramp.nextSibling].map((end) => Math.abs(middle(end) - middle(ramp)));
+    }"""
+    apart = page.locator(".legend .scale:has(.ramp)").evaluate_all(f"(all) => all.flatMap({middles})")
+    assert len(apart) == 8
+    assert max(apart) < 3

@@ -17,18 +17,25 @@ function answering(shares, model, before = {}) {
   return readPass(given);
 }
 
-const SHARES = [[0.25, 0.75], [0.64, 0.36], [0.5, 0.5]];
+const SHARES = [[0.25, 0.75], [0.64, 0.36], [0.75, 0.25]];
 
 test("what is likeliest is answered where something is asked, or at the last word, and right where it is what is known", () => {
   const pass = answering(SHARES, { read: "each", right: ["mat", "mat", null] });
   assert.deepEqual(answersOf(pass), [
-    { place: 0, index: [0, 1], label: "mat", share: 0.75, isRight: true, before: null },
-    { place: 1, index: [1, 0], label: "cat", share: 0.64, isRight: false, before: null },
+    { place: 0, index: [0, 1], label: "mat", share: 0.75, verdict: "right", before: null },
+    { place: 1, index: [1, 0], label: "cat", share: 0.64, verdict: "wrong", before: null },
   ]);
   const unknown = answering(SHARES, { read: "each", right: [null, null, null] });
-  assert.deepEqual(answersOf(unknown).map(({ place, isRight }) => [place, isRight]), [[0, null], [1, null], [2, null]]);
+  assert.deepEqual(answersOf(unknown).map(({ place, verdict }) => [place, verdict]), [[0, "unknown"], [1, "unknown"], [2, "unknown"]]);
   const last = answering(SHARES, { read: "last", right: [null, null, "cat"] });
-  assert.deepEqual(answersOf(last).map(({ place, isRight }) => [place, isRight]), [[2, true]]);
+  assert.deepEqual(answersOf(last).map(({ place, verdict }) => [place, verdict]), [[2, "right"]]);
+});
+
+test("where several are equally probable none is the answer, whatever is right", () => {
+  for (const right of ["cat", "mat", null]) {
+    const [answer] = answersOf(answering([[0.5, 0.5]], { read: "last", right: [right] }));
+    assert.deepEqual([answer.label, answer.verdict, answer.share], ["2 tie", "tied", 0.5]);
+  }
 });
 
 test("beside a number set by hand stands what was answered before, where that was something else", () => {

@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from attnviz.core.changes import Change
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
-from attnviz.models.ideas import parameters_with
+from attnviz.models.ideas import IDEAS, parameters_with
+from attnviz.text.wording import counted
 from attnviz.ui.sections import heatmap
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
@@ -18,7 +20,7 @@ VECTOR = Side("a vector", (*WORDS, *WAVES, *WORDS), BLOCKS)
 
 @dataclass(frozen=True)
 class Matrix:
-    """A parameter: its symbol, what it is for, and its sides."""
+    """A parameter: its symbol, what it is for as it was built, and its sides."""
 
     name: str
     symbol: str
@@ -35,6 +37,7 @@ def _writing(name: str, purpose: str) -> Matrix:
     return Matrix(name, "W^O", purpose, Side("what was mixed", WORDS), VECTOR)
 
 
+LAYER_1 = "Layer 1: which word came before?"
 PARTS = {
     "What enters": (
         Matrix(
@@ -53,7 +56,7 @@ PARTS = {
             VECTOR,
         ),
     ),
-    "Layer 1: which word came before?": (
+    LAYER_1: (
         _reading(
             "w_q_1",
             "Q",
@@ -104,28 +107,50 @@ MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if
 def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
     """Draw the matrices of one part of the model with what each is for; some of their numbers may be changed."""
     st.markdown("##### What each block of each matrix is for")
-    changed = " What is changed below is drawn as it is now." if changes else ""
     st.markdown(
         "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
-        f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}.{changed}"
+        f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "
+        + ("What is **changed** is drawn as it is now." if changes else "")
     )
+    if shown.key("part") not in st.session_state:
+        shown.shows("part", [*_changed(changes), LAYER_1][0])
     part = st.segmented_control(
-        "Part of the model",
-        list(PARTS),
-        default=list(PARTS)[1],
-        required=True,
-        key=shown.key("part"),
-        label_visibility="collapsed",
+        "Part of the model", list(PARTS), required=True, key=shown.key("part"), label_visibility="collapsed"
     )
     parameters = parameters_with(changes)
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         for matrix in PARTS[part]:
             value = parameters[matrix.name]
             with st.container(width="content", key=shown.key(f"matrix_{matrix.name}")):
-                st.markdown(f"${matrix.symbol}$ · {matrix.purpose}", width=300)
+                st.markdown(f"${matrix.symbol}$ · {purpose(matrix, value)}", width=300)
                 heatmap.draw(
                     value[0] if value.ndim == 3 else value, matrix.rows, matrix.columns, key=shown.key(matrix.name)
                 )
+
+
+def turn_to(shown: Shown, changes: tuple[Change, ...]) -> None:
+    """Show a part of the model in which something is changed, in a callback."""
+    parts = _changed(changes)
+    if parts and shown.value("part") not in parts:
+        shown.shows("part", parts[0])
+
+
+def _changed(changes: tuple[Change, ...]) -> list[str]:
+    """The parts of the model in which something is changed."""
+    names = {change.stage for change in changes}
+    return [part for part, matrices in PARTS.items() if not names.isdisjoint(matrix.name for matrix in matrices)]
+
+
+def purpose(matrix: Matrix, value: np.ndarray) -> str:
+    """What a parameter is for as it is now: as built, as an idea has it, or with some numbers changed."""
+    own = MODEL.arrays[matrix.name]
+    if np.array_equal(value, own):
+        return matrix.purpose
+    for idea in IDEAS:
+        if matrix.name in idea.purposes and np.array_equal(value, parameters_with(idea.changes)[matrix.name]):
+            return f"**Changed.** {idea.purposes[matrix.name]}"
+    n_changed = counted(np.count_nonzero(value != own), "number")
+    return f"**Changed**, {n_changed}. As it was built: {matrix.purpose[0].lower()}{matrix.purpose[1:]}"
 
 
 def shared(changes: tuple[Change, ...]) -> tuple[Change, ...]:

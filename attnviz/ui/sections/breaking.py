@@ -8,7 +8,7 @@ from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.models.strings import LENGTHS, Tried, tried
-from attnviz.ui.sections import byhand, door
+from attnviz.ui.sections import blocks, byhand, door
 from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
 
@@ -18,38 +18,44 @@ FIRST = Change("w_v_2", (0, A, A), 0.0)
 
 LARGEST = 10_000.0
 N_EXAMPLES = 4
+WIDTH = 136  # px: two boxes beside each other
+
+
+def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
+    """Choose what is changed, and hear how many strings break."""
+    of_all = shared(changes)
+    chosen = next((idea for idea in IDEAS if idea.changes == changes), None)
+    title = chosen.title if chosen else OWN if changes else NOTHING
+    st.markdown("##### Change it")
+    st.radio(
+        "What is changed",
+        [NOTHING, *(idea.title for idea in IDEAS), OWN],
+        key=shown.shows("idea", title),
+        on_change=_chosen,
+        args=(shown,),
+        label_visibility="collapsed",
+    )
+    if title == OWN:
+        _own(shown, of_all[-1] if of_all else FIRST)
+    for change in changes:
+        if change not in of_all:
+            st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
+    st.markdown(f"{verdict(tried(of_all))} {chosen.lesson if chosen else ''}")
 
 
 def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
-    """Choose what is changed, and see which strings break."""
-    chosen = next((idea.title for idea in IDEAS if idea.changes == changes), OWN if changes else NOTHING)
-    st.markdown("##### Change it, and see which strings break")
+    """Draw which strings break, by their length, with doors to the first of them."""
+    results = tried(shared(changes))
+    st.markdown("##### Which strings break")
     st.markdown(
-        f"All {len(tried())} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter came "
-        "before exactly once are put to the model. The pictures above follow the change."
+        f"All {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter came "
+        "before exactly once are put to the model."
     )
-    choice, outcome = st.columns([2, 3], gap="large")
-    with choice:
-        st.radio(
-            "What is changed",
-            [NOTHING, *(idea.title for idea in IDEAS), OWN],
-            key=shown.shows("idea", chosen),
-            on_change=_chosen,
-            args=(shown,),
-            label_visibility="collapsed",
-        )
-        of_all = shared(changes)
-        if chosen == OWN:
-            _own(shown, of_all[-1] if of_all else FIRST)
-        for change in changes:
-            if change not in of_all:
-                st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
-    with outcome:
-        results = tried(of_all)
-        lesson = next((idea.lesson for idea in IDEAS if idea.title == chosen), "")
-        st.markdown(f"{verdict(results)} {lesson}")
-        _by_length(results)
-        _examples(shown, results, changes)
+    with st.container(horizontal=True, gap="large"):
+        with st.container(width="content"):
+            _by_length(results)
+        with st.container():
+            _examples(shown, results, changes)
 
 
 def verdict(results: Sequence[Tried]) -> str:
@@ -97,12 +103,12 @@ def _own(shown: Shown, change: Change) -> None:
     own = MODEL.arrays[change.stage]
     index = (*change.index, 0, 0)[: own.ndim]
     sides = (MATRICES[change.stage].rows, MATRICES[change.stage].columns)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
+    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
         _offer(shown, "matrix", "Parameter", list(MATRICES), change.stage)
         for name, side, at in zip(("row", "column"), sides, index[-2:], strict=True):
             _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), at, side.name)
         st.number_input(
-            f"Number, {own[index]:.6g} in the model",
+            f"Number (built: {own[index]:.6g})",
             -LARGEST,
             LARGEST,
             step=1.0,
@@ -110,13 +116,13 @@ def _own(shown: Shown, change: Change) -> None:
             key=shown.shows("number", min(max(change.value, -LARGEST), LARGEST)),
             on_change=_set,
             args=(shown,),
-            width=190,
+            width=WIDTH,
         )
 
 
 def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
     key = shown.shows(key, value)
-    st.selectbox(label, options, key=key, format_func=name, on_change=_set, args=(shown,), width=190)
+    st.selectbox(label, options, key=key, format_func=name, on_change=_set, args=(shown,), width=WIDTH)
 
 
 def _set(shown: Shown) -> None:
@@ -126,9 +132,14 @@ def _set(shown: Shown) -> None:
         min(shown.value(side), n - 1) for side, n in zip(("row", "column"), MODEL.arrays[name].shape[-2:], strict=True)
     )
     head = (0,) * (MODEL.arrays[name].ndim - 2)
-    byhand.update(shown, changes=(Change(name, (*head, *at), value),))
+    _change(shown, (Change(name, (*head, *at), value),))
 
 
 def _chosen(shown: Shown) -> None:
     changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
-    byhand.update(shown, changes=changes[shown.value("idea")])
+    _change(shown, changes[shown.value("idea")])
+
+
+def _change(shown: Shown, changes: tuple[Change, ...]) -> None:
+    byhand.update(shown, changes=changes)
+    blocks.turn_to(shown, changes)

@@ -33,26 +33,30 @@ def update(shown: Shown, **parts: object) -> None:
     shown.update(**parts)
 
 
-def draw(shown: Shown, fitted: Fitted) -> None:
-    """Draw the box for a string and, if it makes a pass, what both layers look at and what they answer."""
+def ask(shown: Shown, fitted: Fitted) -> None:
+    """Draw the box for a string, and help if it makes no pass."""
     scene = fitted.scene
     st.markdown("##### Try it")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input(
-            "A string of the letters a to d",
-            key=shown.holds("string", scene.sentence),
-            live=True,
-            max_chars=MAX_CHARACTERS,
-            on_change=_typed,
-            args=(shown,),
-            width=320,
-        )
-        door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
+    st.text_input(
+        "A string of the letters a to d",
+        key=shown.holds("string", scene.sentence),
+        live=True,
+        max_chars=MAX_CHARACTERS,
+        on_change=_typed,
+        args=(shown,),
+    )
     if fitted.refused:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
+
+
+def draw(shown: Shown, fitted: Fitted) -> None:
+    """Draw what both layers look at in the string and what they answer, if it makes a pass."""
     if fitted.trace is None:
         return
-    st.markdown(_answer(fitted.trace))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(_answer(fitted.trace), width="content")
+        scene = fitted.scene
+        door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
     with st.container(horizontal=True, gap="large"):
         for layer, title in ((1, "Layer 1: which word came before?"), (2, "Layer 2: who comes after this word?")):
             with st.container(width="content", key=shown.key(f"layer_{layer}")):
@@ -107,8 +111,8 @@ def _answer(trace: Trace) -> str:
 
 
 def share(value: float) -> str:
-    """A share as it is said; 1 only if it is no less."""
-    return "1" if value == 1 else precise(value)
+    """A share as it is said; 0 or 1 only if it is no more and no less."""
+    return f"{value:g}" if value in (0, 1) else precise(value)
 
 
 def _typed(shown: Shown) -> None:

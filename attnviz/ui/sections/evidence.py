@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.evidence import Evidence, Hidden, evidence, text
-from attnviz.models.tasks.reference import AT_IT, AT_LAST
+from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
 from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.heatmap import Side
@@ -39,19 +39,63 @@ def other_attention(shown: Shown) -> None:
     st.subheader("1. The same answers, other attention", anchor=False)
     st.markdown(
         f"Two models learnt the same task. One answers at the last word, the other at “it”. Of {len(last.right)} "
-        f"held-out sentences both answer {_right('nothing')} right. The first pays **{percent(last.right.mean())}** of "
-        f"its attention to the right noun and {percent(last.other.mean())} to the other; the second "
-        f"**{percent(it.right.mean())}** and **{percent(it.other.mean())}**. In {percent(1 - it.rather_right)} of the "
-        "sentences it looks more at the *wrong* noun, and it is right all the same: what is taken over from each word "
-        "counts, not only how much of it."
+        f"held-out sentences both answer {_right('nothing')} right. On average the first pays "
+        f"**{percent(last.right.mean())}** of its attention to the right noun and {percent(last.other.mean())} to the "
+        f"other; the second **{percent(it.right.mean())}** and **{percent(it.other.mean())}**. In "
+        f"{percent(1 - it.rather_right)} of the sentences it looks more at the *wrong* noun, and it is right all the "
+        "same: what is taken over from each word counts, not only how much of it."
     )
-    rows = {"“tired”": (_trace(READ_AT_LAST, TIRED), AT_LAST), "“it”": (_trace(READ_AT_IT, TIRED), AT_IT)}
+    seed = unseeing()
+    rows = {
+        "“tired”": (_trace(READ_AT_LAST, TIRED), AT_LAST),
+        "“it”": (_trace(READ_AT_IT, TIRED), AT_IT),
+        f"“tired”, seed {seed}": (_trace(READ_AT_LAST, TIRED, seed), AT_LAST),
+    }
     _rows(rows, key=shown.key("other_attention"))
     st.markdown(
         f"**What says more: change something.** Hide the right noun from all words, and {_right('right noun')} of the "
         f"answers stay right; hide the other noun, and {_right('other noun')} do. In this the two models are alike."
     )
-    _doors(shown, {"Read at the last word": (READ_AT_LAST, TIRED), "Read at “it”": (READ_AT_IT, TIRED)})
+    st.markdown(_no_look(seed))
+    with st.container(horizontal=True):
+        _door(shown, "Read at the last word", READ_AT_LAST, TIRED)
+        _door(shown, "Read at “it”", READ_AT_IT, TIRED)
+        _door(shown, f"Read at the last word, seed {seed}", READ_AT_LAST, TIRED, model_seed=seed)
+
+
+def unseeing() -> int:
+    """The seed whose model looks least at the noun that it answers with."""
+    return min(
+        MODELS[READ_AT_LAST].seeds,
+        key=lambda seed: _trace(READ_AT_LAST, TIRED, seed)["attention"].value[0, AT_LAST, AT_FIRST_NOUN],
+    )
+
+
+def _no_look(seed: int) -> str:
+    """A model that answers with a noun without a look at it, and what another does without that look."""
+    trace = _trace(READ_AT_LAST, TIRED, seed)
+    look = trace["attention"].value[0, AT_LAST, AT_FIRST_NOUN]
+    answer, share = _answer(trace)
+    hidden, hidden_share = _answer(_without_look(trace))
+    other, _ = _answer(_without_look(_trace(READ_AT_LAST, TIRED)))
+    return (
+        f"**An answer may even need no look.** Trained from seed {seed}, the first model pays “animal” only "
+        f"{percent(look)} of the attention of “tired”, and answers **{answer}** with {percent(share)}. Hide “animal” "
+        f"from “tired”, and the answer is **{hidden}** with {percent(hidden_share)}: it says this of whatever is "
+        "tired, unless it sees another animal. Trained from seed 0, as above, it has another such word: hide “animal”, "
+        f"and the answer is **{other}**."
+    )
+
+
+def _answer(trace: Trace) -> tuple[str, float]:
+    """What is answered at the last word, and with what probability."""
+    probabilities = trace["probabilities"].value[AT_LAST]
+    return trace.labels["answer"][probabilities.argmax()], probabilities.max()
+
+
+def _without_look(trace: Trace) -> Trace:
+    """The pass in which the first noun is hidden from the last word."""
+    return trace.with_change("mask", (AT_LAST, AT_FIRST_NOUN), 0)
 
 
 def short_cut(shown: Shown) -> None:
@@ -61,14 +105,16 @@ def short_cut(shown: Shown) -> None:
     st.markdown(
         "In all sentences that this model was trained on, the right noun came first. Of "
         f"{len(own.right)} held-out sentences of that kind it answers **{percent(own.accuracy)}** right, with "
-        f"{percent(own.right.mean())} of its attention on the right noun: a convincing picture. Of "
+        f"{percent(own.right.mean())} of its attention on the right noun on average: a convincing picture. Of "
         f"{len(other.right)} sentences in which the second noun is right it answers **{percent(other.accuracy)}** "
         f"right: {percent(other.other.mean())} of its attention is on the first noun, whatever the adjective says. The "
         f"model above that answers at the last word, trained on both kinds, answers {percent(honest.accuracy)} right."
     )
     rows = {"“tired”": (_trace(SHORT_CUT, TIRED), AT_LAST), "“wide”": (_trace(SHORT_CUT, WIDE), AT_LAST)}
     _rows(rows, key=shown.key("short_cut"))
-    _doors(shown, {"Tired": (SHORT_CUT, TIRED), "Wide": (SHORT_CUT, WIDE)})
+    with st.container(horizontal=True):
+        _door(shown, "Tired", SHORT_CUT, TIRED)
+        _door(shown, "Wide", SHORT_CUT, WIDE)
 
 
 def random_parameters(shown: Shown) -> None:
@@ -92,7 +138,7 @@ def random_parameters(shown: Shown) -> None:
     untrained, trained = (_trace(READ_AT_LAST, sentence, seed, checkpoint) for checkpoint in (0, None))
     _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)}, key=shown.key("random"))
     st.markdown(_table(before))
-    _doors(shown, {"The most telling sentence, untrained": (READ_AT_LAST, sentence)}, model_seed=seed, checkpoint=0)
+    _door(shown, "The most telling sentence, untrained", READ_AT_LAST, sentence, model_seed=seed, checkpoint=0)
 
 
 def _table(before: Mapping[int, Evidence]) -> str:
@@ -116,8 +162,7 @@ def _rows(rows: Mapping[str, tuple[Trace, int]], *, key: str) -> None:
     """The attention of one token of each of some passes: the pass, and the place of the token in it."""
     values = [trace["attention"].value[0, place] for trace, place in rows.values()]
     words = tuple(
-        at[0] if len(set(at)) == 1 else "…"
-        for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
+        " / ".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
     )
     heatmap.draw(np.array(values), Side("query", tuple(rows)), Side("keys", words), key=key, is_share=True)
 
@@ -132,7 +177,5 @@ def _right(hidden: Hidden) -> str:
     return " and ".join(dict.fromkeys(parts))
 
 
-def _doors(shown: Shown, doors: Mapping[str, tuple[str, str]], **parts: int) -> None:
-    with st.container(horizontal=True):
-        for label, (model, sentence) in doors.items():
-            door.draw(shown, label, f"open {label}", model, sentence, **parts)
+def _door(shown: Shown, label: str, model: str, sentence: str, **parts: int) -> None:
+    door.draw(shown, label, f"open {label}", model, sentence, **parts)

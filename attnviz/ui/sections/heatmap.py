@@ -170,5 +170,8 @@ def _over_page(colour: tuple[int, int, int], strength: float) -> str:
 
 def _written(value: float) -> str:
     """A number as it fits into its cell; a zero is left out."""
-    text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+    if abs(value) >= 1e5:
+        text = f"{value:.0e}".replace("+", "")
+    else:
+        text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
     return "" if value == 0 else text.replace("-", "−")

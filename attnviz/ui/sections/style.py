@@ -52,6 +52,13 @@ _STYLE = """<style>
   height: 100%;
 }
 
+/* what one chooses stays beside the pictures that it changes, unless they are below it */
+@media (min-width: 641px) {
+  [data-testid="stColumn"] > [data-testid="stVerticalBlock"]:has(> * > [class*="st-key-beside"]) {
+    position: sticky; top: 3rem; max-height: calc(100dvh - 3rem); overflow-y: auto; height: auto;
+  }
+}
+
 /* Plotly's grey letters are too faint on a coloured cell: they are the page's */
 .js-plotly-plot text { fill: currentColor !important; }
 
