@@ -54,7 +54,9 @@ QUESTION = Step(
     headings=(Section("asked", _asked),),
     sections=(
         Section("task", _task, origin("learnt", "built")),
-        Section("no task", "This text is none of its task, so its answer means nothing.", _is_no_text_of_its_task),
+        Section(
+            "no task", "This is no text that it was made for, so its answer means nothing.", _is_no_text_of_its_task
+        ),
         Section(
             "not learnt yet",
             "The parameters of this model are still **random**, as training has not begun: whom a word looks at means "
