@@ -3,13 +3,16 @@ import { element, redraw, roomy } from "./element.js";
 import { PERCENTS, percent } from "./numeral.js";
 
 const VERDICTS = new Map([
-  [true, { mark: "✓", kind: "right", said: "Right" }],
-  [false, { mark: "✗", kind: "wrong", said: "Wrong" }],
-  [null, { mark: "?", kind: "unknown", said: "Nobody knows the right answer: this is no text of its task" }],
+  ["right", { mark: "✓", said: "Right" }],
+  ["wrong", { mark: "✗", said: "Wrong" }],
+  ["tied", { mark: "?", said: "Undecided: several answers are equally likely" }],
+  ["unknown", { mark: "?", said: "Nobody knows the right answer: this is no text of its task" }],
+  ["to-come", { mark: "", said: "" }],
 ]);
+const TIED = "tied", ERROR = 1e-9; // what is nearer than that differs by rounding alone
 
-// [{place, index, label, share, isRight, before}] in the order of the words: isRight is null where nobody knows, `before` is
-// what was answered without the numbers set by hand, null where that is the same.
+// [{place, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
+// set by hand, null where that is the same.
 export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
@@ -17,7 +20,8 @@ export function answersOf(pass) {
   return placesOf(model).map((place) => {
     const answer = likeliest(pass, model.answers, place), right = model.right[place];
     const was = old && likeliest(old, model.answers, place);
-    return { place, ...answer, isRight: right === null ? null : right === answer.label, before: was && isOther(was, answer) ? was : null };
+    const verdict = right === null ? "unknown" : answer.isTied ? "tied" : right === answer.label ? "right" : "wrong";
+    return { place, index: answer.index, label: answer.label, share: answer.share, verdict, before: was && isOther(was, answer) ? was : null };
   });
 }
 
@@ -31,7 +35,8 @@ function placesOf({ read, right }) {
 
 function likeliest(pass, name, place) {
   const shares = pass.row(name, [place, 0]), share = Math.max(...shares), answer = shares.indexOf(share);
-  return { index: [place, answer], label: pass.stages.get(name).axes[1].labels[answer], share };
+  const isTied = shares.filter((each) => share - each <= ERROR).length > 1;
+  return { index: [place, answer], label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer], share, isTied };
 }
 
 function isOther(one, other) {
@@ -66,13 +71,13 @@ export function makeAnswers({ pick, visit }, words) {
 
 // All that may stand for an answer, while the numbers of the pass change, so that the words beside it stay where they are.
 function roomIn({ stages, document: { model, before } }) {
-  const labels = stages.get(model.answers).axes[1].labels;
+  const labels = [...stages.get(model.answers).axes[1].labels, TIED];
   return { labels, befores: Object.hasOwn(before, model.answers) ? labels.flatMap((label) => PERCENTS.map((share) => `was ${label} ${share}`)) : [] };
 }
 
 // An answer, or a question mark in its room while it is to come.
 function drawAnswer(answer, { labels, befores }, lead) {
-  const { mark, kind, said } = answer ? VERDICTS.get(answer.isRight) : { mark: "", kind: "to-come", said: "" };
+  const kind = answer?.verdict ?? "to-come", { mark, said } = VERDICTS.get(kind);
   const made = element("button", `answer ${kind}`), now = element("span", "now"), verdict = element("span", "mark", mark);
   made.type = "button";
   made.disabled = !answer;
