@@ -141,7 +141,7 @@ def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step
 
 def test_the_strip_says_that_patterns_are_means_over_what_was_held_out(opened):
     page = opened(model="who-is-it")
-    assert page.locator(".training .patterns").inner_text().startswith("on average over held-out texts:")
+    assert page.locator(".training .patterns").inner_text().startswith("on average over held-out texts")
 
 
 @pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])

@@ -2,24 +2,26 @@
 import { element, redraw, roomy } from "./element.js";
 import { PERCENTS, percent } from "./numeral.js";
 
-const VERDICTS = {
-  right: { mark: "✓", said: "Right" },
-  wrong: { mark: "✗", said: "Wrong" },
-  unknown: { mark: "?", said: "Nobody knows the right answer: this is no text of its task" },
-  tied: { mark: "=", said: "No answer: the most probable ones are equally probable" },
-};
+const VERDICTS = new Map([
+  ["right", { mark: "✓", said: "Right" }],
+  ["wrong", { mark: "✗", said: "Wrong" }],
+  ["tied", { mark: "?", said: "Undecided: several answers are equally likely" }],
+  ["unknown", { mark: "?", said: "Nobody knows the right answer: this is no text of its task" }],
+  ["to-come", { mark: "", said: "" }],
+]);
+const TIED = "tied", ERROR = 1e-9; // what is nearer than that differs by rounding alone
 
-// [{place, index, label, share, verdict, before}] in the order of the words: `verdict` is one of VERDICTS, `before` is what
-// was answered without the numbers set by hand, null where that is the same.
+// [{place, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
+// set by hand, null where that is the same.
 export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
   const old = Object.hasOwn(before, model.answers) ? pass.with(before) : null;
   return placesOf(model).map((place) => {
-    const { isTied, ...answer } = likeliest(pass, model.answers, place), right = model.right[place];
+    const answer = likeliest(pass, model.answers, place), right = model.right[place];
     const was = old && likeliest(old, model.answers, place);
-    const verdict = isTied ? "tied" : right === null ? "unknown" : right === answer.label ? "right" : "wrong";
-    return { place, ...answer, verdict, before: was && isOther(was, answer) ? was : null };
+    const verdict = right === null ? "unknown" : answer.isTied ? "tied" : right === answer.label ? "right" : "wrong";
+    return { place, index: answer.index, label: answer.label, share: answer.share, verdict, before: was && isOther(was, answer) ? was : null };
   });
 }
 
@@ -33,8 +35,8 @@ function placesOf({ read, right }) {
 
 function likeliest(pass, name, place) {
   const shares = pass.row(name, [place, 0]), share = Math.max(...shares), answer = shares.indexOf(share);
-  const count = shares.filter((each) => each === share).length, isTied = count > 1;
-  return { index: [place, answer], label: isTied ? `${count} tie` : pass.stages.get(name).axes[1].labels[answer], share, isTied };
+  const isTied = shares.filter((each) => share - each <= ERROR).length > 1;
+  return { index: [place, answer], label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer], share, isTied };
 }
 
 function isOther(one, other) {
@@ -69,14 +71,14 @@ export function makeAnswers({ pick, visit }, words) {
 
 // All that may stand for an answer, while the numbers of the pass change, so that the words beside it stay where they are.
 function roomIn({ stages, document: { model, before } }) {
-  const labels = stages.get(model.answers).axes[1].labels;
+  const labels = [...stages.get(model.answers).axes[1].labels, TIED];
   return { labels, befores: Object.hasOwn(before, model.answers) ? labels.flatMap((label) => PERCENTS.map((share) => `was ${label} ${share}`)) : [] };
 }
 
 // An answer, or a question mark in its room while it is to come.
 function drawAnswer(answer, { labels, befores }, lead) {
-  const { mark, said } = answer ? VERDICTS[answer.verdict] : { mark: "", said: "" };
-  const made = element("button", `answer ${answer?.verdict ?? "to-come"}`), now = element("span", "now"), verdict = element("span", "mark", mark);
+  const kind = answer?.verdict ?? "to-come", { mark, said } = VERDICTS.get(kind);
+  const made = element("button", `answer ${kind}`), now = element("span", "now"), verdict = element("span", "mark", mark);
   made.type = "button";
   made.disabled = !answer;
   if (answer) {

@@ -39,7 +39,8 @@ export function makeTraining(tools) {
   };
   return {
     element: box,
-    update({ document: { model, palette } }) {
+    update({ document: { model, palette, changes } }) {
+      box.classList.toggle("without-changes", changes.length > 0);
       if (training === (model?.training ?? null)) return;
       training = model?.training ?? null;
       box.hidden = !training;
@@ -72,7 +73,7 @@ function drawFigures(training) {
 
 function drawPatterns({ patterns }) {
   return [
-    element("span", "of", "on average over held-out texts:"),
+    element("span", "of", "on average over held-out texts"),
     ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", label)]),
   ];
 }
