@@ -120,6 +120,70 @@ def test_the_page_says_how_convincing_random_parameters_look():
         assert line == f"| {seed} | {' | '.join(cells)} |"
 
 
+TIRED = "the animal did not cross the street because it was too tired"
+
+
+def hidden_animal(trace):
+    """The pass in which no word sees the animal."""
+    for query in range(len(trace.labels["query"])):
+        trace = trace.with_change("mask", (query, 1), 0)
+    return trace
+
+
+def answer(trace):
+    probabilities = trace["probabilities"].value[AT_LAST]
+    return trace.labels["answer"][probabilities.argmax()], probabilities.max()
+
+
+def test_the_page_says_which_model_answers_without_a_look():
+    seeds = range(5)
+    passes = [MODELS["who-is-it"].at(seed, None).trace(TIRED) for seed in seeds]
+    looks = [trace["attention"].value[0, AT_LAST, 1] for trace in passes]
+    (seed,) = (seed for seed in seeds if looks[seed] < 0.02)
+    assert [answer(trace)[0] for trace in passes] == ["animal"] * 5
+    says = said("**An answer may even")
+    assert f"Trained from seed {seed}, the first model pays “animal” only {percent(looks[seed])} of the" in says
+    assert answer(hidden_animal(passes[seed]))[0] == "animal"
+    assert min(answer(passes[seed])[1], answer(hidden_animal(passes[seed]))[1]) > 0.99
+    assert "answers **animal** with over 99 %." in says
+    assert "the answer is **animal** with over 99 %:" in says
+    for other in ANIMALS[1:]:
+        trace = MODELS["who-is-it"].at(seed, None).trace(TIRED.replace("animal", other))
+        assert answer(trace)[0] == other
+    other, _ = answer(hidden_animal(passes[0]))
+    assert other != "animal"
+    assert says.endswith(f"hide “animal”, and the answer is **{other}**.")
+
+
+def columns(at, key):
+    """What the columns of a heatmap are called."""
+    (chart,) = (each.proto for each in at.get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
+    return json.loads(chart.spec)["layout"]["xaxis"]["ticktext"]
+
+
+def test_a_column_of_two_words_is_called_both():
+    at = opened(PAGE)
+    assert columns(at, "short_cut")[-3:] == ["was", "too", "tired / wide"]
+    assert columns(at, "other_attention")[-3:] == ["was", "too", "tired"]
+
+
+@pytest.mark.parametrize(
+    ("label", "scene"),
+    [
+        ("Read at the last word", ("who-is-it", 0, TIRED)),
+        ("Read at the last word, seed 4", ("who-is-it", 4, TIRED)),
+        ("Read at “it”", ("at-it", 0, TIRED)),
+        ("Wide", ("short-cut", 0, TIRED.replace("tired", "wide"))),
+    ],
+)
+def test_a_door_opens_what_its_picture_shows(monkeypatch, label, scene):
+    monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
+    at = opened(PAGE)
+    at.button(key=f"open {label}").click().run()
+    kept = at.session_state["scene"]
+    assert (kept.source, kept.model_seed, kept.sentence) == scene
+
+
 def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
     monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
     at = opened(PAGE)

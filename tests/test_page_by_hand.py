@@ -10,7 +10,7 @@ from page import ROOT, opened, quiet, texts, warnings
 
 from attnviz.core.changes import Change, format_changes
 from attnviz.models import MODELS
-from attnviz.models.byhand import MODEL
+from attnviz.models.byhand import MODEL, N_PLACES, waves
 from attnviz.models.ideas import IDEAS
 from attnviz.models.strings import tried
 from attnviz.models.training import passed, stages_for
@@ -106,6 +106,61 @@ def test_an_idea_changes_the_matrices_and_says_how_many_strings_break(idea):
     if part := next((name for name in ("w_q_1", "w_v_1") if name == idea.changes[0].stage), None):
         own = MODEL.arrays[part][0]
         assert (matrix(at, part) != own).sum() == len(idea.changes)
+
+
+def captions(at, part):
+    """What stands above each parameter of a part of the model."""
+    at.segmented_control(key="part").set_value(part).run()
+    assert quiet(at)
+    said = [text for text in texts(at) if re.match(r"\$(W\^[QKVOU]|E|P)\$ · ", text)]
+    return dict(zip((each.name for each in PARTS[part]), said, strict=True))
+
+
+def is_turned_back(w):
+    """Whether what is asked for of each place are the waves of the place before, of those that are read at all."""
+    asked, before = waves(np.arange(1, N_PLACES)) @ w[5:11], waves(np.arange(N_PLACES - 1))
+    is_read = w[5:11].any(axis=0)
+    return bool(is_read.any()) and np.allclose(asked[:, is_read], before[:, is_read], atol=1e-12)
+
+
+@pytest.mark.parametrize("idea", IDEAS, ids=lambda idea: idea.title)
+def test_a_caption_claims_no_rotation_and_no_sharpness_that_is_not_there(idea):
+    assert idea.purposes.keys() == {change.stage for change in idea.changes}
+    at = opened(PAGE, model="by-hand", sentence="abca", changes=format_changes(idea.changes))
+    n_sharpnesses = 0
+    for part in PARTS:
+        for name, said in captions(at, part).items():
+            drawn = matrix(at, name)
+            is_changed = not np.array_equal(drawn, MODEL.arrays[name].reshape(drawn.shape))
+            assert ("**Changed.**" in said) == is_changed
+            if name == "w_q_1":
+                assert ("turned back by one step" in said) == is_turned_back(drawn)
+            for sharpness in re.findall(r"sharpness (?:of )?\**(\d+)", said):
+                assert np.unique(drawn).tolist() == [0, float(sharpness)]
+                n_sharpnesses += 1
+    assert n_sharpnesses == 3
+
+
+def test_a_caption_of_numbers_of_ones_own_says_that_it_speaks_of_what_was_built():
+    at = opened(PAGE, model="by-hand", changes="w_q_1[0,5,0]=0;w_q_1[0,6,1]=0")
+    said = captions(at, "Layer 1: which word came before?")
+    built = "As it was built: reads the place, **turned back by one step**"
+    assert said["w_q_1"].startswith(f"$W^Q$ · **Changed**, 2 numbers. {built}")
+    assert "hanged" not in said["w_k_1"]
+
+
+def test_the_matrices_shown_are_those_that_a_choice_changes():
+    at = opened(PAGE)
+    for title, part in (
+        ("A sharpness of 2 in layer 2", "Layer 2: who comes after this word?"),
+        ("A sharpness of 5 in place of 2000, everywhere", "Layer 2: who comes after this word?"),  # changed there too
+        ("No rotation in layer 1", "Layer 1: which word came before?"),
+        ("Nothing", "Layer 1: which word came before?"),
+    ):
+        at.radio(key="idea").set_value(title).run()
+        assert at.segmented_control(key="part").value == part
+    at = opened(PAGE, model="by-hand", changes="w_u[1,1]=0")
+    assert at.segmented_control(key="part").value == "The answer"
 
 
 def test_one_number_of_ones_choice_is_set_as_the_boxes_say():

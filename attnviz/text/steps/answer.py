@@ -54,8 +54,8 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
 
 
 def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
-    """The most probable answer; several where they tie."""
-    return tuple(trace.label("answer", place) for place in np.flatnonzero(shares == shares.max()))
+    """The most probable answer; several where they tie but for rounding."""
+    return tuple(trace.label("answer", place) for place in np.flatnonzero(shares >= shares.max() - 1e-9))
 
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"

@@ -50,9 +50,9 @@ def draw(values: np.ndarray, rows: Side, columns: Side, *, key: str, is_share: b
     is_share : bool
         Whether its colours are those of attention, from 0 to 1.
     """
-    st.plotly_chart(
-        _figure(values, rows, columns, is_share), width="content", key=key, config={"displayModeBar": False}
-    )
+    figure = _figure(values, rows, columns, is_share)
+    with st.container(key=f"scrolled_{key}"):
+        st.plotly_chart(figure, width=figure.layout.width, key=key, config={"displayModeBar": False})
 
 
 def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> go.Figure:
@@ -90,10 +90,11 @@ def _layout(rows: Side, columns: Side) -> go.Layout:
     axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     left = _depth(rows) + _width(rows.labels)
     top = _depth(columns) + _height(columns.labels)
+    right = _overhang(columns.labels)
     return go.Layout(
-        width=left + CELL[0] * len(columns.labels) + EDGE,
+        width=left + CELL[0] * len(columns.labels) + right,
         height=top + CELL[1] * len(rows.labels) + EDGE,
-        margin={"l": left, "t": top, "r": EDGE, "b": EDGE},
+        margin={"l": left, "t": top, "r": right, "b": EDGE},
         showlegend=False,
         plot_bgcolor="rgba(0,0,0,0)",
         paper_bgcolor="rgba(0,0,0,0)",
@@ -127,6 +128,11 @@ def _slanted(labels: tuple[str, ...]) -> bool:
 def _height(labels: tuple[str, ...]) -> int:
     """The room for labels above columns."""
     return _width(labels) if _slanted(labels) else LINE
+
+
+def _overhang(labels: tuple[str, ...]) -> int:
+    """The room that the last label above columns needs at its right: Plotly leaves out what is cut off."""
+    return max(EDGE, LETTER * len(labels[-1]) // 2 - CELL[0] // 2 + EDGE) if _slanted(labels) else EDGE
 
 
 def _names(rows: Side, columns: Side) -> Iterator[dict[str, object]]:

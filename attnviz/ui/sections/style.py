@@ -59,6 +59,13 @@ _STYLE = """<style>
   }
 }
 
+/* on a phone the parts of the model built by hand take two lines, so that all are seen */
+[class*="st-key-part"] [role="radiogroup"] { flex-wrap: wrap; }
+
+/* a matrix that is wider than a phone is scrolled: Plotly would push its letters together */
+[class*="st-key-scrolled"] { overflow-x: auto; }
+[class*="st-key-scrolled"] > [data-testid="stElementContainer"] { max-width: none; }
+
 /* Plotly's grey letters are too faint on a coloured cell: they are the page's */
 .js-plotly-plot text { fill: currentColor !important; }
 
