@@ -11,14 +11,14 @@ SCREEN = 844
 """The height of a phone, in pixels."""
 
 
-def test_on_a_phone_the_picture_comes_first_and_no_step_is_long(visit):
+def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
     page = visit("dark", 390).open(at(step="Tokens"))
     page.set_viewport_size({"width": 390, "height": SCREEN})
     main = page.get_by_test_id("stMain")
     for number in range(2, 11):
         step_is(page, number)
         expect(page.locator(".panel h3")).to_contain_text("=")
-        parts = [page.locator(".picture" if number < 10 else ".whole"), page.locator(".panel"), page.locator(".lesson")]
+        parts = [page.locator(".lesson"), page.locator(".picture" if number < 10 else ".whole"), page.locator(".panel")]
         tops = [part.bounding_box()["y"] for part in parts]
         assert tops == sorted(tops), number
         height, beyond = main.evaluate("e => [e.scrollHeight, e.scrollWidth - e.clientWidth]")

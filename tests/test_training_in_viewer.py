@@ -152,3 +152,18 @@ def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model,
     )
     assert marks.all_inner_texts() == ["?"] * answers
     assert page.locator(".thread .answer").first.get_attribute("title").startswith("Nobody knows the right answer: ")
+
+
+@pytest.mark.parametrize(
+    ("model", "step"), [("who-is-it", "question"), ("who-is-it", "softmax"), ("mirror", "question")]
+)
+def test_on_a_phone_the_question_comes_first_and_every_word_and_answer_is_seen(opened, model, step):
+    page = opened(f"?step={step}", model=model)
+    page.set_viewport_size({"width": 366, "height": 844})
+    page.wait_for_timeout(100)
+    order = [page.locator(each).bounding_box()["y"] for each in (".way", ".lesson", ".training", ".thread", ".panel")]
+    assert order == sorted(order)
+    for word in page.locator(".thread button").all():
+        box = word.bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 366

@@ -86,7 +86,7 @@ function makeLine(name, pick) {
         return word;
       });
       list.replaceChildren(...words);
-      list.style.setProperty("--letters", texts.reduce((sum, text) => sum + 0.55 + 0.5 * [...text].length, 0));
+      list.style.setProperty("--letters", texts.reduce((sum, text) => sum + 0.5 + 0.55 * [...text].length, 0));
       list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
     },
     light({ query, key }, said) {
