@@ -31,12 +31,14 @@ TOOLS = """
   const all = (what) => roots().flatMap((root) => [...root.querySelectorAll(what)]);
   const frame = () => new Promise(requestAnimationFrame);
 """
-CLICKED = f"""async ([what, watched]) => {{
+CLICKED = f"""async ([what, watched, back]) => {{
   {TOOLS}
   const target = all(what).at(-1);
   const read = () => all(watched).map((each) => each.textContent).join();
   const before = read(), started = performance.now();
-  target.click();
+  const key = back ? "ArrowLeft" : "ArrowRight";
+  if (target.type === "range") target.dispatchEvent(new KeyboardEvent("keydown", {{ key }}));
+  else target.click();
   while (read() === before) {{
     if (performance.now() - started > 10_000) throw new Error(`nothing changed after a click on ${{what}}`);
     await frame();
@@ -83,10 +85,13 @@ def processor_ms(pid: int) -> float:
 
 
 def median_ms(page: Page, clicked: Callable[[int], str], watched: str) -> float:
-    """The median time of clicks, on what `clicked(number)` selects, until what is `watched` has another text."""
+    """The median time of clicks, on what `clicked(number)` selects, until what is `watched` has another text.
+
+    A slider is moved back and forth.
+    """
     times = []
     for number in range(ROUNDS + 4):
-        times.append(page.evaluate(CLICKED, [clicked(number), watched]))
+        times.append(page.evaluate(CLICKED, [clicked(number), watched, number % 2 == 0]))
         page.wait_for_timeout(100)  # a person needs no less between two clicks
         page.wait_for_function(IDLE)
     return statistics.median(times[4:])
@@ -111,6 +116,23 @@ CASES = {
     ),
 }
 
+"""What is shown without a run of the script."""
+
+RUNS = {
+    "another seed: scores": ("step=scores", lambda n: ".st-key-another_seed button", ".story"),
+    "another checkpoint: who-is-it, softmax": (
+        "model=who-is-it&step=softmax",
+        lambda n: ".training input",
+        ".training .figures",
+    ),
+    "another checkpoint: recall, softmax of layer 2": (
+        "model=recall&step=softmax-2",
+        lambda n: ".training input",
+        ".training .figures",
+    ),
+}
+"""What is shown by one."""
+
 
 def main() -> None:
     """Print the table."""
@@ -131,12 +153,12 @@ def main() -> None:
                 messages.clear()
                 taken = median_ms(page, clicked, watched)
                 print(f"{name:<50} {taken:7.1f} ms  {taken / base:.1f}  {len(messages)} messages")
-            visit(page, f"{address}?step=scores")
-            before = processor_ms(pid)
-            taken = median_ms(page, lambda n: ".st-key-another_seed button", ".story")
-            each = (processor_ms(pid) - before) / (ROUNDS + 4)
-            said = f"{taken:7.1f} ms  {taken / base:.1f}  {each:.0f} ms of the server's processor"
-            print(f"{'another seed: scores':<50} {said}")
+            for name, (query, clicked, watched) in RUNS.items():
+                visit(page, f"{address}?{query}")
+                before = processor_ms(pid)
+                taken = median_ms(page, clicked, watched)
+                each = (processor_ms(pid) - before) / (ROUNDS + 4)
+                print(f"{name:<50} {taken:7.1f} ms  {taken / base:.1f}  {each:.0f} ms of the server's processor")
             first = [pictured(browser, f"{address}?step=scores&{query}") for query in ("", LARGE) for _ in range(5)]
             small, large = statistics.median(first[:5]), statistics.median(first[5:])
             print(f"{'first picture: default':<50} {small:7.1f} ms")

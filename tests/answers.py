@@ -15,16 +15,10 @@ def trace_of_model(model, sentence, seed=0, checkpoint=None):
 
 
 def answer_is(page, answer, trace, was="", before=None):
-    """Wait until that answer stands where one is asked for, with its share of the pass, and what `was` answered before.
-
-    Where nobody knows whether anything is asked, it is of the last word.
-    """
-    asked = [place for place, right in enumerate(trace.origin.right) if right is not None]
-    place = asked[-1] if asked else -1
-    right = trace.origin.right[place]
-    mark = "" if right is None else "✓" if right == answer else "✗"
+    """Wait until that answer stands where one is asked for, with its share, and what `was` answered before."""
+    place, right = next((place, right) for place, right in enumerate(trace.origin.right) if right is not None)
     earlier = f" was {_with_share(was, before, place)}" if was else ""
-    said = f"{_with_share(answer, trace, place)} {mark}{earlier}".strip()
+    said = f"{_with_share(answer, trace, place)} {'✓' if right == answer else '✗'}{earlier}"
     expect(page.locator(".thread .answer")).to_have_text(said, use_inner_text=True)
 
 

@@ -33,7 +33,7 @@ def test_another_seed_is_another_model_of_the_same_sentence(visit):
     numbers_are(page, "Attention", other["attention"].value)
     answer_is(page, "street", other)
     there = {"model": "who-is-it", "sentence": WIDE, "seed": "3", "checkpoint": "4", "step": "softmax"}
-    becomes(page, lambda: parameters(page), there)
+    becomes(page, lambda: parameters(page).items() >= there.items(), True)
 
 
 def test_another_model_brings_its_own_sentence_steps_and_training(visit):

@@ -7,6 +7,7 @@ import pytest
 from page import ROOT
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.models import MODELS
 from attnviz.text.steps import steps_of
 from attnviz.text.vocabulary import VOCABULARY
 from attnviz.views import palette
@@ -89,3 +90,11 @@ def scales_of(trace):
 
 def written(trace):
     return stages(trace, limits(trace, steps_of(trace)), [0])
+
+
+def test_each_matrix_built_by_hand_has_a_scale_of_its_own_and_learnt_ones_side_by_side_share_one():
+    built, learnt = (model.at(0).trace(model.examples[0][1]) for model in (MODELS["by-hand"], MODELS["recall"]))
+    own, shared = (limits(trace, steps_of(trace)) for trace in (built, learnt))
+    names = ("w_q_1", "w_k_1", "w_v_1")
+    assert [own[name] for name in names] == [np.abs(built[name].value).max() for name in names]
+    assert {shared[name] for name in names} == {max(np.abs(learnt[name].value).max() for name in names)}

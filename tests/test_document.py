@@ -20,7 +20,7 @@ from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import Options, Scene
+from attnviz.scene.scene import FIRST_VISIT, Options, Scene
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 
@@ -87,8 +87,15 @@ def test_every_number_of_the_pass_is_in_its_document_bit_for_bit(name):
         assert found.tobytes() == stage.value.astype(float).tobytes(), stage.name
 
 
-def test_the_default_pass_is_at_most_100_kB():
-    assert len(json.dumps(document(fit(Scene())), ensure_ascii=False).encode()) <= 100_000
+def test_a_model_says_where_it_answers_and_what_is_right_and_no_other_pass_does():
+    model = fit_and_write(fit(FIRST_VISIT))["model"]
+    assert (model["read"], model["answers"], model["right"][-1]) == ("last", "probabilities", "animal")
+    assert fit_and_write(fit(Scene()))["model"] is None
+
+
+@pytest.mark.parametrize("scene", [FIRST_VISIT, Scene()], ids=["first visit", "own sentence"])
+def test_what_is_seen_first_is_at_most_100_kB(scene):
+    assert len(json.dumps(document(fit(scene)), ensure_ascii=False).encode()) <= 100_000
 
 
 def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
@@ -228,3 +235,15 @@ def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
             continue
         assert (read(pieces[:1], stage.shape[1:]) == stage.value[0]).all()
         assert pieces[1:] == [None] * (stage.shape[0] - 1)
+
+
+@pytest.mark.parametrize(
+    ("address", "link"),
+    [
+        ({"sentence": "a b"}, {"sentence": "a b"}),
+        ({"model": "mirror", "sentence": "1 2"}, {"sentence": "1 2"}),
+        ({"source": "001 with"}, {}),
+    ],
+)
+def test_a_link_has_the_sentence_that_was_typed(address, link):
+    assert fit_and_write(parse(address))["link"] == link

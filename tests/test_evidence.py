@@ -1,5 +1,6 @@
 """Evidence: many sentences at once are measured as each alone; and the page on what attention doesn't say says so."""
 
+import base64
 import json
 
 import numpy as np
@@ -194,3 +195,19 @@ def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
     assert at.query_params.get("model", "who-is-it") == "who-is-it"
     assert at.query_params["sentence"] == text(model, batch, int(found.right.argmax()))
     assert found.right.max() == max(held_out("who-is-it", seed, 0).right.max() for seed in range(5))
+
+
+@pytest.mark.parametrize(
+    ("key", "rows"),
+    [
+        ("other_attention", [("who-is-it", "tired", AT_LAST), ("at-it", "tired", AT_IT)]),
+        ("short_cut", [("short-cut", "tired", AT_LAST), ("short-cut", "wide", AT_LAST)]),
+    ],
+)
+def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(key, rows):
+    (chart,) = (each.proto for each in opened(PAGE).get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
+    z = json.loads(chart.spec)["data"][0]["z"]
+    drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(len(rows), -1)
+    for row, (id, adjective, place) in zip(drawn, rows, strict=True):
+        trace = MODELS[id].at(0).trace(f"the animal did not cross the street because it was too {adjective}")
+        np.testing.assert_array_equal(row, trace["attention"].value[0, place])

@@ -55,7 +55,9 @@ def test_next_walks_through_all_steps_each_on_the_map_and_named_with_its_layer(o
 def test_words_arcs_and_heads_are_those_of_the_step_s_layer(opened, n):
     page = opened(f"?step=softmax-{n}&cell=1.3.2.1.1", trace=TRACE)
     shares = TRACE[f"attention_{n}"].value[0, 2]
-    arcs = page.locator(".thread .arc").evaluate_all("(all) => all.map((each) => +each.getAttribute('stroke-width'))")
+    arcs = page.locator(".thread .arc").evaluate_all(
+        "(all) => all.map((each) => parseFloat(getComputedStyle(each).strokeWidth))"
+    )
     assert sorted(arcs) == [pytest.approx(max(13 * share, 0.75), abs=0.01) for share in sorted(shares) if share]
     page.locator(".thread .target").first.dispatch_event("click")
     assert number(page).startswith(f"attention_{n}[head 1, ")

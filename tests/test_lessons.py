@@ -10,11 +10,12 @@ from passes import TRACES as PASSES
 from stories import told
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.attention import PARAMETER_AXES, attend_projected
+from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
@@ -312,12 +313,21 @@ def test_what_a_model_answers_and_whether_it_is_right(name, answer, right, said)
     assert "“dog” with 79\u00a0%" in text(trace, "answer")  # e² / (e² + 2)
 
 
+def test_of_answers_that_tie_none_is_given():
+    tied = TRACES["a model"].with_change("logits", (4,), 0.0)
+    assert text(tied, "answer").endswith(
+        "at the last token: 3 answers are equally probable, 33\u00a0% each, so it gives none."
+    )
+    one_ties = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4,), 0.0))
+    assert "at each token; 1 of 2 answers are right." in text(one_ties, "answer")
+
+
 def test_right_answers_are_counted_and_unknown_ones_are_said_to_be():
     right = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4, 1), 1e3))
     assert "at each token; 2 of 2 answers are right." in text(right, "answer")
     wrong = right.with_change("logits", (4, 2), 1e4)
     assert "at each token; 1 of 2 answers are right." in text(wrong, "answer")
-    assert "no answer is right, and this one means nothing" in text(TRACES["a model asked nothing it knows"], "answer")
+    assert "This is no text that the model was made for" in text(TRACES["a model asked nothing it knows"], "answer")
     assert text(TRACES["one answer"], "answer").endswith("of each row of logits.")
 
 

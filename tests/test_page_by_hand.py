@@ -16,6 +16,7 @@ from attnviz.models.strings import tried
 from attnviz.models.training import passed, stages_for
 from attnviz.scene.scene import OWN
 from attnviz.ui.sections.blocks import PARTS
+from attnviz.views.palette import NEGATIVE, POSITIVE
 
 PAGE = ROOT / "pages" / "by_hand.py"
 
@@ -227,3 +228,29 @@ def test_the_page_says_how_like_it_a_trained_model_is():
 
 def _passed(model, batch):
     return passed(stages_for(model, batch), model.arrays, batch)
+
+
+def test_whom_the_last_letter_looks_at_most_is_said_of_each_layer():
+    said = texts(opened(PAGE, model="by-hand", sentence="abca"))
+    for looks in ("before?** The last “a (2)” looks most at “c”: 1.", "word?** The last “a (2)” looks most at “b”: 1."):
+        assert any(text.endswith(looks) for text in said)
+
+
+def test_a_heatmap_names_each_cell_has_rows_downwards_and_the_colours_of_signs():
+    (chart,) = (each.proto for each in opened(PAGE).get("plotly_chart") if each.proto.id.endswith("-w_q_1"))
+    spec = json.loads(chart.spec)
+    cells, numbers = spec["data"]
+    assert [cells["text"][row][0] for row in (0, 4, 5, 11)] == [
+        f"{name}, cos 1" for name in ("word ^", "word d", "place cos 1", "previous word ^")
+    ]
+    assert spec["layout"]["yaxis"]["range"] == [15.5, -0.5]
+    first, *_, last = (colour for _, colour in cells["colorscale"])
+    for colour, own in ((first, NEGATIVE), (last, POSITIVE)):
+        assert colour.startswith(f"rgba({','.join(map(str, own))},")
+    assert {"−0.38", "0.38", ""} <= {*numbers["text"]}
+
+
+def test_what_is_broken_is_marked():
+    for changes, mark in (((), ":green[✓] The answer is "), (IDEAS[2].changes, ":red[✗] The answer is ")):
+        said = texts(opened(PAGE, model="by-hand", changes=format_changes(changes)))
+        assert any(text.startswith(mark) for text in said)

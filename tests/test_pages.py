@@ -186,3 +186,24 @@ def test_what_is_shown_is_chosen_by_what_it_teaches():
     at.selectbox(key="source").set_value("004 softmax").run()
     assert quiet(at)
     assert at.query_params["source"] == "004 softmax"
+
+
+def test_random_parameters_are_offered_for_a_sentence_that_a_model_cannot_read():
+    def offered(**address):
+        return "random_parameters" in [button.key for button in opened(**address).button]
+
+    assert offered(model="who-is-it", sentence="the unicorn")
+    assert not offered(model="who-is-it", sentence=" ")
+    assert not offered(sentence="word " * 65)
+
+
+def test_what_a_model_brings_is_shown():
+    at = opened(model="mirror")
+    assert any(MODELS["mirror"].given in caption.value for caption in at.caption)
+
+
+def test_random_parameters_show_the_sentence_that_the_model_could_not_read():
+    at = opened(model="who-is-it", sentence="the unicorn")
+    at.button(key="random_parameters").click().run()
+    assert quiet(at)
+    assert at.query_params == {"sentence": "the unicorn"}

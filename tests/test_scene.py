@@ -13,7 +13,18 @@ from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import FIRST_VISIT, ORDERS, OWN, QUESTIONS, SOURCES, Options, Scene, of_model, with_options
+from attnviz.scene.scene import (
+    FIRST_VISIT,
+    ORDERS,
+    OWN,
+    QUESTIONS,
+    SOURCES,
+    Options,
+    Scene,
+    anew,
+    of_model,
+    with_options,
+)
 from attnviz.scene.start import start
 from attnviz.text.ids import nearest
 from attnviz.text.steps import STEPS
@@ -153,14 +164,15 @@ def is_another_spelling(parameter, text, scene):
         ({"model": "gpt"}, "model is one of who-is-it"),
         ({"model": "mirror", "checkpoint": "99"}, "using the last, after"),
         ({"model": "mirror", "checkpoint": "-1"}, "checkpoint is a whole number"),
-        ({"model": "mirror", "seed": "42"}, "from the seeds 0"),
+        ({"model": "mirror", "seed": "42"}, "The seeds of “Mirror” are 0, 1, 2; got 42, using 2"),
         ({"model": "mirror", "seed": "x"}, "seed is a whole number"),
-        ({"model": "mirror", "heads": "4", "context": "sun"}, "brings its own heads, context"),
+        ({"model": "mirror", "heads": "4", "context": "sun"}, "left out: heads, context"),
         ({"model": "mirror", "source": "001 with"}, "got both, using the model mirror"),
         ({"model": "mirror", "sentence": "1 2 3 4 5 6 7 8 9"}, "at most 8"),
         ({"model": "who-is-it", "sentence": "the unicorn tired"}, "unicorn"),
         ({"model": "who-is-it", "sentence": ""}, "no words yet"),
         ({"checkpoint": "3"}, "names no model"),
+        ({"model": "by-hand", "checkpoint": "3"}, "was not trained"),
     ],
 )
 def test_what_is_mended_is_said(written, says):
@@ -168,6 +180,47 @@ def test_what_is_mended_is_said(written, says):
     notices = read.notices + read.refused
     assert [notice for notice in notices if says in notice] == list(notices)
     assert len(notices) == 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(seed):
+    for text in ("the dog tired the cat", "animal street", "wide road deep river", "the"):
+        trace = fit(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
+        looked_at, answered = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
+        selection = start(trace)
+        assert selection.query == len(looked_at) - 1
+        assert looked_at[selection.key] == max(looked_at)
+        assert answered[selection.answer] == max(answered)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_of_vectors_one_looks_first_at_the_largest_number(model):
+    trace = fit(of_model(model)).trace
+    selection, layer = start(trace), trace.layers[-1].trace
+    value, output = (abs(row) for row in (layer["v"].value[0, selection.key], layer["output"].value[selection.query]))
+    assert (value[selection.feature], output[selection.dimension]) == (max(value), max(output))
+
+
+def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
+    own = {
+        "changes": (Change("q", (0, 0, 0), 1.0),),
+        "selection": Selection(0, 3, 3),
+        "picked": "q",
+        "trail": ("q[0,0,0]",),
+    }
+    left = replace(of_model("who-is-it"), model_seed=4, checkpoint=3, **own)
+    assert replace(left, **anew("mirror")) == of_model("mirror")
+    assert replace(left, **anew(OWN)) == replace(Scene(), sentence=left.sentence)
+    assert fit(of_model("mirror")).scene == of_model("mirror")
+
+
+def test_a_training_that_is_not_there_becomes_the_nearest_and_the_last_checkpoint_is_left_out():
+    last = len(MODELS["mirror"].checkpoints(2)) - 1
+    nearest_seed = replace(of_model("mirror"), model_seed=2)
+    assert parse({"model": "mirror", "seed": "42"}).scene == nearest_seed
+    for checkpoint in (last, last + 1):
+        assert parse({"model": "mirror", "seed": "2", "checkpoint": str(checkpoint)}).scene == nearest_seed
+    assert parse({"model": "mirror", "checkpoint": str(last - 1)}).scene.checkpoint == last - 1
 
 
 def test_titles_of_steps_still_open_them_in_any_case():

@@ -14,12 +14,12 @@ pytestmark = pytest.mark.browser
 
 def figures(page):
     """What the strip says of the training."""
-    return " ".join(page.locator(".training .figures span").all_inner_texts())
+    return " ".join(page.locator(".training .figures > span").all_inner_texts())
 
 
-def answered(page, message):
+def answered(page, checkpoint, model="who-is-it"):
     """Answer what was asked for: the document of that checkpoint."""
-    page.evaluate("(given) => viewer.show(given)", json.loads(written(model="who-is-it", checkpoint=str(message))))
+    page.evaluate("(given) => viewer.show(given)", json.loads(written(model=model, checkpoint=str(checkpoint))))
 
 
 def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do(opened):
@@ -107,3 +107,48 @@ def test_two_words_that_were_typed_can_be_swapped(opened):
     assert page.get_by_role("button", name="Swap").count() == 0, "a word and itself"
     page = opened("?step=softmax&ask=what if&cell=1.2.3.1.1", source="001 with")
     assert page.get_by_role("button", name="Swap").count() == 0, "nobody typed these"
+
+
+PLACES = """() => {
+  const parts = [".training > *", ".training span", ".training td", ".thread button", ".lesson", ".matrix",
+    ".legend .scale", ".panel > *", ".panel .reply > *"];
+  return Object.fromEntries(parts.flatMap((part) =>
+    [...document.querySelectorAll(part)].map((each, n) => {
+      const { x, y, width, height } = each.getBoundingClientRect();
+      return [`${part} ${n}`, [x, y, width, height].map(Math.round)];
+    })));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("model", "step"),
+    [("who-is-it", "question"), ("who-is-it", "scores"), ("mirror", "softmax"), ("recall", "answer")],
+)
+def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step):
+    page = opened(f"?step={step}", model=model)
+    last = len(json.loads(written(model=model))["model"]["training"]["checkpoints"]) - 1
+    there = {}
+    for place in (1, 2, last // 2, last):
+        answered(page, place, model)
+        page.wait_for_function(
+            "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))"
+        )
+        there[place] = page.evaluate(PLACES)
+    for place, now in there.items():
+        moved = {name: (now.get(name), at) for name, at in there[last].items() if now.get(name) != at}
+        assert moved == {}, place
+
+
+def test_the_strip_says_that_patterns_are_means_over_what_was_held_out(opened):
+    page = opened(model="who-is-it")
+    assert page.locator(".training .patterns").inner_text().startswith("on average over held-out texts")
+
+
+@pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])
+def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model, sentence, answers):
+    page = opened(model=model, sentence=sentence)
+    marks = page.locator(".thread .answer").get_by_role(
+        "img", name="Nobody knows the right answer: this is no text of its task"
+    )
+    assert marks.all_inner_texts() == ["?"] * answers
+    assert page.locator(".thread .answer").first.get_attribute("title").startswith("Nobody knows the right answer: ")

@@ -410,7 +410,9 @@ def test_an_arc_is_as_thick_as_its_share_and_leads_to_its_key(opened):
     for place in range(4):
         arcs.nth(place).locator(".target").dispatch_event("click")
         key = int(parameters(page)["cell"].split(".")[2]) - 1
-        width = float(page.locator(".thread .arc.lit").get_attribute("stroke-width"))
+        width = float(
+            page.locator(".thread .arc.lit").evaluate("(arc) => parseFloat(getComputedStyle(arc).strokeWidth)")
+        )
         assert width == pytest.approx(13 * shares.pop(key), abs=0.1)
         assert "lit" in arcs.last.locator("path").first.get_attribute("class"), "it lies on top"
         cell(page, "Attention", 3, 0).click()
@@ -456,7 +458,7 @@ def test_behind_a_row_of_shares_stands_their_sum_and_a_legend_begins_with_what_i
     assert page.locator(".matrix .sums span:not(.of)").all_inner_texts() == ["1.00"] * 6
     page = opened("?step=scores")
     for scale in page.locator(".legend .scale").all():
-        ends = [read(text) for text in scale.locator("> span:not(.ramp, .symbols)").all_inner_texts()]
+        ends = [read(text) for text in scale.locator(".bar > span:not(.ramp)").all_inner_texts()]
         assert ends == [-ends[1], ends[1]]
         assert ends[0] < ends[1]
 
@@ -473,3 +475,24 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
 def test_what_the_address_has_wrong_is_mended_in_it(opened):
     page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
     assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}
+
+
+@pytest.mark.parametrize("step", ["softmax", "answer"])
+def test_a_lesson_that_has_room_does_not_scroll(opened, step):
+    lesson = opened(f"?step={step}", model="who-is-it").locator(".lesson")
+    assert lesson.evaluate("(box) => [box.scrollHeight - box.clientHeight, box.scrollWidth - box.clientWidth]") == [
+        0,
+        0,
+    ]
+
+
+def test_the_ends_of_a_scale_stand_beside_its_bar_in_one_line(opened):
+    page = opened("?step=answer", model="who-is-it")
+    middles = """(scale) => {
+      const ramp = scale.querySelector(".ramp");
+      const middle = (each) => { const { top, height } = each.getBoundingClientRect(); return top + height / 2 };
+      return [ramp.previousSibling, ramp.nextSibling].map((end) => Math.abs(middle(end) - middle(ramp)));
+    }"""
+    apart = page.locator(".legend .scale:has(.ramp)").evaluate_all(f"(all) => all.flatMap({middles})")
+    assert len(apart) == 8
+    assert max(apart) < 3

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from passes import TRACES
 
-from attnviz.core.attention import PARAMETER_AXES
 from attnviz.core.layers import split
+from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.text.steps import STEPS, full_title, steps_of
 from attnviz.text.vocabulary import AXES, VOCABULARY, entry, symbol
 

@@ -4,6 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+PARAMETER_AXES = {
+    "w_q": ("head", "d_model", "d_k"),
+    "w_k": ("head", "d_model", "d_k"),
+    "w_v": ("head", "d_model", "d_v"),
+    "w_o": ("heads * d_v", "d_model"),
+    "b_q": ("head", "d_k"),
+    "b_k": ("head", "d_k"),
+    "b_v": ("head", "d_v"),
+    "b_o": ("d_model",),
+}
+"""What the places along each parameter's axes count."""
+
 
 @dataclass(frozen=True)
 class Parameters:

@@ -92,8 +92,11 @@ class Following(Task):
 
     title = "Built by hand"
     lesson = "Every parameter is chosen, and each block of a matrix has a purpose: two layers find what came next."
-    question = "“{sentence}”: what came after the last letter, when it came before?"
-    about = "No parameter of this model was learnt: each was chosen, so that the answer is exactly one 1."
+    question = "In “{sentence}”, what followed the last letter the time before?"
+    about = (
+        "No parameter of this model was learnt: each was chosen, so that the right answer has a probability of "
+        "exactly 1."
+    )
     layers = (
         "This layer is built so that each letter looks at the one before it, and notes which it is.",
         "This layer is built so that the last letter looks for the one that has noted the same letter in layer 1.",

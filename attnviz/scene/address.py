@@ -160,7 +160,7 @@ def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:
     """Which training of a model, and how far, as whole numbers; `fit` brings them to those that there are."""
     brought = [name for name in (*_OPTIONS, "context") if name in texts and name != "seed"]
     if brought:
-        notices.append(f"A model brings its own {', '.join(brought)}; what the address says of it is left out.")
+        notices.append(f"A model brings its settings with it and reads one sentence; left out: {', '.join(brought)}.")
     found = {}
     for name, part in (("seed", "model_seed"), ("checkpoint", "checkpoint")):
         if name in texts and _COUNT.fullmatch(texts[name]):

@@ -18,10 +18,10 @@ from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 from attnviz.views import palette
 from attnviz.views.map import arrows, columns
+from attnviz.views.model import model_data
 from attnviz.views.scales import limits
 from attnviz.views.stages import stages, values
 from attnviz.views.steps import step_data
-from attnviz.views.training import model_data
 
 MOST_UNASKED = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
 MOST = 4_000_000  # bytes of numbers in one document

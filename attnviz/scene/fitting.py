@@ -89,10 +89,8 @@ def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
     seed, checkpoint = scene.model_seed, scene.checkpoint
     if seed not in model.seeds:
         seed = min(model.seeds, key=lambda each: abs(each - seed))
-        notices.append(
-            f"“{model.title}” was trained from the seeds {', '.join(map(str, model.seeds))}; got {scene.model_seed}, "
-            f"using {seed}."
-        )
+        known = ", ".join(map(str, model.seeds))
+        notices.append(f"The seeds of “{model.title}” are {known}; got {scene.model_seed}, using {seed}.")
     steps = model.checkpoints(seed)
     if checkpoint and len(steps) == 1:
         notices.append(

@@ -38,6 +38,6 @@ def of_model(trace: Trace) -> bool:
     return bool(trace.origin.title)
 
 
-def of_nobody(trace: Trace) -> bool:
+def of_no_model(trace: Trace) -> bool:
     """The condition that it is no model's."""
     return not of_model(trace)

@@ -22,13 +22,13 @@ const SHARES = [[0.25, 0.75], [0.64, 0.36], [0.5, 0.5]];
 test("what is likeliest is answered where something is asked, or at the last word, and right where it is what is known", () => {
   const pass = answering(SHARES, { read: "each", right: ["mat", "mat", null] });
   assert.deepEqual(answersOf(pass), [
-    { place: 0, index: [0, 1], label: "mat", share: 0.75, isRight: true, before: null },
-    { place: 1, index: [1, 0], label: "cat", share: 0.64, isRight: false, before: null },
+    { place: 0, index: [0, 1], label: "mat", share: 0.75, verdict: "right", before: null },
+    { place: 1, index: [1, 0], label: "cat", share: 0.64, verdict: "wrong", before: null },
   ]);
   const unknown = answering(SHARES, { read: "each", right: [null, null, null] });
-  assert.deepEqual(answersOf(unknown).map(({ place, isRight }) => [place, isRight]), [[0, null], [1, null], [2, null]]);
+  assert.deepEqual(answersOf(unknown).map(({ place, verdict }) => [place, verdict]), [[0, "unknown"], [1, "unknown"], [2, "unknown"]]);
   const last = answering(SHARES, { read: "last", right: [null, null, "cat"] });
-  assert.deepEqual(answersOf(last).map(({ place, isRight }) => [place, isRight]), [[2, true]]);
+  assert.deepEqual(answersOf(last).map(({ place, verdict }) => [place, verdict]), [[2, "tied"]]);
 });
 
 test("beside a number set by hand stands what was answered before, where that was something else", () => {
@@ -39,4 +39,10 @@ test("beside a number set by hand stands what was answered before, where that wa
 
 test("a pass that answers nothing has no answers", () => {
   assert.deepEqual(answersOf(readPass({ ...documentOf(), model: null })), []);
+});
+
+test("answers that are equally likely are none", () => {
+  const known = { read: "each", right: ["mat", "cat", "cat"] };
+  const found = answersOf(answering([[0.5, 0.5], [0.5 + 1e-12, 0.5 - 1e-12], [0.51, 0.49]], known));
+  assert.deepEqual(found.map(({ label, verdict }) => [label, verdict]), [["tied", "tied"], ["tied", "tied"], ["cat", "right"]]);
 });

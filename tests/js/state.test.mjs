@@ -43,11 +43,12 @@ test("unfolding goes back cell by cell to a given number, and the trail stays on
   assert.equal(PASS.stages.get(focusOf(PASS, where).name).rule, null);
 });
 
-test("with other words one looks at what is seen first of them, unless another cell was picked", () => {
+test("with other words one looks at what is seen first of them, unless another word was picked", () => {
   const { document } = PASS, start = { ...document.start, query: 2 };
   const same = { ...document, start }, other = { ...same, words: { ...document.words, query: ["owls", "see", "mice"] } };
   const picked = at({ cell: { ...FIRST.cell, key: 3 } });
   assert.deepEqual(carried({ document, where: FIRST }, other), { ...FIRST, cell: start });
+  assert.deepEqual(carried({ document, where: at({ cell: { ...FIRST.cell, feature: 1 } }) }, other), { ...FIRST, cell: start });
   assert.deepEqual(carried({ document, where: FIRST }, same), FIRST);
   assert.deepEqual(carried({ document, where: picked }, other), picked);
 });

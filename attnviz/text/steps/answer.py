@@ -32,7 +32,7 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     origin, shares = trace.origin, trace["probabilities"].value
     begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
     if not known:
-        return runs("This text is none of the model's task, so no answer is right, and this one means nothing.")
+        return runs("This is no text that the model was made for, so its answer means nothing.")
     answers = [_most(trace, row) for row in shares]
     if len(known) > 1:
         n_right = sum(answers[place] == (origin.right[place],) for place in known)
@@ -54,8 +54,8 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
 
 
 def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
-    """The most probable answer; several where they tie."""
-    return tuple(trace.label("answer", place) for place in np.flatnonzero(shares == shares.max()))
+    """The most probable answer; several where they tie but for rounding."""
+    return tuple(trace.label("answer", place) for place in np.flatnonzero(shares >= shares.max() - 1e-9))
 
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"

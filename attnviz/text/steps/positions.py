@@ -1,6 +1,6 @@
 """Positions: places become vectors too, and are added."""
 
-from attnviz.text.condition import both, has, lacks, of_model, of_nobody, origin
+from attnviz.text.condition import both, has, lacks, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
@@ -33,7 +33,7 @@ POSITIONS = Step(
             "waves",
             "It is made of sines and cosines, the later ones of longer waves, so that each place gets a vector of its "
             "own.",
-            of_nobody,
+            of_no_model,
         ),
         Section(
             "not learnt yet",

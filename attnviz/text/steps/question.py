@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import always, both, of_model, of_nobody, origin
+from attnviz.text.condition import always, both, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
@@ -54,7 +54,9 @@ QUESTION = Step(
     headings=(Section("asked", _asked),),
     sections=(
         Section("task", _task, origin("learnt", "built")),
-        Section("no task", "This text is none of its task, so its answer means nothing.", _is_no_text_of_its_task),
+        Section(
+            "no task", "This is no text that it was made for, so its answer means nothing.", _is_no_text_of_its_task
+        ),
         Section(
             "not learnt yet",
             "The parameters of this model are still **random**, as training has not begun: whom a word looks at means "
@@ -75,7 +77,7 @@ QUESTION = Step(
             "random",
             "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
             "same as in a trained model.",
-            both(origin("drawn"), of_nobody),
+            both(origin("drawn"), of_no_model),
         ),
         Section(
             "given",

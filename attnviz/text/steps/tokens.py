@@ -1,6 +1,6 @@
 """Tokens: words become vectors."""
 
-from attnviz.text.condition import both, has, lacks, of_model, of_nobody, origin
+from attnviz.text.condition import both, has, lacks, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
@@ -10,7 +10,7 @@ _EMBEDDED = (
     Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
     Story(f"{_ENTERS}, written by hand.", of=origin("built")),
     Story(f"{_ENTERS}: a random number, as nothing has been learnt yet.", of=both(origin("drawn"), of_model)),
-    Story(f"{_ENTERS}: a random number, always the same for the same word and seed.", of=of_nobody),
+    Story(f"{_ENTERS}: a random number, always the same for the same word and seed.", of=of_no_model),
 )
 
 TOKENS = Step(
@@ -30,7 +30,7 @@ TOKENS = Step(
         Section(
             "drawn",
             "A trained model has learnt these rows; here each is drawn from the word and the seed.",
-            both(has("embeddings"), of_nobody),
+            both(has("embeddings"), of_no_model),
         ),
         Section(
             "not learnt yet",

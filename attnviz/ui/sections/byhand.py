@@ -29,7 +29,7 @@ def fitted(shown: Shown) -> Fitted:
 def update(shown: Shown, **parts: object) -> None:
     """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
     if shown.kept.source != SOURCE:
-        parts = door.of_model(SOURCE, MODEL.task.examples[0][1]) | parts
+        parts = door.parts_of(SOURCE, MODEL.task.examples[0][1]) | parts
     shown.update(**parts)
 
 

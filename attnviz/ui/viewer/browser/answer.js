@@ -1,11 +1,18 @@
 // Answers: what a model answers, beside the words at which it was trained to. A click leads to how that was computed.
-import { element, redraw } from "./element.js";
-import { percent } from "./numeral.js";
+import { element, redraw, roomy } from "./element.js";
+import { PERCENTS, percent } from "./numeral.js";
 
-const VERDICTS = new Map([[true, { mark: "✓", said: "Right: " }], [false, { mark: "✗", said: "Wrong: " }], [null, { mark: "", said: "" }]]);
+const VERDICTS = new Map([
+  ["right", { mark: "✓", said: "Right" }],
+  ["wrong", { mark: "✗", said: "Wrong" }],
+  ["tied", { mark: "?", said: "Undecided: several answers are equally likely" }],
+  ["unknown", { mark: "?", said: "Nobody knows the right answer: this is no text of its task" }],
+  ["to-come", { mark: "", said: "" }],
+]);
+const TIED = "tied", ERROR = 1e-9; // what is nearer than that differs by rounding alone
 
-// [{place, index, label, share, isRight, before}] in the order of the words: isRight is null where nobody knows, `before` is
-// what was answered without the numbers set by hand, null where that is the same.
+// [{place, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
+// set by hand, null where that is the same.
 export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
@@ -13,7 +20,8 @@ export function answersOf(pass) {
   return placesOf(model).map((place) => {
     const answer = likeliest(pass, model.answers, place), right = model.right[place];
     const was = old && likeliest(old, model.answers, place);
-    return { place, ...answer, isRight: right === null ? null : right === answer.label, before: was && isOther(was, answer) ? was : null };
+    const verdict = right === null ? "unknown" : answer.isTied ? "tied" : right === answer.label ? "right" : "wrong";
+    return { place, index: answer.index, label: answer.label, share: answer.share, verdict, before: was && isOther(was, answer) ? was : null };
   });
 }
 
@@ -27,7 +35,8 @@ function placesOf({ read, right }) {
 
 function likeliest(pass, name, place) {
   const shares = pass.row(name, [place, 0]), share = Math.max(...shares), answer = shares.indexOf(share);
-  return { index: [place, answer], label: pass.stages.get(name).axes[1].labels[answer], share };
+  const isTied = shares.filter((each) => share - each <= ERROR).length > 1;
+  return { index: [place, answer], label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer], share, isTied };
 }
 
 function isOther(one, other) {
@@ -49,7 +58,7 @@ export function makeAnswers({ pick, visit }, words) {
       line.style.setProperty("--words", pass.document.words.query.length);
       redraw(box, answersOf(pass).map((answer) => {
         const { place, index } = answer;
-        const made = drawAnswer(answer, look.shown(model.answers, index), () => {
+        const made = drawAnswer(look.shown(model.answers, index) ? answer : null, roomIn(pass), () => {
           pick(model.answers, index);
           visit(model.answers);
         });
@@ -60,20 +69,26 @@ export function makeAnswers({ pick, visit }, words) {
   };
 }
 
-function drawAnswer({ label, share, isRight, before }, isShown, lead) {
-  const made = element("button", isRight === false ? "answer wrong" : "answer");
+// All that may stand for an answer, while the numbers of the pass change, so that the words beside it stay where they are.
+function roomIn({ stages, document: { model, before } }) {
+  const labels = [...stages.get(model.answers).axes[1].labels, TIED];
+  return { labels, befores: Object.hasOwn(before, model.answers) ? labels.flatMap((label) => PERCENTS.map((share) => `was ${label} ${share}`)) : [] };
+}
+
+// An answer, or a question mark in its room while it is to come.
+function drawAnswer(answer, { labels, befores }, lead) {
+  const kind = answer?.verdict ?? "to-come", { mark, said } = VERDICTS.get(kind);
+  const made = element("button", `answer ${kind}`), now = element("span", "now"), verdict = element("span", "mark", mark);
   made.type = "button";
-  if (!isShown) {
-    made.disabled = true;
-    made.append("?");
-    return made;
+  made.disabled = !answer;
+  if (answer) {
+    made.onclick = lead;
+    made.title = `${said}. See how this answer was computed.`;
+    verdict.setAttribute("role", "img");
+    verdict.setAttribute("aria-label", said);
   }
-  const { mark, said } = VERDICTS.get(isRight);
-  made.onclick = lead;
-  made.title = `${said}see how this answer was computed`;
-  const now = element("span", "now");
-  now.append(element("strong", "", label), element("span", "share", percent(share)), element("span", "mark", mark));
+  now.append(roomy("strong", "", answer?.label ?? "?", labels), roomy("span", "share", answer ? percent(answer.share) : "", PERCENTS), verdict);
   made.append(now);
-  if (before) made.append(element("span", "before", `was ${before.label} ${percent(before.share)}`));
+  if (befores.length) made.append(roomy("span", "before", answer?.before ? `was ${answer.before.label} ${percent(answer.before.share)}` : "", befores));
   return made;
 }

@@ -11,7 +11,7 @@ export function drawArcs(svg, { from, to, shared, cell, shares }, { pick, point 
     .sort((one, other) => (one.key === cell.key) - (other.key === cell.key)) // the selected one lies on top
     .map(({ key, share }) => {
       const path = (shared ? arch : thread)(from[cell.query], to[key], svg.clientHeight, cell.query === key, Math.abs(cell.query - key) / Math.max(from.length - 1, 1));
-      const drawn = svgElement("path", { d: path, "stroke-width": Math.max(0.75, THICKEST * share).toFixed(2), class: key === cell.key ? "arc lit" : "arc" });
+      const drawn = svgElement("path", { d: path, style: `--thick: ${(THICKEST * share).toFixed(2)}px`, class: key === cell.key ? "arc lit" : "arc" });
       const target = svgElement("path", { d: path, class: "target" }); // wide enough to be hit
       target.addEventListener("click", () => pick(key));
       target.addEventListener("pointerenter", () => point(key));

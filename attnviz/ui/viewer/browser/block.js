@@ -22,13 +22,18 @@ export function blockOf(sheet, paint) {
     bands: bandOf(sheet.columns) > 0,
     caption: Math.min(width(`${plain(sheet.symbol)} ${titleOf(sheet, paint.look)}`) + 1.6, WIDEST_CAPTION),
     symbol: width(plain(sheet.symbol)) + 1,
-    digits: width(widestDigits(scaleOf(sheet, paint))),
+    digits: width(widestDigits(scaleOf(sheet, paint), isTrained(sheet, paint))),
   };
 }
 
-function widestDigits({ scale, limit }) {
+// Numbers that a training moves have room for two digits before the point from its start, so that their cells stay where they are.
+function isTrained({ stage }, { pass }) {
+  return Boolean(stage.rule && pass.document.model?.training);
+}
+
+function widestDigits({ scale, limit }, isMoved) {
   if (scale === "flag") return "1";
-  return scale === "share" ? "0.00" : short(-limit);
+  return scale === "share" ? "0.00" : short(-Math.max(limit, isMoved ? 10 : 0));
 }
 
 let probe = null;

@@ -7,6 +7,13 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
+// Text in a place that is wide enough for each of `texts`, so that nothing beside it moves when it becomes another of them.
+export function roomy(tag, className, text, texts) {
+  const made = element(tag, className, text);
+  made.dataset.room = texts.join("\n");
+  return made;
+}
+
 export function svgElement(tag, attributes = {}) {
   const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);

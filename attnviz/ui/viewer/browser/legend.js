@@ -25,9 +25,10 @@ export function drawLegend(sheets, paint) {
 
 function drawScale({ kind, scale, ends, symbols }, { colours }, isOneOfSeveral) {
   const line = element("span", "scale");
-  const ramp = element("span", "ramp");
+  const bar = element("span", `bar ${scale}`), ramp = element("span", "ramp");
   ramp.style.background = gradient(scale, colours);
-  line.append(kind, ...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), element("span", "", ends[0]), ramp, element("span", "", ends[1]));
+  bar.append(element("span", "", ends[0]), ramp, element("span", "", ends[1])); // which no line breaks
+  line.append(kind, ...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), bar);
   return line;
 }
 

@@ -36,6 +36,9 @@ export function percent(share) {
   return `${signed(share, fixed(100 * Math.abs(share), 0))}\u00a0%`;
 }
 
+// What percent writes that is as wide as anything it writes.
+export const PERCENTS = [0.001, 0.999, 1].map(percent);
+
 // How many there are, in words up to twelve.
 export function counted(n) {
   return SMALL[n] ?? String(n);

@@ -62,9 +62,10 @@ function heldTrail(pass, where) {
   return [pass.address(name, index)];
 }
 
-// Where one was, for the pass that follows. Of other words it is what is seen first of them, if nobody picked another cell.
+// Where one was, for the pass that follows. Of other words it is what is seen first of them, if nobody picked other words or
+// another answer than those first seen. The largest numbers, which come with them, are others at each checkpoint.
 export function carried({ document: before, where }, now) {
-  const isPicked = Object.entries(before.start).some(([name, place]) => where.cell[name] !== place);
+  const isPicked = ["query", "key", "answer"].some((name) => where.cell[name] !== before.start[name]);
   const isOther = String(before.words.query) !== String(now.words.query);
   return isOther && !isPicked ? { ...where, cell: now.start } : where;
 }

@@ -1,9 +1,9 @@
 // The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention.
 import { makeAnswers } from "./answer.js";
 import { drawArcs } from "./arcs.js";
-import { element, svgElement } from "./element.js";
+import { element, roomy, svgElement } from "./element.js";
 import { neighbour } from "./grid.js";
-import { percent } from "./numeral.js";
+import { PERCENTS, percent } from "./numeral.js";
 import { isFirst, slotsOf, stepAt } from "./state.js";
 
 const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
@@ -81,11 +81,12 @@ function makeLine(name, pick) {
         const word = element("button");
         word.type = "button";
         word.setAttribute("role", "option");
-        word.append(element("span", "text", text), element("span", "said"));
+        word.append(element("span", "text", text), roomy("span", "said", "", PERCENTS));
         word.onclick = (event) => pick(line, place, event.shiftKey || event.target.className === "said");
         return word;
       });
       list.replaceChildren(...words);
+      list.style.setProperty("--letters", texts.reduce((sum, text) => sum + 0.55 + 0.5 * [...text].length, 0));
       list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
     },
     light({ query, key }, said) {

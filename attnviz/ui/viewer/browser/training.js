@@ -3,9 +3,9 @@ import { button } from "./button.js";
 import { makeCheckpoints } from "./checkpoints.js";
 import { coloursOf } from "./colour.js";
 import { along, drawCurve } from "./curve.js";
-import { element } from "./element.js";
+import { element, roomy } from "./element.js";
 import { drawKinds } from "./kinds.js";
-import { percent, short } from "./numeral.js";
+import { PERCENTS, percent, short } from "./numeral.js";
 
 const FINEST = 1000; // places that the slider has
 const KEYS = new Map([["ArrowRight", 1], ["ArrowUp", 1], ["ArrowLeft", -1], ["ArrowDown", -1], ["Home", -Infinity], ["End", Infinity]]);
@@ -39,7 +39,8 @@ export function makeTraining(tools) {
   };
   return {
     element: box,
-    update({ document: { model, palette } }) {
+    update({ document: { model, palette, changes } }) {
+      box.classList.toggle("without-changes", changes.length > 0);
       if (training === (model?.training ?? null)) return;
       training = model?.training ?? null;
       box.hidden = !training;
@@ -47,7 +48,7 @@ export function makeTraining(tools) {
       checkpoints.arrive(training);
       scrubber.firstChild.replaceChildren(drawCurve(training));
       figures.replaceChildren(...drawFigures(training));
-      patterns.replaceChildren(...training.patterns.flatMap(({ label, value }) => [element("strong", "", percent(value)), element("span", "", label)]));
+      patterns.replaceChildren(...drawPatterns(training));
       kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, coloursOf(box, palette))] : []));
       show();
     },
@@ -63,10 +64,17 @@ function afterText({ checkpoints }, at) {
 function drawFigures(training) {
   const { curve, checkpoints, at } = training;
   const [, loss, accuracy] = curve.find(([step]) => step === checkpoints[at]);
+  const lossLine = element("span", "of-loss", "loss "), accuracyLine = element("span", "of-accuracy", "held-out accuracy ");
+  lossLine.append(roomy("span", "", short(loss), curve.map(([, each]) => short(each))));
+  accuracyLine.append(roomy("span", "", percent(accuracy), PERCENTS));
+  const after = checkpoints.map((_, place) => `${afterText(training, place)}:`);
+  return [roomy("span", "", after[at], after), lossLine, accuracyLine];
+}
+
+function drawPatterns({ patterns }) {
   return [
-    element("span", "", `${afterText(training, training.at)}:`),
-    element("span", "of-loss", `loss ${short(loss)}`),
-    element("span", "of-accuracy", `held-out accuracy ${percent(accuracy)}`),
+    element("span", "of", "on average over held-out texts"),
+    ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", label)]),
   ];
 }
 

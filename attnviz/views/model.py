@@ -1,4 +1,4 @@
-"""Training: what a model answers and how it was trained, as data."""
+"""Model: what answers, and how it was trained, as data."""
 
 from attnviz.core.trace import Trace
 

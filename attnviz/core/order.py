@@ -1,0 +1,109 @@
+"""Order: which stage follows which, within a layer and after the last."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from attnviz.core.arrays import finite, fitting_mask
+from attnviz.core.builder import Builder
+from attnviz.core.errors import ArrayError
+from attnviz.core.operations.addition import Addition
+from attnviz.core.operations.concatenation import Concatenation
+from attnviz.core.operations.contributions import Contributions
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.parameters import PARAMETER_AXES, Parameters
+
+
+def project(build: Builder, parameters: Parameters) -> None:
+    """The parameters, and the stages q, k and v that they make of x and the context."""
+    given = {name: getattr(parameters, name) for name in PARAMETER_AXES}
+    given = {name: finite(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
+    n_heads = _number_of_heads(given)
+    keys_from = "context" if "context" in build else "x"
+    for name, value in given.items():
+        _give_parameter(build, name, value, n_heads, keys_from)
+    for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
+        if f"w_{name}" in build:
+            matrices = [each for each in (f"w_{name}", f"b_{name}") if each in build]
+            build.apply(name, Projection(rows), source, *matrices)
+        else:
+            build.apply(name, Identity(rows, n_heads), source)
+
+
+def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
+    """The stages from q, k and v on."""
+    q, k, v = (build[name] for name in "qkv")
+    if q.shape[-1] != k.shape[-1]:
+        raise ArrayError(
+            f"A query and a key must have the same length d_k for their dot product; "
+            f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
+        )
+
+    n_heads, n_queries, n_keys = q.shape[0], q.shape[1], k.shape[1]
+    visible = fitting_mask(mask, n_heads, n_queries, n_keys)
+    factor = None if scale is None else float(finite("scale", scale, ()))
+    build.apply("scores", DotProducts(), "q", "k")
+    build.apply("scaled", Scale(q.shape[-1], factor), "scores")
+    if "mask" not in build:
+        recipe = "no mask: every key is visible" if mask is None else "given"
+        build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe, shared=True)
+    build.apply("masked", Hide() if visible.dtype == bool else Addition(hides=True), "scaled", "mask")
+    build.apply("attention", normalise(), "masked")
+    build.apply("heads", WeightedSum(), "attention", "v")
+    build.apply("concat", Concatenation(), "heads")
+    if "w_o" in build:
+        if build["w_o"].shape[0] != n_heads * v.shape[-1]:
+            raise ArrayError(
+                f"w_o must have heads * d_v = {n_heads} * {v.shape[-1]} = {n_heads * v.shape[-1]} rows; "
+                f"got {build['w_o'].shape}."
+            )
+        build.apply("contributions", Contributions(), "heads", "w_o")
+        build.apply("output", Projection("query"), "concat", *(n for n in ("w_o", "b_o") if n in build))
+
+
+def add_residual(build: Builder) -> None:
+    """The stage that adds the output of a layer to what entered it."""
+    if "output" not in build or build["output"].shape != build["x"].shape:
+        came = f"an output of {build['output'].shape}" if "output" in build else "no w_o"
+        raise ArrayError(f"A residual stream needs an output of the shape of x, {build['x'].shape}; got {came}.")
+    build.apply("residual", Addition(), "x", "output")
+
+
+def answer(build: Builder, w_u: np.ndarray) -> None:
+    """The stages from what the last layer passes on to a probability for each answer."""
+    if w_u.shape[0] != build["x"].shape[-1]:
+        raise ArrayError(f"w_u must have {build['x'].shape[-1]} rows, one for each number of a token; got {w_u.shape}.")
+    build.give("w_u", w_u, ("d_model", "answer"), "given")
+    build.apply("logits", Projection("query"), "x", "w_u")
+    build.apply("probabilities", Softmax(), "logits")
+
+
+def _number_of_heads(given: Mapping[str, np.ndarray]) -> int:
+    counts = {name: len(given[name]) for name in ("w_q", "w_k", "w_v") if name in given}
+    if len(set(counts.values())) > 1:
+        raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
+    return next(iter(counts.values()), 1)
+
+
+def _give_parameter(build: Builder, name: str, value: np.ndarray, n_heads: int, keys_from: str) -> None:
+    """Add a parameter as a stage, once its shape fits what it is multiplied with or added to."""
+    kind, letter = name.split("_")
+    if kind == "b":
+        if f"w_{letter}" not in build:
+            raise ArrayError(f"{name} is added after a projection; got no w_{letter}. Give both or neither.")
+        w = build[f"w_{letter}"]
+        expected = (*w.shape[:-2], w.shape[-1])
+    elif letter == "o":
+        expected = value.shape
+    else:
+        source = build["x" if letter == "q" else keys_from]
+        expected = (n_heads, source.shape[-1], value.shape[-1])
+    if value.shape != expected:
+        raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {value.shape}.")
+    build.give(name, value, PARAMETER_AXES[name], "given")
