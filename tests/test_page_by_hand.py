@@ -175,6 +175,20 @@ def test_one_number_of_ones_choice_is_set_as_the_boxes_say():
     assert matrix(at, "w_o_1")[4, 1] == -2.5
 
 
+@pytest.mark.parametrize(
+    ("number", "written"), [("0", ""), ("-2", "−2"), ("0.125", "0.12"), ("10000", "10000"), ("-1e300", "−1e300")]
+)
+def test_a_number_is_written_so_that_it_fits_into_its_cell(number, written):
+    at = opened(PAGE, model="by-hand", changes=f"w_o_1[0,0]={number}")
+    (chart,) = (each.proto for each in at.get("plotly_chart") if each.proto.id.endswith("-w_o_1"))
+    assert json.loads(chart.spec)["data"][1]["text"][0] == written
+
+
+def test_a_probability_of_nothing_is_said_to_be_0():
+    at = opened(PAGE, model="by-hand", changes=format_changes(IDEAS[2].changes))
+    assert any(text.endswith("The right one, b, has a probability of 0.") for text in texts(at))
+
+
 def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
     at = opened(PAGE, model="by-hand", changes="scores_1[0,1,0]=3;w_u[1,1]=0")
     assert quiet(at)
