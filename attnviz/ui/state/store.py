@@ -126,7 +126,10 @@ def read() -> Shown:
     st.session_state[_PAGE] = (arrival.page(), st.session_state[_ARRIVALS])
     address = query(fitted.scene)
     if has_arrived:
-        return Shown(**vars(fitted), unwritten=dict.fromkeys(written) | address)
+        # what stands there already is left alone: a quick second Back may have led elsewhere by then
+        wanted = dict.fromkeys(written) | address
+        mended = {name: text for name, text in wanted.items() if written.get(name) != [text]}
+        return Shown(**vars(fitted), unwritten=mended)
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     return Shown(**vars(fitted))
