@@ -200,14 +200,17 @@ def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
 @pytest.mark.parametrize(
     ("key", "rows"),
     [
-        ("other_attention", [("who-is-it", "tired", AT_LAST), ("at-it", "tired", AT_IT)]),
-        ("short_cut", [("short-cut", "tired", AT_LAST), ("short-cut", "wide", AT_LAST)]),
+        (
+            "other_attention",
+            [("who-is-it", 0, "tired", AT_LAST), ("at-it", 0, "tired", AT_IT), ("who-is-it", 4, "tired", AT_LAST)],
+        ),
+        ("short_cut", [("short-cut", 0, "tired", AT_LAST), ("short-cut", 0, "wide", AT_LAST)]),
     ],
 )
 def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(key, rows):
     (chart,) = (each.proto for each in opened(PAGE).get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
     z = json.loads(chart.spec)["data"][0]["z"]
     drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(len(rows), -1)
-    for row, (id, adjective, place) in zip(drawn, rows, strict=True):
-        trace = MODELS[id].at(0).trace(f"the animal did not cross the street because it was too {adjective}")
+    for row, (id, seed, adjective, place) in zip(drawn, rows, strict=True):
+        trace = MODELS[id].at(seed).trace(f"the animal did not cross the street because it was too {adjective}")
         np.testing.assert_array_equal(row, trace["attention"].value[0, place])
