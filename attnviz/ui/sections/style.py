@@ -32,6 +32,7 @@ _STYLE = """<style>
   [class*="st-key-settings"] > [class*="st-key-sentence"] { order: 0; flex-basis: 60%; }
   [class*="st-key-settings"] > [class*="st-key-mask"] { flex-basis: 5.5rem; }
   [class*="st-key-settings"] > [class*="st-key-source"] { order: 1; flex-basis: 9rem; }
+  [class*="st-key-settings"] > [class*="st-key-example"] { order: 3; flex-basis: 100%; }
   [class*="st-key-settings"] > [class*="st-key-another_seed"] { flex: none; }
   [class*="st-key-settings"] > :has(.stMarkdown):first-child { order: 0; flex-basis: 100%; }
   [class*="st-key-more"] { order: 0; }
