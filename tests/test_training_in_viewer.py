@@ -111,7 +111,7 @@ def test_two_words_that_were_typed_can_be_swapped(opened):
 
 PLACES = """() => {
   const parts = [".training > *", ".training span", ".training td", ".thread button", ".lesson", ".matrix",
-    ".legend .scale", ".panel > *", ".panel .reply > *"];
+    ".legend .scale", ".panel > :not(.reply)"];
   return Object.fromEntries(parts.flatMap((part) =>
     [...document.querySelectorAll(part)].map((each, n) => {
       const { x, y, width, height } = each.getBoundingClientRect();
