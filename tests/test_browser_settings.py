@@ -30,8 +30,8 @@ def test_settings_take_one_line_and_the_viewer_all_that_is_left(visit, width, he
     assert main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
 
 
-@pytest.mark.parametrize(("width", "most"), [(1024, 92), (390, 140)])
-def test_settings_take_two_lines_where_the_page_is_narrow(visit, width, most):
+@pytest.mark.parametrize(("width", "most"), [(1024, 92), (390, 180)])
+def test_settings_take_two_lines_where_the_page_is_narrow_and_three_on_a_phone(visit, width, most):
     page = visit(width=width).open(at(mask="causal"))
     assert place(page.locator(".st-key-settings"))["height"] <= most
     assert page.get_by_test_id("stMain").evaluate("e => e.scrollWidth - e.clientWidth") == 0
