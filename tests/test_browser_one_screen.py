@@ -47,7 +47,7 @@ def test_up_to_eight_words_every_step_is_seen_whole_and_every_number_has_digits(
             assert min(digits_sizes(page), default=SMALLEST) >= SMALLEST, (number, width)
 
 
-@pytest.mark.parametrize(("model", "steps"), [("who-is-it", 11), ("mirror", 12), ("recall", 23), ("by-hand", 22)])
+@pytest.mark.parametrize(("model", "steps"), [("who-is-it", 11), ("recall", 23)])
 def test_every_step_of_a_model_is_seen_whole_with_its_training_and_its_answer(visit, model, steps):
     for page, number, width in every_step(visit, {"model": model}, steps):
         assert out_of_sight(page) == {}, (number, width)

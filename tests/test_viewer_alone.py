@@ -268,7 +268,7 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
-@pytest.mark.parametrize("settings", [{}, {"model": "who-is-it"}, {"model": "mirror"}, {"model": "recall"}])
+@pytest.mark.parametrize("settings", [{}, {"model": "mirror"}, {"model": "recall"}])
 def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
     page = opened("?step=scores", theme="dark", **settings)
     page.evaluate(
@@ -293,9 +293,7 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
     [
         {},
         {"sentence": "a b c d e f g h", "heads": "4", "mask": "causal"},
-        {"model": "who-is-it"},
         {"model": "mirror"},
-        {"model": "recall"},
     ],
 )
 def test_every_step_fits_its_screen(opened, size, settings):
