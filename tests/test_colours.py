@@ -8,8 +8,7 @@ from page import ROOT
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.models import MODELS
-from attnviz.text.steps import steps_of
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.steps import ENTRIES, steps_of
 from attnviz.views import palette
 from attnviz.views.scales import limits
 from attnviz.views.stages import stages
@@ -59,7 +58,7 @@ def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
 
 @pytest.mark.parametrize("name", ROLE_OF)
 def test_a_stage_has_the_role_of_what_it_becomes(name):
-    assert VOCABULARY[name].role == ROLE_OF[name]
+    assert ENTRIES[name].role == ROLE_OF[name]
 
 
 def test_negative_numbers_are_blue_positive_ones_orange_and_shares_violet():

@@ -17,7 +17,7 @@ from rules import said
 from attnviz.core.numerals import digits, tex
 from attnviz.scene.address import parse
 from attnviz.scene.document import document
-from attnviz.text.vocabulary import VOCABULARY
+from attnviz.text.steps import ENTRIES
 from attnviz.ui.viewer.bundle import bundle
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
@@ -96,7 +96,7 @@ def formulas():
 
 
 def test_formulas_are_typeset_whole(called):
-    texts = [*formulas(), *(entry.symbol for entry in VOCABULARY.values())]
+    texts = [*formulas(), *(entry.symbol for entry in ENTRIES.values())]
     for latex, tree in zip(texts, called("latex.js", "parse", [[text] for text in texts]), strict=True):
         nodes = list(_nodes(tree))
         counts = Counter(node["tag"] for node in nodes)

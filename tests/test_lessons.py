@@ -21,9 +21,8 @@ from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
 from attnviz.text.ids import MOST_LAYERS, find, ids, nearest
 from attnviz.text.markup import runs
-from attnviz.text.steps import LAYER, STEPS, entry, steps_of
+from attnviz.text.steps import ENTRIES, LAYER, STEPS, entry, steps_of
 from attnviz.text.steps.mask import masks
-from attnviz.text.vocabulary import VOCABULARY
 from attnviz.views.pictures import pictures
 
 IDS = [step.id for step in STEPS]
@@ -171,7 +170,7 @@ def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace)
 def test_a_stage_that_no_step_knows_is_noticed(monkeypatch):
     trace = TRACES["plain"]
     unknown = replace(trace["scaled"], name="capped", inputs=("scaled",))
-    monkeypatch.setitem(VOCABULARY, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
+    monkeypatch.setitem(ENTRIES, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
     trace = replace(trace, stages=(*trace.stages[:-1], unknown, trace.stages[-1]))
     assert {stage.name for stage in trace.stages if stage.inputs} - set(explained(trace)) == {"capped"}
 
@@ -186,7 +185,7 @@ def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
 
 def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(monkeypatch):
     """An operation between the scaled and the masked scores, such as a cap, makes the scores before the mask."""
-    monkeypatch.setitem(VOCABULARY, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
+    monkeypatch.setitem(ENTRIES, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
     unmasked = TRACES["plain"]
     capped = Stage.computed("capped", Scale(1, 0.5), [unmasked["scaled"]])
     masked = Stage.computed("masked", unmasked["masked"].operation, [capped, unmasked["mask"]])
@@ -197,7 +196,7 @@ def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(mo
     assert notes[unmasked] == runs(f"{said} scaled scores: $Z^M_i = Z_i$.")
     assert notes[trace] == runs(f"{said} capped scores: $Z^M_i = Z^C_i$.")
     assert "mask" not in [each.id for each in steps_of(trace)]
-    assert "scaled" not in VOCABULARY["masked"].meaning
+    assert "scaled" not in ENTRIES["masked"].meaning
 
 
 @EVERYWHERE

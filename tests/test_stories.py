@@ -11,7 +11,8 @@ from stories import SAYS, SLOT, story_of, told
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.layers import split
 from attnviz.core.selection import Selection
-from attnviz.text.vocabulary import VOCABULARY, stories_of
+from attnviz.text.steps import ENTRIES
+from attnviz.text.vocabulary import stories_of
 
 FIRST = Selection(0, 0, 0, 0, 0)
 LABELS = ("head", "query", "key", "answer", "row", "column")
@@ -111,7 +112,7 @@ def test_every_story_is_told_of_some_number():
         for stage in trace.stages
         for index in some_cells(stage)
     }
-    written = {story for entry in VOCABULARY.values() for story in entry.stories}
+    written = {story for entry in ENTRIES.values() for story in entry.stories}
     never = {story.text for story in written - told}
     assert never == set()
 

@@ -6,8 +6,8 @@ from passes import TRACES
 
 from attnviz.core.layers import split
 from attnviz.core.parameters import PARAMETER_AXES
-from attnviz.text.steps import STEPS, full_title, steps_of
-from attnviz.text.vocabulary import AXES, VOCABULARY, entry, symbol
+from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
+from attnviz.text.vocabulary import AXES, entry, symbol
 
 ROLES = ("q", "k", "v", "output")
 """Whose colour a text may wear."""
@@ -50,8 +50,8 @@ EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 
 def test_every_stage_of_every_pass_has_an_entry_and_no_entry_is_for_nothing():
     there = {split(stage.name)[0] for trace in TRACES.values() for stage in trace.stages}
-    assert there | {"b_q", "b_k", "b_v"} == set(VOCABULARY)
-    assert set(STAGES) == set(VOCABULARY)
+    assert there | {"b_q", "b_k", "b_v"} == set(ENTRIES)
+    assert set(STAGES) == set(ENTRIES)
 
 
 @pytest.mark.parametrize("name", STAGES)
@@ -82,8 +82,8 @@ def test_the_layer_stands_above_a_symbol(name, written):
 
 
 def test_symbols_and_titles_tell_stages_apart():
-    assert len({each.symbol for each in VOCABULARY.values()}) == len(VOCABULARY)
-    assert len({each.title for each in VOCABULARY.values()}) == len(VOCABULARY)
+    assert len({each.symbol for each in ENTRIES.values()}) == len(ENTRIES)
+    assert len({each.title for each in ENTRIES.values()}) == len(ENTRIES)
 
 
 @EVERYWHERE
@@ -159,4 +159,4 @@ def test_the_step_of_an_entry_is_the_one_that_introduces_it():
 
 
 def test_every_stage_has_stories():
-    assert all(each.stories for each in VOCABULARY.values())
+    assert all(each.stories for each in ENTRIES.values())

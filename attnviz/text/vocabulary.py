@@ -1,11 +1,8 @@
 """Vocabulary: one word, one symbol and one colour for each stage, wherever it is shown."""
 
 from attnviz.core.trace import Trace
-from attnviz.text.steps import ENTRIES, entry
+from attnviz.text.steps import entry
 from attnviz.text.story import Story, said_of
-
-VOCABULARY = ENTRIES
-"""What each stage is called and how it is explained, by its name without a layer; the steps' entries together."""
 
 AXES = {
     "token": "tokens",
