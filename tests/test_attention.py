@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from masking import unseeing
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.audit import audit
@@ -215,18 +216,18 @@ def test_a_query_that_sees_no_key_gets_zeros_and_is_listed(hide):
     mask = np.full((2, 6, 6), not hide if hide is False else 0.0)
     mask[1, 3] = mask[:, 5] = mask[0, 0, 1] = hide
     trace = attend(array(6, 5), parameters=drawn(), mask=mask)
-    assert trace.fully_masked == ((0, 5), (1, 3), (1, 5))
+    assert unseeing(trace) == ((0, 5), (1, 3), (1, 5))
     assert (trace["attention"].value[[0, 1, 1], [5, 3, 5]] == 0).all()
     assert (trace["heads"].value[[0, 1, 1], [5, 3, 5]] == 0).all()
     assert trace["output"].value[5].tolist() == drawn().b_o.tolist()
     assert (trace["masked"].value[1, 3] == -np.inf).all()
     close(trace["attention"].value.sum(axis=-1), [[1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 1, 0]])
-    assert attend(array(6, 5), parameters=drawn()).fully_masked == ()
+    assert unseeing(attend(array(6, 5), parameters=drawn())) == ()
 
 
 def test_scores_equally_low_are_no_hidden_keys():
     trace = attend(array(3, 5), parameters=drawn(), mask=np.full((3, 3), np.finfo(float).min))
-    assert trace.fully_masked == ()
+    assert unseeing(trace) == ()
     close(trace["attention"].value, np.full((2, 3, 3), 1 / 3))
 
 

@@ -1,6 +1,7 @@
 """Layers: how stages are named where a pass has several. What all layers share has no number."""
 
 import re
+from collections.abc import Iterable
 
 _NUMBERED = re.compile(r"(?P<name>.+)_(?P<layer>[1-9][0-9]*)")
 
@@ -22,3 +23,15 @@ def split(name: str) -> tuple[str, int]:
     """
     found = _NUMBERED.fullmatch(name)
     return (found["name"], int(found["layer"])) if found else (name, 0)
+
+
+def alone(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
+    """For the name of each stage the one that it would have if this layer were the only one.
+
+    What enters the layer is its `x`; the stages of other layers keep their names.
+
+    >>> alone(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
+    {'x': 'x_1', 'q_1': 'q_1', 'output_1': 'x', 'q_2': 'q'}
+    """
+    found = {name: own if of == layer else name for name in names for own, of in (split(name),)}
+    return found if enters == "x" else found | {"x": layered("x", 1), enters: "x"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -80,6 +80,10 @@ class Stage:
         for index in self.overridden:
             value[index] = self.value[index]
         return replace(self, value=value)
+
+    def renamed(self, names: Mapping[str, str]) -> Stage:
+        """The stage with other names for it and for what it reads."""
+        return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
     def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
         """The stage with `number` at `index`, or in all cells whose index begins so."""

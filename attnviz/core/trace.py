@@ -12,7 +12,7 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
-from attnviz.core.layers import layered, split
+from attnviz.core.layers import alone, layered, split
 from attnviz.core.operations.rule import Rule
 from attnviz.core.operations.source import Source
 from attnviz.core.origin import Origin
@@ -80,18 +80,10 @@ class Trace:
     def _layer(self, number: int) -> Layer:
         if self.n_layers == 1:
             return Layer(number, self, {stage.name: stage.name for stage in self.stages})
-        own = {stage.name: name for stage in self.stages for name, of in (split(stage.name),) if of == number}
-        if number > 1:
-            first = self[layered("q", number)].inputs[0]
-            own |= {"x": layered("x", 1), first: "x"}
-        renamed = {stage.name: own.get(stage.name, stage.name) for stage in self.stages}
-        stages = (
-            replace(stage, name=renamed[stage.name], inputs=tuple(renamed[each] for each in stage.inputs))
-            for stage in self.stages
-        )
+        names = alone(self._by_name, number, enters=self[layered("q", number)].inputs[0])
+        stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
-        alone = replace(self, stages=tuple(stages), origin=origin)
-        return Layer(number, alone, {name: full for full, name in renamed.items()})
+        return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
 
     @cached_property
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
@@ -191,11 +183,6 @@ class Trace:
         """A cell as a person would say it: scores[head 2, cat, sat]."""
         axes = self[cell.stage].axes
         return f"{cell.stage}[{', '.join(self.label(*at) for at in zip(axes, cell.index, strict=True))}]"
-
-    @property
-    def fully_masked(self) -> tuple[tuple[int, int], ...]:
-        """The (head, query) pairs that see no key: their rows of attention are zeros."""
-        return tuple(map(tuple, np.argwhere(~np.isfinite(self["masked"].value).any(axis=-1)).tolist()))
 
     def with_change(self, name: str, index: Sequence[int], value: float) -> Trace:
         """The trace with one number set by hand: `with_changes` for a single change."""

@@ -1,0 +1,8 @@
+"""Which queries see no key, asked of the masked scores."""
+
+import numpy as np
+
+
+def unseeing(trace):
+    """The (head, query) pairs whose keys are all hidden."""
+    return tuple(map(tuple, np.argwhere(~np.isfinite(trace["masked"].value).any(axis=-1)).tolist()))
