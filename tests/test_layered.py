@@ -95,7 +95,7 @@ def test_a_name_and_its_layer_are_joined_and_split():
 
 def test_a_layer_is_the_pass_under_the_names_of_a_single_layer():
     for number in (1, 2):
-        layer = PASS.layer(number)
+        layer = PASS.layers[number - 1]
         assert sorted(layer.names.values()) == sorted(stage.name for stage in PASS.stages)
         for stage in layer.trace.stages:
             np.testing.assert_array_equal(stage.value, PASS[layer.names[stage.name]].value)
@@ -121,7 +121,7 @@ def test_a_stage_is_of_its_own_layer_or_of_the_last_that_has_it_by_its_name(name
 
 def test_a_pass_of_one_layer_is_its_own_layer():
     single = attend(X, parameters=EACH[0], residual=True)
-    assert single.layer(1).trace is single
+    assert single.layers[0].trace is single
     assert {split(stage.name)[1] for stage in single.stages} == {0}
 
 

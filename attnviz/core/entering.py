@@ -7,11 +7,11 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.identity import Identity
 from attnviz.core.stage import Stage
 
-Given = tuple[np.ndarray, str]
+Sourced = tuple[np.ndarray, str]
 """An array (tokens, d_model), and where it is from."""
 
 
-def entering(embeddings: Given, positions: Given | None, *, context: bool = False) -> dict[str, Stage]:
+def entering(embeddings: Sourced, positions: Sourced | None, *, context: bool = False) -> dict[str, Stage]:
     """The embeddings, the positions if any, and their sum.
 
     Parameters

@@ -63,10 +63,6 @@ class Trace:
         """How many layers the pass has."""
         return max(*(split(stage.name)[1] for stage in self.stages), 1)
 
-    def layer(self, number: int) -> Layer:
-        """The pass as one of its layers, counted from 1, has it."""
-        return self.layers[number - 1]
-
     @cached_property
     def layers(self) -> tuple[Layer, ...]:
         """The pass as each of its layers has it."""

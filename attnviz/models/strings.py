@@ -11,7 +11,7 @@ from attnviz.core.changes import Change
 from attnviz.core.graph import Arrays
 from attnviz.models.byhand import MODEL, WORD
 from attnviz.models.ideas import parameters_with
-from attnviz.models.task import Batch
+from attnviz.models.task import Batch, most_probable
 from attnviz.models.training import passed
 
 LETTERS = "abc"
@@ -76,7 +76,7 @@ def _tried(length: int, parameters: Arrays) -> Iterator[Tried]:
     one = MODEL.embedding[right]
     outputs, probabilities = arrays["output_2"][:, -1], arrays["probabilities"][:, -1]
     exact = (outputs == one).all(axis=-1) & (probabilities == one[:, WORD]).all(axis=-1)
-    largest = probabilities == probabilities.max(axis=-1, keepdims=True)
+    largest = most_probable(probabilities)
     for n, string in enumerate(strings):
         answered = tuple(answers[place] for place in np.flatnonzero(largest[n]))
         yield Tried(string, answers[right[n]], answered, float(probabilities[n, right[n]]), bool(exact[n]))

@@ -12,6 +12,11 @@ Answers = tuple[str | None, ...]
 """For each token the right answer; None where nothing is asked, or nobody knows."""
 
 
+def most_probable(shares: np.ndarray) -> np.ndarray:
+    """Which answers are the most probable ones of each row; several, where they differ by rounding alone."""
+    return shares >= shares.max(axis=-1, keepdims=True) - 1e-9
+
+
 class Task(Protocol):
     """What a model is asked, and in which words.
 

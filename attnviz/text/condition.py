@@ -28,6 +28,16 @@ def both(*conditions: Condition) -> Condition:
     return lambda trace: all(condition(trace) for condition in conditions)
 
 
+def one_head(trace: Trace) -> bool:
+    """The condition that a trace has one head."""
+    return len(trace["heads"].value) == 1
+
+
+def several_heads(trace: Trace) -> bool:
+    """The condition that it has more."""
+    return not one_head(trace)
+
+
 def origin(*kinds: Kind) -> Condition:
     """The condition that a trace's parameters are from one of these."""
     return lambda trace: trace.origin.kind in kinds

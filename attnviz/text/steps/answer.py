@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from attnviz.core.trace import Trace
+from attnviz.models.task import most_probable
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
@@ -55,7 +56,7 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
 
 def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
     """The most probable answer; several where they tie but for rounding."""
-    return tuple(trace.label("answer", place) for place in np.flatnonzero(shares >= shares.max() - 1e-9))
+    return tuple(trace.label("answer", place) for place in np.flatnonzero(most_probable(shares)))
 
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import has
+from attnviz.text.condition import has, several_heads
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
@@ -21,18 +21,14 @@ def is_set_by_hand(trace: Trace) -> bool:
     return "contributions" in trace and not adds_up(trace)
 
 
-def _several(trace: Trace) -> bool:
-    return len(trace["heads"].value) > 1
-
-
 def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
     w_o = f"${entries['w_o'].symbol}$"
-    return f"{w_o} mixes the heads" if _several(trace) else f"{w_o} makes the output of what the head collected"
+    return f"{w_o} mixes the heads" if several_heads(trace) else f"{w_o} makes the output of what the head collected"
 
 
 def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
     w_o = entries["w_o"].symbol
-    if not _several(trace):
+    if not several_heads(trace):
         return (
             f"One more matrix of parameters, ${w_o}$, makes the :violet[**output**] of what the head collected. Each "
             f"number is a row of the concatenation times a column of ${w_o}$."

@@ -38,6 +38,7 @@ def _writing(name: str, purpose: str) -> Matrix:
 
 
 LAYER_1 = "Layer 1: which word came before?"
+LAYER_2 = "Layer 2: who comes after this word?"
 PARTS = {
     "What enters": (
         Matrix(
@@ -74,7 +75,7 @@ PARTS = {
             "place are kept.",
         ),
     ),
-    "Layer 2: who comes after this word?": (
+    LAYER_2: (
         _reading("w_q_2", "Q", "a query", WORDS, "Reads the word: I ask **who comes after this word**."),
         _reading(
             "w_k_2",

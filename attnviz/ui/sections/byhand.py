@@ -9,12 +9,13 @@ from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL
+from attnviz.models.task import most_probable
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
 from attnviz.text.wording import precise
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import door, heatmap
-from attnviz.ui.sections.blocks import VECTOR
+from attnviz.ui.sections.blocks import LAYER_1, LAYER_2, VECTOR
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
 
@@ -58,7 +59,7 @@ def draw(shown: Shown, fitted: Fitted) -> None:
         scene = fitted.scene
         door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
     with st.container(horizontal=True, gap="large"):
-        for layer, title in ((1, "Layer 1: which word came before?"), (2, "Layer 2: who comes after this word?")):
+        for layer, title in ((1, LAYER_1), (2, LAYER_2)):
             with st.container(width="content", key=shown.key(f"layer_{layer}")):
                 attention = fitted.trace[f"attention_{layer}"].value[0]
                 words = fitted.trace.labels["query"]
@@ -98,7 +99,7 @@ def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
 def _answer(trace: Trace) -> str:
     """What the model answers at the last letter, whether that is right, and whether it is exact."""
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
-    most = [answers[place] for place in np.flatnonzero(probabilities == probabilities.max())]
+    most = [answers[place] for place in np.flatnonzero(most_probable(probabilities))]
     each = " each" if len(most) > 1 else ""
     says = f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}"
     right = trace.origin.right[-1]

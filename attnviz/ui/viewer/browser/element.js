@@ -20,7 +20,7 @@ export function svgElement(tag, attributes = {}) {
   return made;
 }
 
-export function hasKeyboard(box) {
+function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
 }
 

@@ -127,7 +127,7 @@ export function withHead(where, head) {
   return { cell: { ...where.cell, head }, trail: where.ask === MOVES ? where.trail : [] };
 }
 
-export function headsOf(pass) {
+function headsOf(pass) {
   const lengths = [...pass.stages.values()].flatMap(({ axes }) => axes.flatMap(({ coordinates }) => coordinates));
   return Math.max(1, ...lengths.filter(([name]) => name === "head").map(([, length]) => length));
 }
