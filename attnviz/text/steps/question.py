@@ -31,7 +31,9 @@ def _asked(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
-    if trace.origin.question:
+    if of_model(trace) and not any(trace.origin.right):
+        return runs("What does the model answer to “{sentence}”?", sentence=sentence(queries))
+    if of_model(trace):
         return runs(trace.origin.question, sentence=sentence(queries))
     if queries != keys:
         return runs("What does “{word}” take from “{context}”?", word=_WORD, context=sentence(keys))
