@@ -97,3 +97,11 @@ def test_each_matrix_built_by_hand_has_a_scale_of_its_own_and_learnt_ones_side_b
     names = ("w_q_1", "w_k_1", "w_v_1")
     assert [own[name] for name in names] == [np.abs(built[name].value).max() for name in names]
     assert {shared[name] for name in names} == {max(np.abs(learnt[name].value).max() for name in names)}
+
+
+def test_what_enters_a_layer_keeps_its_own_scale():
+    model = MODELS["recall"]
+    trace = model.at(0).trace(model.examples[0][1])
+    found = limits(trace, steps_of(trace))
+    assert found["x"] == found["embeddings"] < found["residual_1"] < found["residual_2"]
+    assert found["residual_1"] == found["output_1"]

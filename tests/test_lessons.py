@@ -303,7 +303,12 @@ def test_where_the_parameters_of_a_model_are_from_is_said_of_each_and_of_no_othe
         ("a model that is wrong", 4, "nobody", r"at the last token: “\w+” with \d+ %, but “nobody” is right\."),
         ("a model asked at a word", 3, "dog", r"trained to answer at “dog”: “dog” with \d+ %, which is right\."),
         ("two layers built by hand", 4, "dog", r"built to answer at “the \(2\)”: “dog” with "),
-        ("two layers before training", 4, "dog", r"Before any training this model answers at “the \(2\)”: “dog” with "),
+        (
+            "two layers before training",
+            4,
+            "dog",
+            r"Before any training this model answers at “the \(2\)”: “dog” with \d+ %, which happens to be right",
+        ),
     ],
 )
 def test_what_a_model_answers_and_whether_it_is_right(name, answer, right, said):
@@ -319,6 +324,8 @@ def test_of_answers_that_tie_none_is_given():
     assert text(tied, "answer").endswith(
         "at the last token: 3 answers are equally probable, 33\u00a0% each, so it gives none."
     )
+    nearly = tied.with_change("logits", (4, 0), 1e-12)  # apart by rounding alone
+    assert text(nearly, "answer") == text(tied, "answer")
     one_ties = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4,), 0.0))
     assert "at each token; 1 of 2 answers are right." in text(one_ties, "answer")
 

@@ -246,3 +246,17 @@ def test_the_table_of_kinds_is_the_mean_of_the_scores_that_a_sentence_shows():
     of_all = [MODELS["who-is-it"].training_data(0, place)["kinds"] for place in range(12)]
     assert {each["limit"] for each in of_all} == {max(np.abs(each["values"]).max() for each in of_all)}
     assert all(MODELS[id].training_data(0, None)["kinds"] is None for id in ("mirror", "recall", "at-it", "short-cut"))
+
+
+@pytest.mark.parametrize("place", [0, 5, 11])
+def test_the_table_of_kinds_is_that_of_its_checkpoint(place):
+    """Adjective by adjective and noun by noun, from the matrices alone."""
+    choice = MODELS["who-is-it"]
+    model, shown = choice.at(0, place), choice.training_data(0, place)["kinds"]
+    word = dict(zip(model.task.words, model.embedding, strict=True))
+    (parameters,) = model.layers
+    rows, columns = ([model.task.words_by_kind[kind] for kind in kinds] for kinds in model.task.kinds)
+    for row, asking in enumerate(rows):
+        for column, answering in enumerate(columns):
+            scores = [word[a] @ parameters.w_q[0] @ parameters.w_k[0].T @ word[b] for a in asking for b in answering]
+            assert shown["values"][row][column] == pytest.approx(np.mean(scores) / np.sqrt(8), abs=1e-9)
