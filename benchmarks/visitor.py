@@ -91,22 +91,32 @@ class Visitor:
         """Close the tab."""
         await self.socket.close()
 
-    async def run(self, **parts: object) -> None:
-        """Run the script with the states of all widgets, and wait for its end."""
-        await self.ask(**parts)
+    async def run(self, *triggered: WidgetState, **parts: object) -> None:
+        """Run the script and wait for its end (see `ask`)."""
+        await self.ask(*triggered, **parts)
         await self.finished()
 
-    async def ask(
-        self, *triggered: WidgetState, fragment: str = "", page: str | None = None, back: bool = False
-    ) -> None:
-        """Ask for a run and don't wait; `page` is the hash of another page, `back` is the browser's Back."""
+    async def ask(self, *triggered: WidgetState, fragment: str = "", page: str = "", back: bool = False) -> None:
+        """Ask for a run and don't wait for it.
+
+        Parameters
+        ----------
+        *triggered : WidgetState
+            States that count for this run alone, besides those of all widgets.
+        fragment : str
+            The fragment to be run; empty for all of the script.
+        page : str
+            The hash of another page; empty for the present one.
+        back : bool
+            Whether the browser's Back leads there.
+        """
         message = BackMsg()
         asked = message.rerun_script
         asked.query_string = self.query
         asked.widget_states.widgets.extend([*self._states.values(), *triggered])
         asked.fragment_id = fragment
         asked.is_history_navigation = back
-        asked.page_script_hash = self._page_hash if page is None else page
+        asked.page_script_hash = page or self._page_hash
         if not asked.page_script_hash:
             asked.page_name = self._address.path.strip("/")
         asked.cached_message_hashes.extend(self._kept)
@@ -154,30 +164,22 @@ class Visitor:
 
     async def set(self, key: str, value: object) -> None:
         """Set the widget of a key, or press the button: a text, a number, True, or the labels that are picked."""
-        await self._act(self._state(self.widget(key), value))
+        state = _state(self.widget(key), value)
+        triggered = [state] if state.trigger_value else []
+        if not triggered:
+            self._states[state.id] = state
+        await self.run(*triggered, fragment=self._fragments[state.id])
 
     async def send(self, key: str, event: str, value: object) -> None:
         """Send what the script of a component says: an event of the component with this key."""
         state = WidgetState(id=_make_trigger_id(self.widget(key).id, "events"))
         state.json_trigger_value = json.dumps([{"event": event, "value": value}])
-        await self.run_with(state)
+        await self.run(state)
 
     async def turn(self, page: str) -> None:
         """Open another page of the menu by its path; "" is the first."""
         self.query = ""
         await self.run(page=self.pages[page])
-
-    async def _act(self, state: WidgetState) -> None:
-        if not state.trigger_value:
-            self._states[state.id] = state
-            await self.run(fragment=self._fragments.get(state.id, ""))
-        else:
-            await self.run_with(state)
-
-    async def run_with(self, *triggered: WidgetState) -> None:
-        """Run the script with states that count for this run alone."""
-        await self.ask(*triggered)
-        await self.finished()
 
     # what the page shows
 
@@ -197,15 +199,14 @@ class Visitor:
     def widget(self, key: str) -> object:
         """The widget or component of a key."""
         for element in self.elements.values():
-            widget = getattr(element, element.WhichOneof("type") or "empty")
-            if getattr(widget, "id", "").endswith(f"-{key}"):
-                return widget
+            if getattr(_inside(element), "id", "").endswith(f"-{key}"):
+                return _inside(element)
         raise KeyError(f"The page has no widget {key!r}; it has {sorted(self.keys())}.")
 
     def keys(self) -> set[str]:
         """The keys of all widgets and components on the page."""
-        widgets = (getattr(each, each.WhichOneof("type") or "empty") for each in self.elements.values())
-        return {widget.id.split("-", 2)[2] for widget in widgets if getattr(widget, "id", "").count("-") > 1}
+        ids = (getattr(_inside(each), "id", "") for each in self.elements.values())
+        return {each.split("-", 2)[2] for each in ids if each.count("-") > 1}
 
     # what it keeps
 
@@ -219,20 +220,18 @@ class Visitor:
             return
         element = message.delta.new_element
         self._drawn[tuple(message.metadata.delta_path)] = element
-        widget = getattr(element, element.WhichOneof("type") or "empty")
-        state = _first(widget) if getattr(widget, "id", "") else None
+        widget = _inside(element)
+        self._fragments[getattr(widget, "id", "")] = message.delta.fragment_id
+        state = _first(widget)
         if state is not None and (state.id not in self._states or widget.set_value):
             self._states[state.id] = state
-        if state is not None:
-            self._fragments[state.id] = message.delta.fragment_id
 
     def _end(self, status: int) -> bool:
         if status == ForwardMsg.FINISHED_EARLY_FOR_RERUN:
             return False
         is_part = status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
         self.elements = self.elements | self._drawn if is_part else self._drawn
-        widgets = (getattr(each, each.WhichOneof("type") or "empty") for each in self.elements.values())
-        present = {getattr(each, "id", "") for each in widgets}
+        present = {getattr(_inside(each), "id", "") for each in self.elements.values()}
         self._states = {name: state for name, state in self._states.items() if name in present}
         self._n_runs += 1
         self._kept = {
@@ -240,15 +239,6 @@ class Visitor:
         }
         self.seconds = time.perf_counter() - self._asked
         return True
-
-    def _state(self, widget: object, value: object) -> WidgetState:
-        state = WidgetState(id=widget.id)
-        name = _FIELDS[type(widget).__name__]
-        if name.endswith("array_value"):
-            getattr(state, name).data.extend(value)
-        else:
-            setattr(state, name, value)
-        return state
 
     async def _fetch(self, path: str) -> None:
         """Fetch a path for its cookies."""
@@ -280,28 +270,30 @@ _FIELDS = {
 """What a widget's state is called, by its kind."""
 
 
-def _first(widget: object) -> WidgetState | None:
-    """The state that the browser gives a widget as it draws it; None for buttons and what else has none."""
-    field = _FIELDS.get(type(widget).__name__)
-    if field is None or field == "trigger_value":
-        return None
+def _inside(element: Element) -> object:
+    return getattr(element, element.WhichOneof("type") or "empty")
+
+
+def _state(widget: object, value: object) -> WidgetState:
     state = WidgetState(id=widget.id)
-    if hasattr(widget, "options") and hasattr(widget, "default") and field.startswith("string"):
-        _pick(state, widget)
-    elif field == "double_array_value":
-        state.double_array_value.data.extend(widget.value if widget.set_value else widget.default)
+    field = _FIELDS[type(widget).__name__]
+    if field.endswith("array_value"):
+        getattr(state, field).data.extend(value)
     else:
-        setattr(state, field, widget.value if widget.set_value else widget.default)
+        setattr(state, field, value)
     return state
 
 
-def _pick(state: WidgetState, widget: object) -> None:
-    """What is picked of a list, by its label."""
-    if type(widget).__name__ == "ButtonGroup":
+def _first(widget: object) -> WidgetState | None:
+    """The state that the browser gives a widget as it draws it; None for buttons and what else has none."""
+    kind = type(widget).__name__
+    if _FIELDS.get(kind, "trigger_value") == "trigger_value":
+        return None
+    if kind == "ButtonGroup":
         labels = [each.content for each in widget.options]
-        picked = widget.raw_values if widget.set_value else [labels[place] for place in widget.default]
-        state.string_array_value.data.extend(picked)
-    elif widget.set_value:
-        state.string_value = widget.raw_value
-    elif widget.HasField("default"):
-        state.string_value = widget.options[widget.default]
+        return _state(widget, widget.raw_values if widget.set_value else [labels[place] for place in widget.default])
+    if kind in ("Selectbox", "Radio"):
+        if not (widget.set_value or widget.HasField("default")):
+            return None
+        return _state(widget, widget.raw_value if widget.set_value else widget.options[widget.default])
+    return _state(widget, widget.value if widget.set_value else widget.default)
