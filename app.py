@@ -23,4 +23,4 @@ if __name__ == "__main__":
         position="top",
     ).run()
 else:
-    app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware())
+    app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)
