@@ -24,7 +24,7 @@ def policy(frame_ancestors: str) -> str:
     frame_ancestors
         The pages that may embed ours, as in the header: `'self' https://course.example.edu`.
     """
-    if re.search(r"[;,\s]{2,}|[;,\r\n]", frame_ancestors):
+    if not re.fullmatch(r"[^\s;,]+( [^\s;,]+)*", frame_ancestors):
         raise ValueError(
             "ATTNVIZ_FRAME_ANCESTORS takes origins with one space between them, as in "
             f"\"'self' https://course.example.edu\"; it is {frame_ancestors!r}."
