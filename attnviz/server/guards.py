@@ -11,9 +11,11 @@ from starlette.routing import BaseRoute, Route
 from .doors import Doors
 from .headers import Headers
 from .hosts import Hosts
+from .leaving import swept
 from .log import quieten
 from .messages import Messages
 from .pace import Pace
+from .seats import Seats
 
 
 def routes() -> list[BaseRoute]:
@@ -23,14 +25,15 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Pace, Messages)]
+    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages)]
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
-    yield
+    async with swept():
+        yield
 
 
 async def _healthy(request: Request) -> PlainTextResponse:
