@@ -5,7 +5,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 
 import streamlit as st
 
-from attnviz.server import guards
+from attnviz.server import descriptors, guards
 
 if __name__ == "__main__":
     st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
@@ -23,4 +23,5 @@ if __name__ == "__main__":
         position="top",
     ).run()
 else:
-    app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware())
+    descriptors.allow_all()
+    app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)
