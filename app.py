@@ -8,8 +8,7 @@ import streamlit as st
 from attnviz.server import guards
 
 if __name__ == "__main__":
-    st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
-    st.navigation(
+    page = st.navigation(
         [
             st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
             st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
@@ -21,6 +20,8 @@ if __name__ == "__main__":
             st.Page("pages/what_if.py", title="What if", visibility="hidden"),
         ],
         position="top",
-    ).run()
+    )
+    st.set_page_config(page_title=f"{page.title} · attnviz", page_icon="🔎", layout="wide")
+    page.run()
 else:
     app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware())
