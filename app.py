@@ -8,6 +8,7 @@ import streamlit as st
 from attnviz.server import guards
 
 if __name__ == "__main__":
+    st.set_page_config(page_icon="🔎", layout="wide")  # before the pages, whose icons a font host would be asked for
     page = st.navigation(
         [
             st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
@@ -21,7 +22,7 @@ if __name__ == "__main__":
         ],
         position="top",
     )
-    st.set_page_config(page_title=f"{page.title} · attnviz", page_icon="🔎", layout="wide")
+    st.set_page_config(page_title=f"{page.title} · attnviz")
     page.run()
 else:
     app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware())
