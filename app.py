@@ -1,18 +1,29 @@
-"""The router: `streamlit run app.py`."""
+"""The app: `streamlit run app.py`.
+
+Streamlit imports this file once, to serve `app`, and runs it for each visitor, to show a page.
+"""
 
 import streamlit as st
 
-st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
-st.navigation(
-    [
-        st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
-        st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
-        st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
-        st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),
-        st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
-        st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
-        st.Page("pages/take_apart.py", title="Take it apart", visibility="hidden"),
-        st.Page("pages/what_if.py", title="What if", visibility="hidden"),
-    ],
-    position="top",
-).run()
+from attnviz.server import descriptors, guards
+
+if __name__ == "__main__":
+    st.set_page_config(page_icon="🔎", layout="wide")  # before the pages, whose icons a font host would be asked for
+    page = st.navigation(
+        [
+            st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
+            st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
+            st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
+            st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),
+            st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
+            st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
+            st.Page("pages/take_apart.py", title="Take it apart", visibility="hidden"),
+            st.Page("pages/what_if.py", title="What if", visibility="hidden"),
+        ],
+        position="top",
+    )
+    st.set_page_config(page_title=f"{page.title} · attnviz")
+    page.run()
+else:
+    descriptors.allow_all()
+    app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)

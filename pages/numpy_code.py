@@ -7,9 +7,9 @@ from attnviz.ui.sections import frame
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw_with_banner(shown)
+frame.draw_with_banner(shown, "The same in NumPy")
 trace = shown.trace
-st.subheader("The same in NumPy", anchor=False)
+st.header("The pass as a script", anchor=False)
 st.markdown(
     "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set by "
     "hand. Download the arrays and run the script beside them: it says of each stage whether it is identical to the "

@@ -107,7 +107,7 @@ MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if
 
 def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
     """Draw the matrices of one part of the model with what each is for; some of their numbers may be changed."""
-    st.markdown("##### What each block of each matrix is for")
+    st.markdown("## What each block of each matrix is for")
     st.markdown(
         "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
         f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "

@@ -26,7 +26,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
     of_all = shared(changes)
     chosen = next((idea for idea in IDEAS if idea.changes == changes), None)
     title = chosen.title if chosen else OWN if changes else NOTHING
-    st.markdown("##### Change it")
+    st.markdown("## Change it")
     st.radio(
         "What is changed",
         [NOTHING, *(idea.title for idea in IDEAS), OWN],
@@ -46,7 +46,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
 def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
     """Draw which strings break, by their length, with doors to the first of them."""
     results = tried(shared(changes))
-    st.markdown("##### Which strings break")
+    st.markdown("## Which strings break")
     st.markdown(
         f"All {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter came "
         "before exactly once are put to the model."

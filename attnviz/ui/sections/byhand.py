@@ -37,7 +37,7 @@ def update(shown: Shown, **parts: object) -> None:
 def ask(shown: Shown, fitted: Fitted) -> None:
     """Draw the box for a string, and help if it makes no pass."""
     scene = fitted.scene
-    st.markdown("##### Try it")
+    st.markdown("## Try it")
     st.text_input(
         "A string of the letters a to d",
         key=shown.holds("string", scene.sentence),
@@ -80,7 +80,7 @@ def trained(shown: Shown) -> None:
     for patterns in zip(*kept, strict=True):
         least = math.floor(100 * min(each["value"] for each in patterns))
         measured.append(f"{patterns[0]['label']} **{least} % or more**")
-    st.markdown("##### Training finds the same")
+    st.markdown("## Training finds the same")
     st.markdown(
         f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
         f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."

@@ -134,7 +134,7 @@ def _words(shown: Shown) -> None:
     """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
     model = MODELS[shown.scene.source]
     st.markdown(f"**{model.title}**  \n{model.lesson}")
-    st.caption(f"Given by the model: {model.given}.")
+    st.markdown(f":small[Given by the model: {model.given}.]")
     st.markdown("**The words it knows.** Pick one to add it to the sentence.")
     for kind, words in model.words_by_kind.items():
         st.pills(

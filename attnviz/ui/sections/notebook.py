@@ -31,7 +31,7 @@ def choose(shown: Shown) -> None:
 def draw(shown: Shown) -> None:
     """Tell the worked example that was chosen: what it shows, what went wrong in it, and where its numbers are from."""
     example = EXAMPLES[shown.scene.notebook]
-    st.subheader(example.title, anchor=False)
+    st.header(example.title, anchor=False)
     _passes(shown, example)
     _mistakes(shown, example)
     _published(example)
@@ -39,7 +39,7 @@ def draw(shown: Shown) -> None:
 
 def _passes(shown: Shown, example: Example) -> None:
     """What the example shows, and its passes to open."""
-    st.markdown(f"##### What it shows\n\n{example.description}")
+    st.markdown(f"### What it shows\n\n{example.description}")
     for variant in example.variants:
         with st.container(horizontal=True, vertical_alignment="center"):
             _door(shown, example, variant, "Open", f"open_{example.id}_{variant.id}")
@@ -99,7 +99,7 @@ def _line(print_out: PrintOut) -> str:
 
 
 def _mistakes(shown: Shown, example: Example) -> None:
-    st.markdown("##### What went wrong in it")
+    st.markdown("### What went wrong in it")
     for number, mistake in enumerate(example.mistakes):
         with st.container(border=True):
             st.markdown(f"**{mistake.title}**")
