@@ -307,3 +307,10 @@ def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_s
 def test_numbers_set_by_hand_make_no_large_audit_look_small(trace):
     firsts = [(stage.name, (0,) * len(stage.shape)) for stage in trace.stages if not stage.is_given][:16]
     assert audit.n_terms(trace.with_changes(*(Change(*first, 0.5) for first in firsts))) == audit.n_terms(trace)
+
+
+def test_of_two_slices_with_wrong_numbers_the_first_is_named():
+    right = audit.StageAudit("scores", 0, 1, 1, 0.0)
+    one, other = (audit.StageAudit("scores", 0, 1, 0, 1.0, Cell("scores", (n,), 1.0), 2.0) for n in range(2))
+    (joined,) = Audit((right, one, other)).stages
+    assert (joined.wrong, joined.n_agree, joined.n_made) == (one.wrong, 1, 3)

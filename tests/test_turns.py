@@ -72,7 +72,8 @@ def page():
             made.append(part)
             if part == 3 and len(made) == 4:  # the visitor does something else, or closes the tab
                 requests = get_script_run_ctx().script_requests
-                requests.request_stop() if "leave" in st.query_params else requests.request_rerun(RerunData())
+                # no statement of its own, which Streamlit would write on the page, and so look itself
+                _ = requests.request_stop() if "leave" in st.query_params else requests.request_rerun(RerunData())
             yield part
 
     for _ in in_turns(work()):
