@@ -14,7 +14,6 @@ from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split
 from attnviz.core.numbers import SURE, Numbers
-from attnviz.core.operations.input import Extent
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import Source
 from attnviz.core.terms import Cell
@@ -30,8 +29,10 @@ class Stage:
         Its word in the vocabulary, such as "scores".
     numbers : Numbers
         Its array, or how to make it.
-    extent : tuple of pairs of str and int
-        What each axis counts, and how many: (("head", 2), ("query", 6), ("key", 6)).
+    axes : tuple of str
+        What each axis counts, such as ("head", "query", "key").
+    shape : tuple of int
+        The lengths of the axes.
     operation : Operation or Source
     inputs : tuple of str
         The names of the stages that the operation reads.
@@ -41,7 +42,8 @@ class Stage:
 
     name: str
     numbers: Numbers
-    extent: Extent
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
     operation: Operation | Source
     inputs: tuple[str, ...] = ()
     overridden: frozenset[tuple[int, ...]] = frozenset()
@@ -58,7 +60,7 @@ class Stage:
         numbers = Numbers.of(value.copy())
         if not numbers.largest < math.inf and split(name)[0] not in HIDEABLE:
             finite(name, value)
-        return cls(name, numbers, tuple(zip(axes, value.shape, strict=True)), Source(recipe))
+        return cls(name, numbers, axes, value.shape, Source(recipe))
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
@@ -76,7 +78,7 @@ class Stage:
             numbers = Numbers(partial(_made, operation, [each.numbers for each in inputs]), largest)
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
-        return cls(name, numbers, operation.extent(*inputs), operation, tuple(each.name for each in inputs))
+        return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
 
     @property
     def value(self) -> np.ndarray:
@@ -87,16 +89,6 @@ class Stage:
     def largest(self) -> float:
         """What none of its numbers is larger than (see `Numbers`)."""
         return self.numbers.largest
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """What each axis counts, such as ("head", "query", "key")."""
-        return tuple([name for name, _ in self.extent])
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-        return tuple([n for _, n in self.extent])
 
     @property
     def size(self) -> int:

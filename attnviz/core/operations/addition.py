@@ -27,7 +27,7 @@ class Addition(Operation):
         return moves, added_up(moves, b)
 
     def extent(self, a: Input, b: Input) -> Extent:
-        return a.extent
+        return a.axes, a.shape
 
     def largest(self, a: Input, b: Input) -> float:
         return a.largest + b.largest

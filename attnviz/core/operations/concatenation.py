@@ -23,7 +23,7 @@ class Concatenation(Operation):
         return (np.stack(np.split(upstream, heads.shape[-3], axis=-1), axis=-3),)
 
     def extent(self, heads: Input) -> Extent:
-        return (heads.extent[1], ("heads * d_v", heads.shape[0] * heads.shape[2]))
+        return (heads.axes[1], "heads * d_v"), (heads.shape[1], heads.shape[0] * heads.shape[2])
 
     def largest(self, heads: Input) -> float:
         return heads.largest

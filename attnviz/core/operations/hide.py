@@ -29,7 +29,7 @@ class Hide(Operation):
         return np.where(mask, upstream, 0), None
 
     def extent(self, scaled: Input, mask: Input) -> Extent:
-        return scaled.extent
+        return scaled.axes, scaled.shape
 
     def largest(self, scaled: Input, mask: Input) -> float:
         return scaled.largest

@@ -25,7 +25,9 @@ class Identity(Operation):
         return (upstream if self.heads is None else upstream.sum(axis=-3),)
 
     def extent(self, x: Input) -> Extent:
-        return (*(() if self.heads is None else (("head", self.heads),)), (self.rows, x.shape[-2]), x.extent[-1])
+        if self.heads is None:
+            return (self.rows, x.axes[-1]), x.shape
+        return ("head", self.rows, x.axes[-1]), (self.heads, *x.shape)
 
     def largest(self, x: Input) -> float:
         return x.largest

@@ -4,14 +4,15 @@ from typing import Protocol
 
 import numpy as np
 
-Extent = tuple[tuple[str, int], ...]
-"""The name of each axis and its length."""
+Extent = tuple[tuple[str, ...], tuple[int, ...]]
+"""The names of the axes, and their lengths."""
 
 
 class Input(Protocol):
     """A stage, as an operation reads it."""
 
-    extent: Extent
+    axes: tuple[str, ...]
+    shape: tuple[int, ...]
 
     @property
     def value(self) -> np.ndarray:
@@ -20,11 +21,3 @@ class Input(Protocol):
     @property
     def largest(self) -> float:
         """What none of its numbers is larger than, whatever its sign; inf where some hide keys."""
-
-    @property
-    def axes(self) -> tuple[str, ...]:
-        """The names of the axes."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""

@@ -28,7 +28,7 @@ class Projection(Operation):
         return (of_x, of_w) if b is None else (of_x, of_w, added_up(upstream.sum(axis=-2), b))
 
     def extent(self, x: Input, w: Input, b: Input | None = None) -> Extent:
-        return (*w.extent[:-2], (self.rows, x.shape[-2]), w.extent[-1])
+        return (*w.axes[:-2], self.rows, w.axes[-1]), (*w.shape[:-2], x.shape[-2], w.shape[-1])
 
     def largest(self, x: Input, w: Input, b: Input | None = None) -> float:
         return x.largest * w.largest * w.shape[-2] + (0.0 if b is None else b.largest)

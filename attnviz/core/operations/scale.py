@@ -31,7 +31,7 @@ class Scale(Operation):
         return (self.compute(upstream),)
 
     def extent(self, scores: Input) -> Extent:
-        return scores.extent
+        return scores.axes, scores.shape
 
     def largest(self, scores: Input) -> float:
         return scores.largest if self.factor is None else scores.largest * abs(self.factor)

@@ -41,10 +41,10 @@ class Softmax(Operation):
         return largest, exponentials, exponentials.sum(axis=-1, keepdims=True)
 
     def extent(self, masked: Input) -> Extent:
-        return masked.extent
+        return masked.axes, masked.shape
 
     def largest(self, masked: Input) -> float:
-        return 1.0 if masked.largest * 2 < math.inf else math.inf  # so far may a number be from the row's maximum
+        return 1.0 if masked.largest * 2 < math.inf else math.inf  # twice as far may one be from the largest
 
     def rule(self, masked: Input) -> Rule:
         largest, exponentials, sums = self._parts(masked.value)

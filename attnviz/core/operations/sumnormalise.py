@@ -48,7 +48,7 @@ class SumNormalise(Operation):
         return counted, divisor
 
     def extent(self, masked: Input) -> Extent:
-        return masked.extent
+        return masked.axes, masked.shape
 
     def largest(self, masked: Input) -> float:
         return math.inf  # a row that adds up to almost 0 is found by looking

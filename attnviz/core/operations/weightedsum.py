@@ -22,7 +22,7 @@ class WeightedSum(Operation):
         return upstream @ v.swapaxes(-1, -2), attention.swapaxes(-1, -2) @ upstream
 
     def extent(self, attention: Input, v: Input) -> Extent:
-        return (*attention.extent[:-1], v.extent[-1])
+        return (*attention.axes[:-1], v.axes[-1]), (*attention.shape[:-1], v.shape[-1])
 
     def largest(self, attention: Input, v: Input) -> float:
         return attention.largest * v.largest * v.shape[-2]
