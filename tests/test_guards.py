@@ -19,7 +19,7 @@ from attnviz.server.headers import Headers, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
 from attnviz.server.log import MINUTE, Once
 from attnviz.server.messages import LARGEST, Messages, judged
-from attnviz.server.pace import BURST, RATE, Bucket, Pace
+from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
 
 MARKER = "mangosteen"
 
@@ -256,6 +256,35 @@ def test_who_does_not_read_is_not_heard():
         return taken
 
     assert len(asyncio.run(story())) == 1
+
+
+def test_who_goes_on_is_hung_up_on(monkeypatch):
+    """A flood takes as long as the pace says, then ends; a rest in between makes good for what was early."""
+    now = [0.0]
+
+    async def sleep(seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr("attnviz.server.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("attnviz.server.pace.asyncio.sleep", sleep)
+    taken, sent = drive(Pace, received(*HEARD[1:2] * 1_000))
+    assert (len(taken), now[0]) == (BURST + PATIENCE, pytest.approx(PATIENCE / RATE))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+    def slower(app):
+        async def rested(scope, receive, send):
+            async def received():
+                if len(taken) % BURST == 0:
+                    now[0] += BURST / RATE
+                taken.append(await receive())
+                return taken[-1]
+
+            await Pace(app)(scope, received, send)
+
+        return rested
+
+    taken = []
+    assert len(drive(slower, received(*HEARD[1:2] * 1_000))[0]) == 1_000
 
 
 def written(filter_, message, *arguments, line=1, level=logging.WARNING, error=None):
