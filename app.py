@@ -8,8 +8,8 @@ import streamlit as st
 from attnviz.server import descriptors, guards
 
 if __name__ == "__main__":
-    st.set_page_config(page_title="attnviz", page_icon="🔎", layout="wide")
-    st.navigation(
+    st.set_page_config(page_icon="🔎", layout="wide")  # before the pages, whose icons a font host would be asked for
+    page = st.navigation(
         [
             st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
             st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
@@ -21,7 +21,9 @@ if __name__ == "__main__":
             st.Page("pages/what_if.py", title="What if", visibility="hidden"),
         ],
         position="top",
-    ).run()
+    )
+    st.set_page_config(page_title=f"{page.title} · attnviz")
+    page.run()
 else:
     descriptors.allow_all()
     app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)

@@ -6,8 +6,8 @@ from attnviz.ui.sections import audit, frame
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw_with_banner(shown)
-st.subheader("Can these numbers be trusted?", anchor=False)
+frame.draw_with_banner(shown, "Audit")
+st.header("Can these numbers be trusted?", anchor=False)
 st.markdown(
     "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed from "
     "its own terms, one multiplication after the other, in plain Python with `math.exp` and the exact `math.fsum`. "

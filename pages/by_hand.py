@@ -8,7 +8,7 @@ from attnviz.ui.state import store
 shown = store.read()
 frame.draw_without_controls(shown)
 with st.container(width=1280):
-    st.header("Built by hand", anchor=False)
+    st.title("Built by hand", anchor=False)
     st.markdown(
         "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
         "hand to answer one question: **what followed the last letter the time before?** After “abca” that is b. "

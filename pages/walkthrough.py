@@ -5,5 +5,5 @@ from attnviz.ui.state import store
 from attnviz.ui.viewer import component
 
 shown = store.read()
-frame.draw(shown)
+frame.draw(shown, "Walkthrough")
 component.draw(shown)

@@ -8,7 +8,7 @@ from attnviz.ui.state import store
 shown = store.read()
 frame.draw_without_controls(shown)
 with st.container(width=900):
-    st.header("What attention doesn't say", anchor=False)
+    st.title("What attention doesn't say", anchor=False)
     st.markdown(
         "In *Who is “it”?* the last word looks at the noun that “it” stands for, and the answer follows. It is "
         "tempting to read every picture of attention so: *this word looks there, so that is why.* Three measurements "

@@ -10,7 +10,7 @@ from attnviz.ui.state import store
 shown = store.read()
 frame.draw_without_controls(shown)
 with st.container(width=900):
-    st.header("Worked examples", anchor=False)
+    st.title("Worked examples", anchor=False)
     agreement = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
     st.markdown(
         "Five notebooks on attention, rebuilt number by number. Each shows one thing well, and each gets something "

@@ -75,7 +75,7 @@ def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_w
     example = EXAMPLES[notebook]
     assert at.radio(key="notebook").value == notebook
     assert at.radio(key="notebook").options[list(EXAMPLES).index(notebook)] == f"**{example.title}.** {example.lesson}"
-    assert at.subheader[0].value == example.title
+    assert at.header[0].value == example.title
     folded = {plain(each.value) for each in at.expander[0].markdown}
     assert example.source in folded
     in_sight = " ".join([*at.radio(key="notebook").options, *(set(texts(at)) - folded)])

@@ -8,19 +8,20 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from .doors import Doors
-from .headers import Headers
-from .hosts import Hosts
-from .leaving import swept
-from .log import quieten
-from .messages import Messages
-from .pace import Pace
-from .seats import Seats
+from attnviz.server import scripts
+from attnviz.server.doors import Doors
+from attnviz.server.headers import Headers
+from attnviz.server.hosts import Hosts
+from attnviz.server.leaving import swept
+from attnviz.server.log import quieten
+from attnviz.server.messages import Messages
+from attnviz.server.pace import Pace
+from attnviz.server.seats import Seats
 
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy)]
+    return [Route("/healthz", _healthy), scripts.route()]
 
 
 def middleware() -> list[Middleware]:

@@ -12,6 +12,7 @@ from attnviz.text.wording import counted
 from attnviz.ui.sections import heatmap
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 WORDS = MODEL.task.words
 WAVES = tuple(f"{name} {wave}" for wave in (1, 2, 3) for name in ("cos", "sin"))
@@ -107,7 +108,7 @@ MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if
 
 def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
     """Draw the matrices of one part of the model with what each is for; some of their numbers may be changed."""
-    st.markdown("##### What each block of each matrix is for")
+    st.markdown("## What each block of each matrix is for")
     st.markdown(
         "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
         f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "
@@ -129,11 +130,11 @@ def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
                 )
 
 
-def turn_to(shown: Shown, changes: tuple[Change, ...]) -> None:
+def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:
     """Show a part of the model in which something is changed, in a callback."""
     parts = _changed(changes)
-    if parts and shown.value("part") not in parts:
-        shown.shows("part", parts[0])
+    if parts and writer.value("part") not in parts:
+        writer.shows("part", parts[0])
 
 
 def _changed(changes: tuple[Change, ...]) -> list[str]:

@@ -18,6 +18,7 @@ from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.blocks import LAYER_1, LAYER_2, VECTOR
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 SOURCE, TRAINED = "by-hand", "recall"
 
@@ -27,24 +28,24 @@ def fitted(shown: Shown) -> Fitted:
     return shown if shown.scene.source == SOURCE else fit(of_model(SOURCE))
 
 
-def update(shown: Shown, **parts: object) -> None:
+def update(writer: Writer, **parts: object) -> None:
     """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
-    if shown.kept.source != SOURCE:
+    if writer.kept.source != SOURCE:
         parts = door.parts_of(SOURCE, MODEL.task.examples[0][1]) | parts
-    shown.update(**parts)
+    writer.update(**parts)
 
 
 def ask(shown: Shown, fitted: Fitted) -> None:
     """Draw the box for a string, and help if it makes no pass."""
     scene = fitted.scene
-    st.markdown("##### Try it")
+    st.markdown("## Try it")
     st.text_input(
         "A string of the letters a to d",
         key=shown.holds("string", scene.sentence),
         live=True,
         max_chars=MAX_CHARACTERS,
         on_change=_typed,
-        args=(shown,),
+        args=(shown.writer,),
     )
     if fitted.refused:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
@@ -80,7 +81,7 @@ def trained(shown: Shown) -> None:
     for patterns in zip(*kept, strict=True):
         least = math.floor(100 * min(each["value"] for each in patterns))
         measured.append(f"{patterns[0]['label']} **{least} % or more**")
-    st.markdown("##### Training finds the same")
+    st.markdown("## Training finds the same")
     st.markdown(
         f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
         f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
@@ -116,5 +117,5 @@ def share(value: float) -> str:
     return f"{value:g}" if value in (0, 1) else precise(value)
 
 
-def _typed(shown: Shown) -> None:
-    update(shown, sentence=shown.value("string"))
+def _typed(writer: Writer) -> None:
+    update(writer, sentence=writer.value("string"))

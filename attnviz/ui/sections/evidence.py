@@ -36,7 +36,7 @@ def second_nouns(model: str) -> Evidence:
 def other_attention(shown: Shown) -> None:
     """Two models with the same answers and different attention."""
     last, it = held_out(READ_AT_LAST), held_out(READ_AT_IT)
-    st.subheader("1. The same answers, other attention", anchor=False)
+    st.header("1. The same answers, other attention", anchor=False)
     st.markdown(
         f"Two models learnt the same task. One answers at the last word, the other at “it”. Of {len(last.right)} "
         f"held-out sentences both answer {_right('nothing')} right. On average the first pays "
@@ -101,7 +101,7 @@ def _without_look(trace: Trace) -> Trace:
 def short_cut(shown: Shown) -> None:
     """A model that solved its task by a short cut."""
     own, other, honest = held_out(SHORT_CUT), second_nouns(SHORT_CUT), second_nouns(READ_AT_LAST)
-    st.subheader("2. A short cut looks like understanding", anchor=False)
+    st.header("2. A short cut looks like understanding", anchor=False)
     st.markdown(
         "In all sentences that this model was trained on, the right noun came first. Of "
         f"{len(own.right)} held-out sentences of that kind it answers **{percent(own.accuracy)}** right, with "
@@ -121,7 +121,7 @@ def random_parameters(shown: Shown) -> None:
     """The same question put to random parameters."""
     choice = MODELS[READ_AT_LAST]
     before = {seed: held_out(READ_AT_LAST, seed, 0) for seed in choice.seeds}
-    st.subheader("3. Random parameters can look convincing", anchor=False)
+    st.header("3. Random parameters can look convincing", anchor=False)
     shares = [each.right.mean() for each in before.values()]
     telling = [each.rather_right for each in before.values()]
     seed = max(before, key=lambda each: before[each].right.max())

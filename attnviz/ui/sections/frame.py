@@ -10,9 +10,14 @@ from attnviz.ui.state import arrival
 from attnviz.ui.state.store import Shown
 
 
-def draw(shown: Shown) -> None:
-    """Draw what every page of a pass begins with. Ends the page with a sentence of help where there is no pass."""
+def draw(shown: Shown, title: str) -> None:
+    """Draw what every page of a pass begins with. Ends the page with a sentence of help where there is no pass.
+
+    The title takes no room: it is heard, and the menu shows it.
+    """
     style.draw()
+    with st.container(key=shown.key("title")):
+        st.title(title, anchor=False)
     arrival.keep_address(shown.unwritten)
     _say((*shown.notices, *controls.draw(shown), *shown.refused))
     if shown.trace is None:
@@ -20,9 +25,9 @@ def draw(shown: Shown) -> None:
         st.stop()
 
 
-def draw_with_banner(shown: Shown) -> None:
+def draw_with_banner(shown: Shown, title: str) -> None:
     """Draw the frame, and say what is set by hand if anything is."""
-    draw(shown)
+    draw(shown, title)
     banner.draw(shown)
 
 

@@ -13,6 +13,7 @@ from attnviz.examples.variant import Variant
 from attnviz.scene.scene import Scene
 from attnviz.text.steps import STEPS, entry, steps_of
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 
 def choose(shown: Shown) -> None:
@@ -23,7 +24,7 @@ def choose(shown: Shown) -> None:
         format_func=lambda notebook: f"**{EXAMPLES[notebook].title}.** {EXAMPLES[notebook].lesson}",
         key=shown.shows("notebook", shown.scene.notebook),
         on_change=_chosen,
-        args=(shown,),
+        args=(shown.writer,),
         label_visibility="collapsed",
     )
 
@@ -31,7 +32,7 @@ def choose(shown: Shown) -> None:
 def draw(shown: Shown) -> None:
     """Tell the worked example that was chosen: what it shows, what went wrong in it, and where its numbers are from."""
     example = EXAMPLES[shown.scene.notebook]
-    st.subheader(example.title, anchor=False)
+    st.header(example.title, anchor=False)
     _passes(shown, example)
     _mistakes(shown, example)
     _published(example)
@@ -39,7 +40,7 @@ def draw(shown: Shown) -> None:
 
 def _passes(shown: Shown, example: Example) -> None:
     """What the example shows, and its passes to open."""
-    st.markdown(f"##### What it shows\n\n{example.description}")
+    st.markdown(f"### What it shows\n\n{example.description}")
     for variant in example.variants:
         with st.container(horizontal=True, vertical_alignment="center"):
             _door(shown, example, variant, "Open", f"open_{example.id}_{variant.id}")
@@ -99,7 +100,7 @@ def _line(print_out: PrintOut) -> str:
 
 
 def _mistakes(shown: Shown, example: Example) -> None:
-    st.markdown("##### What went wrong in it")
+    st.markdown("### What went wrong in it")
     for number, mistake in enumerate(example.mistakes):
         with st.container(border=True):
             st.markdown(f"**{mistake.title}**")
@@ -127,5 +128,5 @@ def _step_of(mistake: Mistake) -> str:
     return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)
 
 
-def _chosen(shown: Shown) -> None:
-    shown.update(notebook=shown.value("notebook"))
+def _chosen(writer: Writer) -> None:
+    writer.update(notebook=writer.value("notebook"))

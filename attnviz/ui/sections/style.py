@@ -8,6 +8,7 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-address { display: none; }
+[class*="st-key-title"] { position: absolute; width: 1px; clip-path: inset(50%); } /* heard, not seen */
 
 /* settings: one line of boxes, each behind its small label; on a phone two lines, labels above */
 [class*="st-key-settings"] { gap: 0.4rem 0.75rem; flex-wrap: wrap; }
@@ -69,6 +70,9 @@ _STYLE = """<style>
 
 /* Plotly's grey letters are too faint on a coloured cell: they are the page's */
 .js-plotly-plot text { fill: currentColor !important; }
+
+/* the text of what is chosen can be read on its own colour */
+[data-selected="true"] p { color: light-dark(#1b2430, #e8ecf2); }
 
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
