@@ -18,18 +18,20 @@ def go(page, name):
 
 def test_a_deep_link_on_a_server_that_has_just_started(visit):
     with served() as address:
-        page = visit(address=address).open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
+        tab = visit(address=address)
+        page = tab.open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
         expect(heading(page, "Scores become shares")).to_be_visible()
         expect(page.get_by_role("heading", name="attention[head 3, day, new]")).to_be_visible()
-        page.close()  # before its server ends, which it would miss
+        tab.leave()  # before its server ends, which it would miss
 
 
 def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
     with served() as address:
-        page = visit(address=address).open("worked_examples" + at(notebook="002"))
+        tab = visit(address=address)
+        page = tab.open("worked_examples" + at(notebook="002"))
         expect(heading(page, "Attention needs no parameters")).to_be_visible()
         expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
-        page.close()  # before its server ends, which it would miss
+        tab.leave()  # before its server ends, which it would miss
 
 
 def test_settings_survive_a_page_switch_and_a_reload(visit):
