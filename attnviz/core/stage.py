@@ -33,7 +33,8 @@ class Stage:
     inputs : tuple of str
         The names of the stages that the operation reads.
     overridden : frozenset of tuple of int
-        The cells that hold a number set by hand, not their operation's (see `Trace.with_change`).
+        Which cells hold a number set by hand, not their operation's: their index, or what it begins with
+        (see `Trace.with_change`).
     """
 
     name: str
@@ -89,8 +90,11 @@ class Stage:
         """The stage with `number` at `index`, or in all cells whose index begins so."""
         value = self.value.copy()
         value[index] = number
-        cells = {(*index, *rest) for rest in np.ndindex(self.shape[len(index) :])}
-        return replace(self, value=value, overridden=self.overridden | cells)
+        return replace(self, value=value, overridden=self.overridden | {index})
+
+    def is_overridden(self, index: tuple[int, ...]) -> bool:
+        """Whether the cell at `index` holds a number set by hand."""
+        return not self.overridden.isdisjoint(index[:n] for n in range(1, len(index) + 1))
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits the stage: the index its axes, the number its kind."""

@@ -141,7 +141,7 @@ class Trace:
         index = tuple(operator.index(i) for i in index)
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
-        if index in stage.overridden:
+        if stage.is_overridden(index):
             return Given(stage.cell(index).value, "set by you")
         if stage.is_given:
             return Given(stage.cell(index).value, stage.operation.recipe)

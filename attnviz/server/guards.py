@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
+from attnviz.server import scripts
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
@@ -20,7 +21,7 @@ from attnviz.server.seats import Seats
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy)]
+    return [Route("/healthz", _healthy), scripts.route()]
 
 
 def middleware() -> list[Middleware]:

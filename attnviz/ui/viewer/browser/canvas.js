@@ -7,10 +7,9 @@ import { faceAt } from "./face.js";
 export function makeCanvas([rows, columns]) {
   const grid = element("div", "cells drawn");
   const canvas = element("canvas");
-  const row = element("div"), cell = element("div", "here");
+  const row = element("div");
+  let cell = makeCell();
   row.setAttribute("role", "row");
-  cell.setAttribute("role", "gridcell");
-  cell.tabIndex = 0;
   row.append(cell);
   grid.append(canvas, row);
   grid.setAttribute("aria-rowcount", rows);
@@ -36,9 +35,12 @@ export function makeCanvas([rows, columns]) {
       if (!cell.matches(":focus")) stand(place);
     },
     focus(place) {
+      const before = cell; // another element, as what has the keyboard is heard but once
+      cell = makeCell();
+      row.append(cell);
       stand(place);
       cell.focus();
-      cell.dispatchEvent(new FocusEvent("focusin", { bubbles: true })); // it has it already, and is at another place
+      before.remove();
     },
     size: () => [rows, columns],
     placeIn(event) {
@@ -47,6 +49,13 @@ export function makeCanvas([rows, columns]) {
       return [inside((event.clientY - top) / size[1], rows), inside((event.clientX - left) / size[0], columns)];
     },
   };
+}
+
+function makeCell() {
+  const cell = element("div", "here");
+  cell.setAttribute("role", "gridcell");
+  cell.tabIndex = 0;
+  return cell;
 }
 
 function inside(place, length) {
