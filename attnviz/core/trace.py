@@ -237,12 +237,7 @@ class Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
         return replace(
             self,
-            stages=tuple(
-                replace(stage, value=np.asarray(values[stage.name], dtype=np.float64))
-                if stage.name in values
-                else stage
-                for stage in self.stages
-            ),
+            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
         )
 
     def beginning_with(self, stages: Iterable[Stage]) -> Trace:
