@@ -89,12 +89,14 @@ def test_two_sessions_fill_no_more_than_their_share():
 
 
 def test_it_never_holds_more_than_its_room_and_what_a_class_asks_for_stays():
-    kept = Answers(room=SHARE * size() + SHARE)
+    kept = Answers(room=SHARE * (size() + 1_000))
     ask(kept, OWN, "c1", "c2", "c3", "c4")
     for seed in range(100, 120):
         ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
-        assert kept.n_bytes <= SHARE * size() + SHARE
+        assert is_kept(kept, seeded(seed))
+        assert kept.n_bytes <= SHARE * (size() + 1_000)
     assert is_kept(kept, OWN)
+    assert not is_kept(kept, seeded(100))
 
 
 def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
