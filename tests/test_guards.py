@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import re
+import socket
 
 import pytest
 from asgi import ask, drive
@@ -14,11 +15,11 @@ from starlette.routing import Mount
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from attnviz.server import guards
+from attnviz.server import guards, share
 from attnviz.server.doors import is_open
 from attnviz.server.headers import Headers, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
-from attnviz.server.log import MINUTE, Once
+from attnviz.server.log import MINUTE, Once, quieten
 from attnviz.server.messages import LARGEST, Messages, judged
 from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
 from attnviz.server.runs import Runs
@@ -396,3 +397,34 @@ def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):
         return guard.free
 
     assert asyncio.run(story()) == 1
+
+
+def test_little_is_read_from_one_connection_at_once(monkeypatch):
+    monkeypatch.setattr(asyncio.selector_events._SelectorTransport, "max_size", 256 * 1024)
+    share.bound()
+    chunks = []
+
+    class Reader(asyncio.Protocol):
+        def data_received(self, data):
+            chunks.append(len(data))
+
+    async def story():
+        ours, theirs = socket.socketpair()
+        transport, _ = await asyncio.get_running_loop().connect_accepted_socket(Reader, ours)
+        theirs.sendall(b"0" * 20_000)
+        while sum(chunks) < 20_000:
+            await asyncio.sleep(0)
+        transport.close()
+        theirs.close()
+
+    asyncio.run(story())
+    assert max(chunks) == share.BYTES
+
+
+def test_all_that_serves_is_quiet(monkeypatch):
+    """Every logger of what serves the app is quiet once it is served."""
+    for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
+        monkeypatch.setattr(logging.getLogger(name), "filters", [])
+    quieten()
+    for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
+        assert [type(each) for each in logging.getLogger(name).filters] == [Once]
