@@ -43,7 +43,7 @@ export function channels(text) {
 
 // The colours that numbers have on the page on which `element` stands.
 export function coloursOf(element, palette) {
-  const { color, backgroundColor } = getComputedStyle(element.closest(".viewer, .pages")); // where colours are forced, those
+  const { color, backgroundColor } = getComputedStyle(element.closest(".viewer, .pages") ?? element); // where colours are forced, those
   return { ...palette, page: channels(backgroundColor), text: channels(color) };
 }
 
