@@ -45,14 +45,24 @@ def served(script="app.py"):
 class Tab:
     """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server."""
 
-    def __init__(self, context, address):
-        self.address = address
+    def __init__(self, context):
         self.page = context.new_page()
-        self.errors, self.elsewhere, self.told = [], set(), []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", self._watch)
         self.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: self.told.append(sent)))
+
+    def begin(self, address, width=1440):
+        """Be as good as new, for a visit to an address."""
+        self.address = address
+        self.errors, self.elsewhere, self.told = [], set(), []
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.mouse.move(0, 0)
+        return self
+
+    def leave(self):
+        """Go where nothing is, before the server ends or another visit begins."""
+        self.page.goto("about:blank")
 
     def open(self, path=""):
         self.page.goto(f"{self.address}/{path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Sequence
 
 from attnviz.analysis.gradients import gradients
@@ -71,6 +72,11 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
     }
+
+
+def written(fitted: Fitted, **asked: object) -> bytes:
+    """The document as JSON."""
+    return json.dumps(document(fitted, **asked), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def where(scene: Scene, trace: Trace) -> dict:

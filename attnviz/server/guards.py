@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
+from attnviz.server import scripts
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
@@ -15,17 +16,18 @@ from attnviz.server.leaving import swept
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
 from attnviz.server.pace import Pace
+from attnviz.server.runs import Runs
 from attnviz.server.seats import Seats
 
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy)]
+    return [Route("/healthz", _healthy), scripts.route()]
 
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages)]
+    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages, Runs)]
 
 
 @asynccontextmanager

@@ -1,8 +1,11 @@
 // Bars: one row of numbers as bars over the keys, for each way that a step shows it: scores, exponentials, shares.
-import { coloursOf, css, mixed } from "./colour.js";
+import { coloursOf, css, overPage } from "./colour.js";
 import { element } from "./element.js";
 import { short } from "./numeral.js";
 import { stepAt } from "./state.js";
+
+const FAINT = 0.65; // as strong as what one sees beside the page
+const FEW = 8; // bars that have room for what they say
 
 export function makeBars(tools) {
   const box = element("section", "bars");
@@ -36,17 +39,21 @@ function drawRow([name, array], pass, where, look, colours, tools) {
     Object.assign(bar.style, {
       height: `${100 * size}%`,
       bottom: `${(100 * (Math.min(value, 0) - low)) / range || 0}%`,
-      background: css(mixed(colours.share, colours.page, place === selected ? 0.9 : 0.45)),
+      background: css(overPage(colours.share, colours.page, place === selected ? 0.92 : FAINT)),
     });
     bar.hidden = !isThere;
     const zero = element("span", "zero");
     zero.style.bottom = `${(-100 * low) / range}%`;
-    column.append(bar, zero, element("span", "number", isThere && values.length <= 8 ? short(value) : ""));
+    const isNamed = values.length <= FEW;
+    column.append(bar, zero, element("span", "number", isThere && isNamed ? short(value) : ""), element("span", "key", isNamed ? labels[place] : ""));
     column.onclick = () => tools.pick(name, at);
     column.onpointerenter = () => tools.point(name, at);
     column.onpointerleave = () => tools.point(name, null);
     return column;
   }));
-  row.append(element("span", "of", array ? "exp(score − max)" : pass.stages.get(name).title), columns);
+  const title = array ? "exp(score − max)" : pass.stages.get(name).title;
+  row.setAttribute("role", "group");
+  row.setAttribute("aria-label", title);
+  row.append(element("span", "of", title), columns);
   return row;
 }

@@ -7,15 +7,14 @@ import { faceAt } from "./face.js";
 export function makeCanvas([rows, columns]) {
   const grid = element("div", "cells drawn");
   const canvas = element("canvas");
-  const row = element("div"), cell = element("div", "here");
+  const row = element("div");
+  let cell = makeCell();
   row.setAttribute("role", "row");
-  cell.setAttribute("role", "gridcell");
-  cell.tabIndex = 0;
   row.append(cell);
   grid.append(canvas, row);
   grid.setAttribute("aria-rowcount", rows);
   grid.setAttribute("aria-colcount", columns);
-  let size = [1, 1], describe = () => "", here = [0, 0];
+  let size = [1, 1], describe = () => "", here = [0, 0], isMoving = false;
   const stand = (place) => {
     here = place;
     Object.assign(cell.dataset, { row: place[0], column: place[1] });
@@ -33,12 +32,17 @@ export function makeCanvas([rows, columns]) {
       stand(here);
     },
     select(place) {
-      if (!cell.matches(":focus")) stand(place);
+      if (!isMoving && !cell.matches(":focus")) stand(place);
     },
     focus(place) {
+      const before = cell; // another element, as what has the keyboard is heard but once
+      cell = makeCell();
+      row.append(cell);
       stand(place);
+      isMoving = true;
       cell.focus();
-      cell.dispatchEvent(new FocusEvent("focusin", { bubbles: true })); // it has it already, and is at another place
+      isMoving = false;
+      before.remove();
     },
     size: () => [rows, columns],
     placeIn(event) {
@@ -47,6 +51,13 @@ export function makeCanvas([rows, columns]) {
       return [inside((event.clientY - top) / size[1], rows), inside((event.clientX - left) / size[0], columns)];
     },
   };
+}
+
+function makeCell() {
+  const cell = element("div", "here");
+  cell.setAttribute("role", "gridcell");
+  cell.tabIndex = 0;
+  return cell;
 }
 
 function inside(place, length) {

@@ -9,7 +9,11 @@ export function background(value, { scale, limit }, colours) {
   const isShare = scale === "share";
   const size = Math.min(Math.abs(isShare ? value : value / limit), 1);
   const hue = isShare ? colours.share : value < 0 ? colours.negative : colours.positive;
-  return mixed(onPage(hue, colours.page), colours.page, STRONGEST * size ** CURVE);
+  return overPage(hue, colours.page, STRONGEST * size ** CURVE);
+}
+
+export function overPage(hue, page, strength) {
+  return mixed(onPage(hue, page), page, strength);
 }
 
 // A dark page leaves little room below a deep colour: there it is lighter, so that small numbers can be told apart.
@@ -39,12 +43,8 @@ export function channels(text) {
 
 // The colours that numbers have on the page on which `element` stands.
 export function coloursOf(element, palette) {
-  const style = getComputedStyle(element);
-  return {
-    ...palette,
-    page: channels(style.getPropertyValue("--page")),
-    text: channels(style.getPropertyValue("--text")),
-  };
+  const { color, backgroundColor } = getComputedStyle(element.closest(".viewer, .pages") ?? element); // where colours are forced, those
+  return { ...palette, page: channels(backgroundColor), text: channels(color) };
 }
 
 // A scale as a CSS gradient, from its lowest number to its highest.

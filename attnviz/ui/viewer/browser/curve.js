@@ -1,5 +1,6 @@
 // Curves: loss and held-out accuracy over the steps of a training, with a tick at each checkpoint.
 import { svgElement } from "./element.js";
+import { percent, short } from "./numeral.js";
 
 const WIDTH = 100, HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
 const TICK = 12;
@@ -11,7 +12,7 @@ export function along({ checkpoints }, step) {
 
 export function drawCurve(training) {
   const { curve, checkpoints, at } = training;
-  const drawing = svgElement("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", "aria-hidden": "true" });
+  const drawing = svgElement("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": spoken(curve) });
   const most = Math.max(...curve.map(([, loss]) => loss));
   const x = (step) => WIDTH * along(training, step);
   drawing.append(
@@ -21,6 +22,11 @@ export function drawCurve(training) {
     drawLine("accuracy", curve.map(([step, , accuracy]) => [x(step), HEIGHT * (1 - accuracy)])),
   );
   return drawing;
+}
+
+function spoken(curve) {
+  const [[, loss, accuracy], [last, endLoss, endAccuracy]] = [curve[0], curve.at(-1)];
+  return `The loss goes from ${short(loss)} to ${short(endLoss)} and held-out accuracy from ${percent(accuracy)} to ${percent(endAccuracy)} in ${last} steps of training`;
 }
 
 function drawLine(name, points) {

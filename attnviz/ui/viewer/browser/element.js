@@ -24,12 +24,17 @@ function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
 }
 
-// Puts other elements into a box. Where one had the keyboard, the one of the same text gets it, or what is marked as the
+// The cell that an element names, else its text.
+function sayingOf({ dataset, textContent }) {
+  return dataset.cell ?? textContent;
+}
+
+// Puts other elements into a box. Where one had the keyboard, the one that says the same gets it, or what is marked as the
 // place where one is.
 export function redraw(box, children) {
-  const held = hasKeyboard(box) ? box.getRootNode().activeElement.textContent : null;
+  const held = hasKeyboard(box) ? sayingOf(box.getRootNode().activeElement) : null;
   box.replaceChildren(...children);
   if (held === null) return;
-  const alike = [...box.querySelectorAll("button")].find((each) => each.textContent === held);
+  const alike = [...box.querySelectorAll("button")].find((each) => sayingOf(each) === held);
   (alike ?? box.querySelector("[aria-current]"))?.focus({ preventScroll: true });
 }

@@ -1,7 +1,7 @@
 // Heads: all heads of the step's result as small pictures, to choose one.
 import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
-import { neighbour } from "./grid.js";
+import { reach, rove } from "./roving.js";
 import { slotsOf, stepAt, withHead } from "./state.js";
 import { makeThumb } from "./thumb.js";
 
@@ -28,14 +28,7 @@ export function makeHeads(tools) {
     box.replaceChildren(...buttons);
   };
   const choose = (head) => tools.go(withHead(shown.where, head));
-  box.addEventListener("keydown", (event) => {
-    const to = neighbour(event.key, false, [0, buttons.indexOf(event.target)], [1, buttons.length]);
-    if (!to) return;
-    event.preventDefault();
-    event.stopPropagation();
-    choose(to[1]);
-    buttons[to[1]].focus();
-  });
+  rove(box, () => [buttons], choose);
   return {
     element: box,
     update(pass, where, look) {
@@ -49,8 +42,8 @@ export function makeHeads(tools) {
       buttons.forEach((button, head) => {
         if (drawn?.pass !== look.pass || drawn.now !== now) button.thumb.draw(headOf(look.pass, name, head), buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 }, colours);
         button.setAttribute("aria-checked", head === where.cell.head);
-        button.tabIndex = head === where.cell.head ? 0 : -1;
       });
+      reach(buttons, buttons[where.cell.head]);
       if (drawn?.head !== where.cell.head) { // only the row of heads scrolls, never the page
         const { offsetLeft, offsetWidth } = buttons[where.cell.head];
         box.scrollLeft = offsetLeft - (box.clientWidth - offsetWidth) / 2;

@@ -3,6 +3,7 @@ import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
 import { folded } from "./layers.js";
+import { reach, rove } from "./roving.js";
 import { stepAt } from "./state.js";
 
 const HEIGHT = 44, WIDTH = 58;
@@ -11,6 +12,8 @@ const BETWEEN = 3;
 
 export function makeMap(tools) {
   const box = element("div", "map");
+  box.setAttribute("role", "toolbar");
+  box.setAttribute("aria-label", "All steps");
   const diagram = makeDiagram(box, {
     stage: ({ element: thumb }) => thumb,
     step: ({ step, title, opens }, depths) => {
@@ -23,6 +26,7 @@ export function makeMap(tools) {
       return button;
     },
   });
+  rove(box, () => [diagram.steps()]);
   let drawn = null, shown = null;
 
   const draw = () => {
@@ -38,6 +42,7 @@ export function makeMap(tools) {
       else button.removeAttribute("aria-current");
     }
     const current = diagram.rows.querySelector("[aria-current]");
+    reach(diagram.steps(), current ?? diagram.steps()[0]);
     if (isHeld && isOther) current?.focus();
     const colours = coloursOf(box, palette), now = JSON.stringify([colours, box.clientWidth]);
     if (isOther || drawn?.pass !== pass || drawn.now !== now) {

@@ -8,7 +8,8 @@ import { fit } from "./fit.js";
 import { drawLegend } from "./legend.js";
 import { marksOf } from "./marks.js";
 import { makeMatrix } from "./matrix.js";
-import { drawReadout } from "./readout.js";
+import { drawReadout, rowsOfReadout } from "./readout.js";
+import { rove } from "./roving.js";
 import { makeSheet } from "./sheet.js";
 import { focusOf, stepAt } from "./state.js";
 
@@ -22,6 +23,7 @@ export function makePicture(tools) {
   const board = element("div", "board"), plane = element("div", "plane"), readout = element("div", "readout");
   const bars = makeBars(tools);
   const legend = element("div", "legend");
+  rove(readout, () => rowsOfReadout(readout));
   board.append(plane, readout, bars.element);
   box.append(board, legend);
   let shown = null, pointed = null, matrices = [], built = "", room = "";

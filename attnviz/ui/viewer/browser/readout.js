@@ -1,16 +1,26 @@
 // The readout: the row and the column of the cell one looks at, with words and digits, where the cells are too small for them.
-import { element } from "./element.js";
+import { element, redraw } from "./element.js";
 import { faceAt } from "./face.js";
 import { typeset } from "./formula.js";
+import { reach } from "./roving.js";
 
 // As many lines as there is room for `most` of.
 export function drawReadout(box, sheets, paint, focus, acts, most) {
   const lists = linesOf(sheets, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
   const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
-  box.replaceChildren(...lists);
+  redraw(box, lists);
+  const cells = rowsOfReadout(box).flat();
+  reach(cells, cells.find((each) => each.matches(":focus")) ?? cells[0]);
   [...box.querySelectorAll("ol")].forEach((list, i) => {
     if (before[i]) list.scrollTop = before[i]; // asking costs a layout
   });
+}
+
+// Its numbers as they stand: lists beside each other.
+export function rowsOfReadout(box) {
+  const lists = [...box.querySelectorAll("ol")].map((list) => [...list.querySelectorAll("button")]);
+  const longest = Math.max(0, ...lists.map(({ length }) => length));
+  return Array.from({ length: longest }, (_, row) => lists.map((list) => list[row]).filter(Boolean));
 }
 
 // The focus's own row and column, and of each other matrix the line that it was computed from.
@@ -41,7 +51,7 @@ function lineAt(sheet, place, axis, focus) {
 
 function drawList({ sheet, length, labels, name, focus, placeAt }, paint, acts) {
   const box = element("section", `line ${sheet.stage.role}`);
-  const title = element("h4");
+  const title = element("h3");
   const symbol = element("span", "symbol");
   symbol.append(typeset(sheet.symbol));
   title.append(symbol, element("span", "name", name));
@@ -51,6 +61,8 @@ function drawList({ sheet, length, labels, name, focus, placeAt }, paint, acts) 
     const { kind, text, colour = "", ink = "" } = faceAt(sheet, paint, ...place);
     const item = element("li", n === focus ? "lit" : "");
     const cell = element("button", kind, text);
+    cell.type = "button";
+    cell.dataset.cell = `${sheet.name}[${sheet.index(...place)}]`;
     Object.assign(cell.style, { backgroundColor: colour, color: ink });
     cell.onclick = () => acts.pick(sheet, place);
     cell.onpointerenter = cell.onfocus = () => acts.point(sheet, place);

@@ -7,7 +7,7 @@ const KEYS = new Map([
 const REMOTE = ["PageDown", "PageUp"]; // a remote's buttons, which work whatever has the keyboard
 const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it
 const TYPING = `input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range])${CLOSED}, textarea, select, [contenteditable=true]`;
-const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
+const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
 // "on", "back", "present", "leave", "head on", "head back", or null if the key is someone else's. While presenting arrows
 // are a remote's too, whatever has the keyboard.

@@ -3,7 +3,6 @@ import { element } from "./element.js";
 
 export function makeStatus({ onPoint }) {
   const line = element("p", "status");
-  line.setAttribute("role", "status");
   let shown = null, pointed = null;
   const show = () => {
     line.textContent = pointed && shown ? described(shown, pointed) : "";

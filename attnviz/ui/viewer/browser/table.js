@@ -1,17 +1,19 @@
 // Cells as a table: each is an element of its own, with its number as text.
 import { element } from "./element.js";
 import { faceAt } from "./face.js";
+import { makeHeadings } from "./headings.js";
 
 export function makeTable([rows, columns]) {
   const grid = element("table", "cells");
-  const body = element("tbody");
+  const head = element("thead"), body = element("tbody"), headings = makeHeadings([rows, columns]);
   const cells = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (__, column) => makeCell(row, column)));
-  body.append(...cells.map((line) => {
+  head.append(headings.line);
+  body.append(...cells.map((line, place) => {
     const row = element("tr");
-    row.append(...line);
+    row.append(headings.rows[place], ...line);
     return row;
   }));
-  grid.append(body);
+  grid.append(head, body);
   const drawn = new Map();
   let reached = cells[0][0], describe = () => "";
   const reach = (cell) => {
@@ -27,6 +29,7 @@ export function makeTable([rows, columns]) {
     element: grid,
     update(sheet, paint, described) {
       describe = described;
+      headings.write(sheet);
       for (const cell of cells.flat()) drawCell(cell, faceAt(sheet, paint, ...placeOf(cell)), drawn);
     },
     select: ([row, column]) => reach(cells[row][column]),

@@ -1,21 +1,23 @@
 // Terms: the lines from which a number was computed. Each cell of them can be unfolded.
 import { element } from "./element.js";
 import { digits } from "./numeral.js";
+import { reach, rove } from "./roving.js";
 import { lights } from "./told.js";
 
 // `count` lines are there, all of them if it is null; unfold(cell) is called as one is clicked.
 export function drawTerms(pass, terms, { order, count, value }, { unfold, point }) {
-  const body = element("tbody");
+  const body = withRole("tbody", "rowgroup");
   const lines = count === null ? sorted(terms.lines, order) : terms.lines.slice(0, count);
   body.append(...lines.map((line) => drawLine(pass, line, terms.between, { unfold, point })));
   if (count !== null) body.lastChild?.classList.add("latest");
-  const table = element("table");
+  const table = withRole("table", "grid");
+  table.setAttribute("aria-label", "Terms");
   table.append(body);
   if (count === null && terms.conclusion) table.append(drawTotal(terms.conclusion, value));
+  const links = [...body.children].map((line) => [...line.querySelectorAll("button")]).filter(({ length }) => length);
+  reach(links.flat(), links.flat()[0]);
+  rove(table, () => links);
   const scroller = element("div", "terms");
-  scroller.tabIndex = 0; // so that the keyboard can scroll it
-  scroller.setAttribute("role", "region");
-  scroller.setAttribute("aria-label", "Terms");
   scroller.append(table);
   return scroller;
 }
@@ -25,25 +27,36 @@ function sorted(lines, order) {
 }
 
 function drawLine(pass, { cells, text, value }, between, { unfold, point }) {
-  const name = element("td", "name");
-  cells.forEach((cell, place) => {
+  const name = cell("name");
+  cells.forEach((each, place) => {
     if (place) name.append(between);
-    const link = element("button", "link", pass.nameOf(cell.name, cell.index));
-    lights(link, cell, point);
-    link.onclick = () => unfold(cell);
+    const link = element("button", "link", pass.nameOf(each.name, each.index));
+    lights(link, each, point);
+    link.onclick = () => unfold(each);
     name.append(link);
   });
-  const line = element("tr");
-  line.append(name, element("td", "sum", text), element("td", "value", digits(value)));
+  const line = withRole("tr", "row");
+  line.append(name, cell("sum", text), cell("value", digits(value)));
   return line;
 }
 
 function drawTotal(conclusion, value) {
-  const said = element("td", "sum", conclusion);
+  const said = cell("sum", conclusion);
   said.colSpan = 2;
-  const line = element("tr", "total");
-  line.append(said, element("td", "value", digits(value)));
-  const foot = element("tfoot");
+  const line = withRole("tr", "row", "total");
+  line.append(said, cell("value", digits(value)));
+  const foot = withRole("tfoot", "rowgroup");
   foot.append(line);
   return foot;
+}
+
+// Parts of a table that is set out as lines, which would be none for those who hear it.
+function withRole(tag, role, className = "", text = null) {
+  const made = element(tag, className, text);
+  made.setAttribute("role", role);
+  return made;
+}
+
+function cell(className, text = null) {
+  return withRole("td", "gridcell", className, text);
 }

@@ -2,8 +2,8 @@
 import { makeAnswers } from "./answer.js";
 import { drawArcs } from "./arcs.js";
 import { element, roomy, svgElement } from "./element.js";
-import { neighbour } from "./grid.js";
 import { PERCENTS, percent } from "./numeral.js";
+import { reach, rove } from "./roving.js";
 import { isFirst, slotsOf, stepAt } from "./state.js";
 
 const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
@@ -73,6 +73,8 @@ function makeLine(name, pick) {
   const list = element("div", "words");
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", name);
+  list.setAttribute("aria-multiselectable", "true");
+  list.ariaDescription = "Enter asks about a word, Shift and Enter about its share";
   let words = [];
   const line = {
     element: list,
@@ -94,9 +96,10 @@ function makeLine(name, pick) {
         word.classList.toggle("query", place === query);
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
-        word.tabIndex = place === (query ?? key) ? 0 : -1;
+        word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
         word.lastChild.textContent = said(place);
       });
+      reach(words, words[query ?? key]);
     },
     // The middle, the upper and the lower edge of each word.
     middles(origin) {
@@ -112,12 +115,6 @@ function makeLine(name, pick) {
       scroller.scrollLeft = word.offsetLeft + word.offsetWidth / 2 - scroller.clientWidth / 2;
     },
   };
-  list.addEventListener("keydown", (event) => {
-    const to = neighbour(event.key, false, [0, words.indexOf(event.target)], [1, words.length]);
-    if (!to) return;
-    event.preventDefault();
-    event.stopPropagation();
-    words[to[1]].focus();
-  });
+  rove(list, () => [words]);
   return line;
 }

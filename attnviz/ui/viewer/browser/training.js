@@ -52,6 +52,7 @@ export function makeTraining(tools) {
       kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, coloursOf(box, palette))] : []));
       show();
     },
+    get isRunning() { return checkpoints.isRunning; },
     end: checkpoints.end,
   };
 }

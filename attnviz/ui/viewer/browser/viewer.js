@@ -1,6 +1,7 @@
 // The viewer: shows one pass, given as a document, and remembers where one is in it. document.schema.json says what a
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
 import { readPlace, searchAt } from "./address.js";
+import { makeAnnouncer } from "./announcer.js";
 import { element } from "./element.js";
 import { makeErrands } from "./errand.js";
 import { makeHeads } from "./heads.js";
@@ -81,13 +82,14 @@ export function mount(root, host, left = null) {
   const map = makeMap(tools), way = makeWay(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
   main.append(...[thread, lesson, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
-  root.replaceChildren(way.element, training.element, columns);
-  const views = [way, map, training, thread, lesson, heads, panel, toolbar, picture, wholePass, status]; // large boxes get what is left
+  root.replaceChildren(way.element, training.element, columns, announcer.element);
+  const views = [way, map, training, thread, lesson, heads, panel, toolbar, picture, wholePass, status, announcer]; // large boxes get what is left
   const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   const forget = host.address.onArrival(() => {
     play.end();

@@ -64,8 +64,10 @@ export function makeWholePass(tools) {
     diagram.build(rows, map.arrows);
     const focus = focusOf(pass, where), parts = pass.parts(focus.name, focus.index);
     said.textContent = `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`;
-    for (const { name, beside, element: { parentNode: figure } } of diagram.thumbs()) {
-      const { symbol, role } = pass.stages.get(name);
+    for (const { name, beside, canvas, element: { parentNode: figure } } of diagram.thumbs()) {
+      const { symbol, role, title, shape } = pass.stages.get(name);
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
       figure.firstChild.replaceChildren(typeset(symbol));
       figure.className = `stage-of ${role}`;
       figure.classList.toggle("aside", rows.length > 1 && beside > 1);
