@@ -8,6 +8,7 @@ from attnviz.scene.address import parse
 from attnviz.scene.document import document
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import Scene
+from attnviz.ui.viewer.bundle import bundle
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 PAGE = """
@@ -15,18 +16,18 @@ PAGE = """
 <style>body { margin: 0 } .viewer { height: 640px } #other { position: absolute; bottom: 0 }</style>
 <div class="viewer"></div><input id="other">
 <script type="module">
-    import { readPlace } from "./address.js";
-    import { addressOf } from "./history.js";
-    import { readPass } from "./pass.js";
-    import { mount } from "./viewer.js";
+    %s
     window.sent = [];
     window.given = %s;
     const host = { send: (...message) => sent.push(message), address: addressOf(window) };
     window.viewer = mount(document.querySelector(".viewer"), host);
     window.show = (more) => viewer.show({ ...given, ...more });
-    show({ where: readPlace(readPass(given), location.search) });
+    show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
 </script>
 """
+STYLES = "\n".join(path.read_text("utf-8") for path in sorted(BROWSER.glob("*.css")))
+MODULES = bundle(BROWSER / "component.js")
+"""As one text: sixty requests would take longer than the tests."""
 
 
 def written(trace=None, **settings):
@@ -36,14 +37,29 @@ def written(trace=None, **settings):
     return json.dumps(document(parse(settings) if trace is None else Fitted(Scene(), trace, trace)))
 
 
-def answer(route, text):
-    """Answer what a browser asks for: the page with a document, or a module."""
-    name = route.request.url.split("?")[0].rsplit("/", 1)[1]
-    if name.endswith(".js"):
-        route.fulfill(path=BROWSER / name, content_type="text/javascript")
-        return
-    styles = "\n".join(path.read_text("utf-8") for path in sorted(BROWSER.glob("*.css")))
-    route.fulfill(body=PAGE % (styles, text.replace("</", r"<\/")), content_type="text/html")
+class Alone:
+    """A tab that shows the viewer alone, and what went wrong in it."""
+
+    def __init__(self, context):
+        self.page, self.errors = context.new_page(), []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route("http://alone.test/**", self._answer)
+
+    def open(self, address, document):
+        """Show a document, given as JSON, at an address."""
+        self.text = PAGE % (STYLES, MODULES, document.replace("</", r"<\/"))
+        self.page.set_viewport_size({"width": 1366, "height": 768})
+        self.page.mouse.move(0, 0)
+        self.page.goto(f"http://alone.test/{address}")
+        self.page.wait_for_selector(".viewer h2", state="attached")
+        return self.page
+
+    def leave(self):
+        """Go where nothing is."""
+        self.page.goto("about:blank")
+
+    def _answer(self, route):
+        route.fulfill(body=self.text, content_type="text/html")
 
 
 def moment(page):

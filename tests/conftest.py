@@ -8,11 +8,12 @@ import json
 import os
 import shutil
 import subprocess
+from collections import defaultdict
 from pathlib import Path
 
 import hypothesis
 import pytest
-from alone import BROWSER, answer, written
+from alone import BROWSER, Alone, written
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, served
 
@@ -61,28 +62,31 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def context(browser):
-    """A browser window for each theme and width: tabs of one window share its cache, which halves the time."""
+def window(browser):
+    """A browser window for each theme: its tabs share a cache, and each is used again by the tests that follow."""
+    return functools.cache(lambda theme: browser.new_context(color_scheme=theme))
 
-    @functools.cache
-    def of(theme, width):
-        return browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
 
-    return of
+@pytest.fixture(scope="session")
+def left():
+    """The tabs of each theme that tests have left: to go elsewhere in one costs a third of opening another."""
+    return defaultdict(list)
 
 
 @pytest.fixture
-def visit(context, server):
+def visit(window, left, server):
     """Open a tab: `visit(theme="light", width=1440)`. Its console must stay clean and its requests at home."""
     tabs = []
 
     def start(theme="light", width=1440, address=server):
-        tabs.append(Tab(context(theme, width), address))
-        return tabs[-1]
+        tab = left[theme].pop() if left[theme] else Tab(window(theme))
+        tabs.append((theme, tab))
+        return tab.begin(address, width)
 
     yield start
-    for tab in tabs:
-        tab.page.close()
+    for theme, tab in tabs:
+        tab.leave()
+        left[theme].append(tab)
         assert (tab.errors, tab.elsewhere) == ([], set())
 
 
@@ -92,8 +96,8 @@ def alone(browser, server):
     tabs = []
 
     def start(**options):
-        tabs.append(Tab(browser.new_context(viewport={"width": 1440, "height": 900}, **options), server))
-        return tabs[-1]
+        tabs.append(Tab(browser.new_context(**options)))
+        return tabs[-1].begin(server)
 
     yield start
     for tab in tabs:
@@ -134,21 +138,22 @@ def called(node):
     return call
 
 
+@pytest.fixture(scope="session")
+def bare(window):
+    """A tab for each theme that shows the viewer alone."""
+    return functools.cache(lambda theme: Alone(window(theme)))
+
+
 @pytest.fixture
-def opened(browser):
-    """Open the viewer alone at an address; it must make no errors."""
-    tabs, errors = [], []
+def opened(bare):
+    """Open the viewer alone at an address, always in the same tab; it must make no errors."""
+    tabs = {}
 
     def start(address="", theme="light", **shown):
-        page = browser.new_page(viewport={"width": 1366, "height": 768}, color_scheme=theme)
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.route("http://alone.test/**", lambda route: answer(route, written(**shown)))
-        page.goto(f"http://alone.test/{address}")
-        page.wait_for_selector(".viewer h2", state="attached")
-        tabs.append(page)
-        return page
+        tabs[theme] = bare(theme)
+        return tabs[theme].open(address, written(**shown))
 
     yield start
-    for page in tabs:
-        page.close()
-    assert errors == []
+    for tab in tabs.values():
+        tab.leave()
+        assert tab.errors == []

@@ -52,7 +52,8 @@ def component(at, key):
 
 def sent(at, key="pass"):
     """What a component was sent."""
-    return json.loads(component(at, key).json)
+    proto = component(at, key)
+    return json.loads(proto.bytes or proto.json)
 
 
 def address_of(at):

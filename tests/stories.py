@@ -46,7 +46,7 @@ def holds(trace, when, name, index, here):
     sees = np.isfinite(layer.trace["masked"].value[here.head, here.query])
     return {
         "": True,
-        "set": index in trace[name].overridden,
+        "set": trace[name].is_overridden(index),
         "given": trace[name].is_given,
         "unseeing": not sees.any(),
         "hidden": split(name)[0] in ("masked", "attention") and not sees[here.key],

@@ -2,15 +2,13 @@
 
 import contextlib
 import re
-import socket
-import subprocess
 import sys
 import time
-import urllib.request
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from numerals import short
 from page import ROOT
+from serving import free_port, running
 
 try:
     from playwright.sync_api import expect
@@ -37,46 +35,34 @@ _OUTLINED = """(grid) => {
 @contextlib.contextmanager
 def served(script="app.py"):
     """The app, or another script, on a free port of this machine; yields its address."""
-    with contextlib.closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", script, *options],
-        cwd=ROOT,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        address = f"http://127.0.0.1:{port}"
-        deadline = time.monotonic() + 60
-        while not _healthy(address):
-            assert server.poll() is None, "the server ended at once"
-            assert time.monotonic() < deadline, "the server did not answer within a minute"
-            time.sleep(0.1)
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    options = ["--server.port", str(port), "--server.headless", "true"]
+    with running([sys.executable, "-m", "streamlit", "run", script, *options], address, cwd=ROOT):
         yield address
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-def _healthy(address):
-    with contextlib.suppress(OSError), urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
-        return answer.read() == b"ok"  # any other path answers 200 too, with a page
-    return False
 
 
 class Tab:
     """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server."""
 
-    def __init__(self, context, address):
-        self.address = address
+    def __init__(self, context):
         self.page = context.new_page()
-        self.errors, self.elsewhere, self.told = [], set(), []
         self.page.on("console", self._hear)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("request", self._watch)
         self.page.on("websocket", lambda socket: socket.on("framesent", lambda sent: self.told.append(sent)))
+
+    def begin(self, address, width=1440):
+        """Be as good as new, for a visit to an address."""
+        self.address = address
+        self.errors, self.elsewhere, self.told = [], set(), []
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.mouse.move(0, 0)
+        return self
+
+    def leave(self):
+        """Go where nothing is, before the server ends or another visit begins."""
+        self.page.goto("about:blank")
 
     def open(self, path=""):
         self.page.goto(f"{self.address}/{path}")

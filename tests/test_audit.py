@@ -15,6 +15,7 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit, tolerance
 from attnviz.core import terms
+from attnviz.core.changes import Change
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.hide import Hide, Masked
@@ -24,10 +25,15 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.settings import CHOICES
 from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
 
 
 def audited(trace):
     return Audit(tuple(audit.audit(trace)))
+
+
+def audited_alone(trace, stage):
+    return audit.audit_of(trace, stage, np.ndindex(stage.shape))
 
 
 def planted(trace, name, operation):
@@ -232,8 +238,8 @@ def test_what_is_too_small_for_normal_numbers_may_be_off_by_the_smallest_of_them
     assert tolerance(underflown) == 4 * sys.float_info.min
     trace = attend(np.full((2, 1), 1e-155), parameters=Parameters(), scale=1.0)
     off = replace(trace["scores"], value=trace["scores"].value + 1e-314)
-    assert audit.audit_of(trace, off).largest_difference > 0
-    assert audit.audit_of(trace, off).wrong is None
+    assert audited_alone(trace, off).largest_difference > 0
+    assert audited_alone(trace, off).wrong is None
 
 
 TOO_LARGE_ON_THE_WAY = "concat[0,0]=1.1e308;concat[0,1]=-1.1e308;w_o[0,0]=1.5;w_o[1,0]=1.5"
@@ -255,7 +261,7 @@ def test_a_mistake_among_the_largest_floats_is_found():
     after = trace.with_changes(*changes_of(TOO_LARGE_ON_THE_WAY))
     value = after["output"].value.copy()
     value[0, 0] += 1e300
-    assert audit.audit_of(after, replace(after["output"], value=value)).wrong.index == (0, 0)
+    assert audited_alone(after, replace(after["output"], value=value)).wrong.index == (0, 0)
 
 
 @pytest.mark.parametrize("made", [audit, terms, *sorted(TERMS, key=repr)], ids=lambda each: each.__name__)
@@ -272,5 +278,39 @@ def test_the_audit_runs_no_operation(trace, monkeypatch):
     assert audited(trace).first is None
 
 
-def test_audits_come_one_stage_at_a_time(trace):
-    assert next(audit.audit(trace)).stage == "embeddings"
+def test_audits_come_in_slices_that_add_up_to_all_cells_in_the_order_of_the_stages(trace, monkeypatch):
+    whole = audited(trace)
+    monkeypatch.setattr(audit, "SLICE", 50)
+    slices = list(audit.audit(trace))
+    assert len(slices) > len(trace.stages)
+    assert Audit(tuple(slices)).stages == whole.stages
+    assert [each.stage for each in whole.stages] == [stage.name for stage in trace.stages]
+    assert sum(each.n_given + each.n_made for each in slices) == sum(stage.value.size for stage in trace.stages)
+
+
+def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_said(trace, monkeypatch):
+    counts, terms_of = [], Trace.terms
+
+    def counted(*of):
+        made_from = terms_of(*of)
+        counts[-1] += len(made_from.cells)
+        return made_from
+
+    monkeypatch.setattr(Trace, "terms", counted)
+    monkeypatch.setattr(audit, "SLICE", 500)
+    slices = audit.audit(trace)
+    while counts.append(0) or next(slices, None):
+        assert counts[-1] <= 500
+    assert sum(counts) <= audit.n_terms(trace)
+
+
+def test_numbers_set_by_hand_make_no_large_audit_look_small(trace):
+    firsts = [(stage.name, (0,) * len(stage.shape)) for stage in trace.stages if not stage.is_given][:16]
+    assert audit.n_terms(trace.with_changes(*(Change(*first, 0.5) for first in firsts))) == audit.n_terms(trace)
+
+
+def test_of_two_slices_with_wrong_numbers_the_first_is_named():
+    right = audit.StageAudit("scores", 0, 1, 1, 0.0)
+    one, other = (audit.StageAudit("scores", 0, 1, 0, 1.0, Cell("scores", (n,), 1.0), 2.0) for n in range(2))
+    (joined,) = Audit((right, one, other)).stages
+    assert (joined.wrong, joined.n_agree, joined.n_made) == (one.wrong, 1, 3)

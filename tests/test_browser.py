@@ -29,10 +29,10 @@ def test_markup_typed_as_words_appears_as_those_very_characters(visit, d_model):
 
 
 @pytest.mark.parametrize("source", [source for source in SOURCES if source != "000 word"])
-def test_a_worked_example_opens_in_the_walkthrough_and_steps_to_its_end(visit, source):
+def test_a_worked_example_is_stepped_through_to_its_end(opened, source):
     example, variant = source.split()
     steps = steps_of(EXAMPLES[example].variant(variant).trace)
-    page = visit().open(at(source=source))
+    page = opened(source=source)
     for number in range(1, len(steps) + 1):
         step_is(page, number)
         expect(page.locator(".panel h3")).to_contain_text("=")

@@ -103,10 +103,11 @@ def test_slopes_are_named_so_and_are_the_core_s(visit):
 
 
 def test_old_links_open_the_walkthrough(visit):
-    page = visit().open("take_apart" + at(trail="output[1,0]<concat[1,2]"))
+    tab = visit()
+    page = tab.open("take_apart" + at(trail="output[1,0]<concat[1,2]"))
     value = TRACE["concat"].value[1, 2]
     expect(heading(page, f"concat[cat, 3] = {digits(value)}")).to_be_visible()
     expect(page.get_by_role("button", name="what made it")).to_have_attribute("aria-pressed", "true")
-    page = visit().open("what_if" + at(changes="scores[0,1,2]=3", stage="attention"))
+    tab.open("what_if" + at(changes="scores[0,1,2]=3", stage="attention"))
     expect(page.locator(".changes li")).to_have_text("scores[head 1, cat, sat] = 3 Undo")
     expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")

@@ -18,18 +18,20 @@ def go(page, name):
 
 def test_a_deep_link_on_a_server_that_has_just_started(visit):
     with served() as address:
-        page = visit(address=address).open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
+        tab = visit(address=address)
+        page = tab.open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
         expect(heading(page, "Scores become shares")).to_be_visible()
         expect(page.get_by_role("heading", name="attention[head 3, day, new]")).to_be_visible()
-        page.close()  # before its server ends, which it would miss
+        tab.leave()  # before its server ends, which it would miss
 
 
 def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
     with served() as address:
-        page = visit(address=address).open("worked_examples" + at(notebook="002"))
+        tab = visit(address=address)
+        page = tab.open("worked_examples" + at(notebook="002"))
         expect(heading(page, "Attention needs no parameters")).to_be_visible()
         expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
-        page.close()  # before its server ends, which it would miss
+        tab.leave()  # before its server ends, which it would miss
 
 
 def test_settings_survive_a_page_switch_and_a_reload(visit):
@@ -111,10 +113,11 @@ def test_a_mended_value_is_mended_in_the_address_too(visit):
 
 
 def test_a_bad_address_opens_the_page_and_says_so(visit):
-    page = visit().open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
+    tab = visit()
+    page = tab.open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
     for text in ("got '7', using 8", "got '-1', using 0", "using Start", "the address has 40,000"):
         expect(page.get_by_role("alert")).to_contain_text(text)
-    page = visit().open(at(d_model="1e9", seed="1e400"))
+    tab.open(at(d_model="1e9", seed="1e400"))
     for text in ("using 128", "using 4294967295"):
         expect(page.get_by_role("alert")).to_contain_text(text)
 

@@ -13,12 +13,13 @@ from attnviz.text.steps import STEPS
 from attnviz.ui.escaping import WORD_JOINER, markdown
 
 MARKUP = "a, img, em, strong, code, del, h1, h2, ol, ul, blockquote, .katex, p [data-testid=stIconMaterial]"
-READ = f"""([sink, place]) => {{
-  const shown = document.querySelector(`.st-key-${{sink}}_${{place}}`);
-  const at = {{number: "label", label: "label", option: "input", button: "button p", segment: "button p"}}[sink];
+READ = f"""(keys) => keys.map((key) => {{
+  const shown = document.querySelector(`.st-key-${{key}}`);
+  const within = {{number: "label", label: "label", option: "input", button: "button p", segment: "button p"}};
+  const at = within[key.split("_")[0]];
   const text = at ? shown.querySelector(at) : shown;
   return [text.value ?? text.textContent, shown.querySelectorAll("{MARKUP}").length];
-}}"""
+}})"""
 
 
 @given(st.text() | st.lists(st.sampled_from([*WORDS, *"w.:@/-<>=~ 1a\\`"])).map("".join))
@@ -49,18 +50,19 @@ def test_a_word_in_the_banner_is_escaped(word):
 @pytest.mark.browser
 def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_markup(visit):
     with served("tests/sinks.py") as address:
-        page = visit(address=address).open()
+        tab = visit(address=address)
+        page = tab.open()
         expect(page.locator(f".st-key-segment_{len(WORDS) - 1} button")).to_be_visible()
         expect(page.get_by_test_id("stToast")).to_be_visible()
         toast = page.get_by_test_id("stToast")
         assert " · ".join(WORDS) in toast.text_content().replace(WORD_JOINER, "")
         assert toast.locator("a, img, em, strong, code, del, .katex").count() == 0
-        for place, word in enumerate(WORDS):
-            for sink in SINKS:
-                text, n_markup = page.evaluate(READ, [sink, place])
-                expected = f"is {word} shown?" if sink == "inside" else word
-                assert (text.replace(WORD_JOINER, "").strip(), n_markup) == (expected, 0), sink
-        page.close()  # before its server ends, which it would miss
+        keys = [f"{sink}_{place}" for sink in SINKS for place in range(len(WORDS))]
+        expected = [f"is {word} shown?" if sink == "inside" else word for sink in SINKS for word in WORDS]
+        found = page.evaluate(READ, keys)
+        for key, word, (text, n_markup) in zip(keys, expected, found, strict=True):
+            assert (text.replace(WORD_JOINER, "").strip(), n_markup) == (word, 0), key
+        tab.leave()  # before its server ends, which it would miss
 
 
 @pytest.mark.browser

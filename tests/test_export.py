@@ -56,8 +56,8 @@ def one_bit_off(trace):
     for name in computed(trace):
         value = np.array(trace[name].value)
         moved = np.nextafter(value, random.choice([-np.inf, np.inf], value.shape))
-        by_hand = np.isin(np.arange(value.size), [np.ravel_multi_index(i, value.shape) for i in trace[name].overridden])
-        kept = np.isinf(value) | np.isinf(moved) | by_hand.reshape(value.shape)
+        by_hand = [trace[name].is_overridden(index) for index in np.ndindex(value.shape)]
+        kept = np.isinf(value) | np.isinf(moved) | np.reshape(by_hand, value.shape)
         arrays[name] = np.where(kept, value, moved)
     return arrays
 

@@ -54,6 +54,23 @@ def test_a_large_pass_asks_before_it_is_audited(monkeypatch):
     assert verdict(at) == f"{Audit(tuple(audit(trace_of(Settings(SENTENCE))))).sentence(None)}."
 
 
+def test_no_link_alone_has_a_large_pass_audited(monkeypatch):
+    monkeypatch.setattr(section, "audit", None)
+    first_cells = (
+        "q[0,0,0]",
+        "k[0,0,0]",
+        "v[0,0,0]",
+        "scores[0,0,0]",
+        "heads[0,0,0]",
+        "output[0,0]",
+        "contributions[0,0,0]",
+    )
+    address = {"d_model": "64", "sentence": " ".join(f"w{i}" for i in range(64)), "run_audit": "true"}
+    at = opened(AUDIT, changes=";".join(f"{cell}=0.5" for cell in first_cells), **address)
+    assert not at.exception
+    assert at.button(key="run_audit").label.startswith("Recompute ")
+
+
 def one_key_short(self, attention, v):
     return attention[..., :-1] @ v[..., :-1, :]
 

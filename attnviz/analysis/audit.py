@@ -5,20 +5,27 @@ multiplied and added one by one, with `math.exp` and the exact `math.fsum`; no
 arithmetic is shared, so a mistake would have to be made twice to go unseen.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
+import operator
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property, reduce
 
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
 from attnviz.core.trace import Trace
 
+SLICE = 4_000
+"""Terms that are recomputed at a time: some 10 ms."""
+
 
 @dataclass(frozen=True)
 class StageAudit:
-    """The result for one stage.
+    """The result for one stage, or for some of its cells.
 
     Attributes
     ----------
@@ -45,12 +52,31 @@ class StageAudit:
     wrong: Cell | None = None
     right: float | None = None
 
+    def __add__(self, later: StageAudit) -> StageAudit:
+        """The result for these cells and later ones of the same stage."""
+        first = self if self.wrong else later
+        return StageAudit(
+            self.stage,
+            self.n_given + later.n_given,
+            self.n_made + later.n_made,
+            self.n_agree + later.n_agree,
+            max(self.largest_difference, later.largest_difference),
+            first.wrong,
+            first.right,
+        )
+
 
 @dataclass(frozen=True)
 class Audit:
-    """The result for a trace: its stages, and `sentence`, which sums them up."""
+    """The result for a trace, of all slices of it: its stages, and `sentence`, which sums them up."""
 
-    stages: tuple[StageAudit, ...]
+    slices: tuple[StageAudit, ...]
+
+    @cached_property
+    def stages(self) -> tuple[StageAudit, ...]:
+        """The result for each stage."""
+        of_stages = itertools.groupby(self.slices, key=lambda each: each.stage)
+        return tuple(reduce(operator.add, slices) for _, slices in of_stages)
 
     @property
     def n_made(self) -> int:
@@ -82,13 +108,20 @@ class Audit:
         return f"{counts}; the first that does not is {trace.name_of(wrong)}: {wrong.value!r}, its terms give {right!r}"
 
 
+def n_terms(trace: Trace) -> int:
+    """How many terms an audit recomputes at most."""
+    rules = ((stage.value.size, trace.rule(stage.name)) for stage in trace.stages)
+    return sum(n_cells * rule.most_cells for n_cells, rule in rules if rule)
+
+
 def audit(trace: Trace) -> Iterator[StageAudit]:
     """Recompute every cell of every stage from its terms, one stage after the other.
 
     Yields
     ------
     StageAudit
-        As soon as the stage is done, in the order of `trace.stages`; `Audit(tuple(audit(trace)))` sums up.
+        As soon as some cells of a stage are done, which makes a slice of some 10 ms, in the order of `trace.stages`;
+        `Audit(tuple(audit(trace)))` sums up.
 
     Examples
     --------
@@ -98,15 +131,18 @@ def audit(trace: Trace) -> Iterator[StageAudit]:
     '288 of 288 numbers agree'
     """
     for stage in trace.stages:
-        yield audit_of(trace, stage)
+        rule = trace.rule(stage.name)
+        cells = itertools.product(*map(range, stage.shape))
+        while some := tuple(itertools.islice(cells, max(SLICE // (rule.most_cells if rule else 1), 1))):
+            yield audit_of(trace, stage, some)
 
 
-def audit_of(trace: Trace, stage: Stage) -> StageAudit:
-    """Recompute every cell of one stage from its terms."""
+def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> StageAudit:
+    """Recompute some cells of one stage from their terms."""
     n_given = n_made = n_agree = 0
     largest = 0.0
     wrong = right = None
-    for index in itertools.product(*map(range, stage.shape)):
+    for index in cells:
         cell, made_from = stage.cell(index), trace.terms(stage.name, index)
         if isinstance(made_from, Given):
             n_given += 1

@@ -80,5 +80,6 @@ def _passed_back(stage: Stage, derivatives: np.ndarray) -> np.ndarray:
     if not stage.overridden:
         return derivatives
     passed = derivatives.copy()
-    passed[tuple(np.transpose([*stage.overridden]))] = 0.0
+    for index in stage.overridden:
+        passed[index] = 0.0
     return passed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
@@ -68,9 +69,14 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         ],
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
-        "slopes": slopes(trace, slopes_of) if slopes_of else None,
+        "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
     }
+
+
+def written(fitted: Fitted, **asked: object) -> bytes:
+    """The document as JSON."""
+    return json.dumps(document(fitted, **asked), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def where(scene: Scene, trace: Trace) -> dict:
@@ -87,8 +93,8 @@ def where(scene: Scene, trace: Trace) -> dict:
     }
 
 
-def slopes(trace: Trace, address: str) -> dict | None:
-    """What would move a cell, or why that can't be said; None if the pass has no such cell."""
+def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> dict | None:
+    """What would move a cell, for some heads or all, or why that can't be said; None if the pass has no such cell."""
     cells, _ = parse_trail(trace, address)
     if not cells:
         return None
@@ -101,7 +107,7 @@ def slopes(trace: Trace, address: str) -> dict | None:
     return {
         "of": str(cell),
         "text": movement.steepest(trace, cell.stage, cell.index, found),
-        "values": {name: values(sloped[name]) for name in found if name != cell.stage},
+        "values": {name: values(sloped[name], heads) for name in found if name != cell.stage},
     }
 
 

@@ -1,19 +1,41 @@
 """What `app.py` and the command `attnviz` put around the pages: routes of our own, and what every request passes."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
+from attnviz.server import scripts
+from attnviz.server.doors import Doors
+from attnviz.server.headers import Headers
+from attnviz.server.hosts import Hosts
+from attnviz.server.leaving import swept
+from attnviz.server.log import quieten
+from attnviz.server.messages import Messages
+from attnviz.server.pace import Pace
+from attnviz.server.runs import Runs
+from attnviz.server.seats import Seats
+
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy)]
+    return [Route("/healthz", _healthy), scripts.route()]
 
 
 def middleware() -> list[Middleware]:
-    """What every request passes through before Streamlit sees it."""
-    return []
+    """What every request passes through before Streamlit sees it, from the outermost on."""
+    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages, Runs)]
+
+
+@asynccontextmanager
+async def lifespan(app: object) -> AsyncIterator[None]:
+    """What holds while the app is served."""
+    quieten()
+    async with swept():
+        yield
 
 
 async def _healthy(request: Request) -> PlainTextResponse:

@@ -1,7 +1,7 @@
 """Stages: the graph of a pass as data, from which a viewer takes every number and how it is computed."""
 
-from collections.abc import Collection, Mapping
-from dataclasses import asdict
+import math
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -43,12 +43,18 @@ def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> 
         ],
         "limit": limit,
         "values": values(stage, heads),
-        "overridden": sorted(int(np.ravel_multi_index(index, stage.shape)) for index in stage.overridden),
+        "overridden": sorted(_run(index, stage.shape) for index in stage.overridden),
         "hiddenBy": _hidden_by(trace, stage.name),
         "recipe": stage.operation.recipe if stage.is_given else "",
         "rule": None if rule is None else _rule(stage, rule, heads),
         "stories": [[story.when, story.text] for story in stories_of(trace, stage.name)],
     }
+
+
+def _run(index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
+    """The cells whose index begins so, as they stand in a row: the place of the first, and how many."""
+    n = math.prod(shape[len(index) :])
+    return int(np.ravel_multi_index(index, shape[: len(index)])) * n, n
 
 
 def _hidden_by(trace: Trace, name: str) -> str:
@@ -77,5 +83,5 @@ def _rule(stage: Stage, rule: Rule, heads: Collection[int]) -> dict:
             name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
             for name, array in rule.arrays.items()
         },
-        "variants": [asdict(variant) for variant in rule.variants],
+        "variants": [vars(each) | {"lines": [vars(line) for line in each.lines]} for each in rule.variants],
     }

@@ -79,7 +79,7 @@ test("for a step that a pass lacks stands the one that the document names, for w
 test("the first story that holds is told, and its numbers are cells", () => {
   const stories = [["set", "set"], ["unseeing", "{query} sees nothing"], ["hidden", "{key} is hidden"], ["", "{scores:rank}: {scores}"]];
   const document = documentOf(OPTIONS);
-  Object.assign(document.stages.attention, { stories, overridden: [0] });
+  Object.assign(document.stages.attention, { stories, overridden: [[0, 1]] });
   const pass = readPass(document);
   assert.equal(text(pass, "attention", [0, 0, 0], SELECTION), "set");
   assert.equal(text(pass, "attention", [0, 1, 0], SELECTION), "cat sees nothing");
@@ -92,7 +92,7 @@ test("a story whose slots can't all be filled is passed over", () => {
   const document = documentOf(OPTIONS);
   const unfillable = ["{nothing}", "{value:rank}", "{nothing:rank}", "{value:part}"];
   document.stages.attention.stories = [...unfillable.map((each) => ["", each]), ["", "“{query}” {{value:percent}}"]];
-  document.stages.attention.overridden = [0];
+  document.stages.attention.overridden = [[0, 1]];
   assert.equal(text(readPass(document), "attention", [0, 0, 0], SELECTION), "“the” {100\u00a0%}");
 });
 

@@ -124,12 +124,19 @@ class Rule:
         places = self._places(index)
         found: list[tuple[tuple[int, Index], ...]] = []
         for line in self._variant(places).lines:
-            slots = [self.slots[name] for name in line.cells]
-            runs = any(RUNNING in slot.pattern for slot in slots)
-            count = self.sizes[RUNNING] if runs else 1
+            slots, count = [self.slots[name] for name in line.cells], self._count(line)
             reads = [[(slot.source, at) for at in self._indices(slot.pattern, places, count)] for slot in slots]
             found += zip(*reads, strict=True)
         return found
+
+    @property
+    def most_cells(self) -> int:
+        """The most cells that one cell of the stage is computed from."""
+        return max(sum(self._count(line) * len(line.cells) for line in variant.lines) for variant in self.variants)
+
+    def _count(self, line: Line) -> int:
+        """How often a line is there."""
+        return self.sizes[RUNNING] if any(RUNNING in self.slots[name].pattern for name in line.cells) else 1
 
     def _variant(self, places: Mapping[str, int]) -> Variant:
         if self.case is None:

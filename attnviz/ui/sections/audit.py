@@ -2,39 +2,40 @@
 
 import streamlit as st
 
-from attnviz.analysis.audit import Audit, StageAudit, audit
+from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.core.trace import Trace
 from attnviz.ui.escaping import markdown
+from attnviz.ui.state.turns import in_turns
 
-PATIENCE = 400_000  # terms that are recomputed without asking: well under a second
-TERMS_A_SECOND = 600_000  # measured on one machine; only for telling how long it may take
+PATIENCE = 80_000  # terms that are recomputed without asking, so by a link alone: a quarter of a second
+TERMS_A_SECOND = 200_000  # measured on one machine, pauses counted; only for telling how long it may take
 
 
 def wanted(trace: Trace) -> bool:
     """Whether to go on: a large pass takes a while, so it asks first."""
-    n_terms = sum(
-        stage.value.size * len(trace.terms(stage.name, (0,) * len(stage.shape)).cells) for stage in trace.stages
-    )
-    if n_terms <= PATIENCE:
+    n = n_terms(trace)
+    if n <= PATIENCE:
         return True
     return st.button(
-        f"Recompute {n_terms:,} terms (about {max(n_terms // TERMS_A_SECOND, 1)} seconds)",
+        f"Recompute {n:,} terms (about {max(n // TERMS_A_SECOND, 1)} seconds)",
         key="run_audit",
         type="primary",
     )
 
 
 def run(trace: Trace) -> Audit:
-    """Recompute stage by stage, with a bar that tells how far it is."""
+    """Recompute slice by slice, with a bar that tells how far it is."""
     n_cells = sum(stage.value.size for stage in trace.stages)
-    bar = st.progress(0.0, text="Recomputing every number from its terms")
-    stages, done = [], 0
-    for each in audit(trace):
-        stages.append(each)
-        done += trace[each.stage].value.size
-        bar.progress(done / n_cells, text=f"Recomputed {each.stage}")
+    bar = st.progress(0, text="Recomputing every number from its terms")
+    slices, done, percent = [], 0, 0
+    for each in in_turns(audit(trace)):
+        slices.append(each)
+        done += each.n_given + each.n_made
+        if 100 * done // n_cells > percent:
+            percent = 100 * done // n_cells
+            bar.progress(percent, text=f"Recomputing {each.stage}")
     bar.empty()
-    return Audit(tuple(stages))
+    return Audit(tuple(slices))
 
 
 def verdict(trace: Trace, found: Audit) -> None:

@@ -21,6 +21,6 @@ def draw(shown: Shown) -> None:
             "Reset",
             icon=":material/restart_alt:",
             key=shown.key("reset"),
-            on_click=shown.update,
+            on_click=shown.writer.update,
             kwargs={"changes": ()},
         )

@@ -12,6 +12,7 @@ from attnviz.text.wording import counted
 from attnviz.ui.sections import heatmap
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 WORDS = MODEL.task.words
 WAVES = tuple(f"{name} {wave}" for wave in (1, 2, 3) for name in ("cos", "sin"))
@@ -129,11 +130,11 @@ def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
                 )
 
 
-def turn_to(shown: Shown, changes: tuple[Change, ...]) -> None:
+def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:
     """Show a part of the model in which something is changed, in a callback."""
     parts = _changed(changes)
-    if parts and shown.value("part") not in parts:
-        shown.shows("part", parts[0])
+    if parts and writer.value("part") not in parts:
+        writer.shows("part", parts[0])
 
 
 def _changed(changes: tuple[Change, ...]) -> list[str]:

@@ -11,6 +11,7 @@ from attnviz.models.strings import LENGTHS, Tried, tried
 from attnviz.ui.sections import blocks, byhand, door
 from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 NOTHING, OWN = "Nothing", "One number of your choice"
 FIRST = Change("w_v_2", (0, A, A), 0.0)
@@ -32,7 +33,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
         [NOTHING, *(idea.title for idea in IDEAS), OWN],
         key=shown.shows("idea", title),
         on_change=_chosen,
-        args=(shown,),
+        args=(shown.writer,),
         label_visibility="collapsed",
     )
     if title == OWN:
@@ -115,31 +116,31 @@ def _own(shown: Shown, change: Change) -> None:
             format="%g",
             key=shown.shows("number", min(max(change.value, -LARGEST), LARGEST)),
             on_change=_set,
-            args=(shown,),
+            args=(shown.writer,),
             width=WIDTH,
         )
 
 
 def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
     key = shown.shows(key, value)
-    st.selectbox(label, options, key=key, format_func=name, on_change=_set, args=(shown,), width=WIDTH)
+    st.selectbox(label, options, key=key, format_func=name, on_change=_set, args=(shown.writer,), width=WIDTH)
 
 
-def _set(shown: Shown) -> None:
+def _set(writer: Writer) -> None:
     """One number, as the boxes say; a row or column beyond another parameter's becomes its last."""
-    name, value = shown.value("matrix"), shown.value("number")
+    name, value = writer.value("matrix"), writer.value("number")
     at = (
-        min(shown.value(side), n - 1) for side, n in zip(("row", "column"), MODEL.arrays[name].shape[-2:], strict=True)
+        min(writer.value(side), n - 1) for side, n in zip(("row", "column"), MODEL.arrays[name].shape[-2:], strict=True)
     )
     head = (0,) * (MODEL.arrays[name].ndim - 2)
-    _change(shown, (Change(name, (*head, *at), value),))
+    _change(writer, (Change(name, (*head, *at), value),))
 
 
-def _chosen(shown: Shown) -> None:
+def _chosen(writer: Writer) -> None:
     changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
-    _change(shown, changes[shown.value("idea")])
+    _change(writer, changes[writer.value("idea")])
 
 
-def _change(shown: Shown, changes: tuple[Change, ...]) -> None:
-    byhand.update(shown, changes=changes)
-    blocks.turn_to(shown, changes)
+def _change(writer: Writer, changes: tuple[Change, ...]) -> None:
+    byhand.update(writer, changes=changes)
+    blocks.turn_to(writer, changes)

@@ -18,6 +18,7 @@ from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.blocks import LAYER_1, LAYER_2, VECTOR
 from attnviz.ui.sections.heatmap import Side
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 SOURCE, TRAINED = "by-hand", "recall"
 
@@ -27,11 +28,11 @@ def fitted(shown: Shown) -> Fitted:
     return shown if shown.scene.source == SOURCE else fit(of_model(SOURCE))
 
 
-def update(shown: Shown, **parts: object) -> None:
+def update(writer: Writer, **parts: object) -> None:
     """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
-    if shown.kept.source != SOURCE:
+    if writer.kept.source != SOURCE:
         parts = door.parts_of(SOURCE, MODEL.task.examples[0][1]) | parts
-    shown.update(**parts)
+    writer.update(**parts)
 
 
 def ask(shown: Shown, fitted: Fitted) -> None:
@@ -44,7 +45,7 @@ def ask(shown: Shown, fitted: Fitted) -> None:
         live=True,
         max_chars=MAX_CHARACTERS,
         on_change=_typed,
-        args=(shown,),
+        args=(shown.writer,),
     )
     if fitted.refused:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
@@ -116,5 +117,5 @@ def share(value: float) -> str:
     return f"{value:g}" if value in (0, 1) else precise(value)
 
 
-def _typed(shown: Shown) -> None:
-    update(shown, sentence=shown.value("string"))
+def _typed(writer: Writer) -> None:
+    update(writer, sentence=writer.value("string"))

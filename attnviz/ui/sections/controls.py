@@ -11,6 +11,7 @@ from attnviz.models import MODELS
 from attnviz.scene.scene import OWN, SOURCES, anew, with_options
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 HELP = {
     "d_model": "How many numbers stand for a token.",
@@ -44,7 +45,7 @@ def offer(shown: Shown) -> None:
             "Show it with random parameters",
             icon=":material/casino:",
             key=shown.key("random_parameters"),
-            on_click=shown.update,
+            on_click=shown.writer.update,
             kwargs=anew(OWN),
         )
 
@@ -66,7 +67,7 @@ def _rare(shown: Shown) -> None:
     _option(shown, "initialiser", "Parameters", CHOICES["initialiser"])
     _option(shown, "positions", "Positions", CHOICES["positions"])
     key = shown.shows("scaled", shown.scene.options.scaled)
-    st.toggle("Divide scores by √d_k", key=key, on_change=_option_picked, args=(shown, "scaled"))
+    st.toggle("Divide scores by √d_k", key=key, on_change=_option_picked, args=(shown.writer, "scaled"))
     _typed(
         shown,
         "Keys and values from another sentence",
@@ -84,7 +85,7 @@ def _source(shown: Shown) -> None:
         format_func=_source_title,
         key=shown.shows("source", shown.scene.source),
         on_change=_source_picked,
-        args=(shown,),
+        args=(shown.writer,),
         help="A model that has learnt something, or was built by hand; a sentence of your own with random parameters; "
         "or a worked example with its own numbers.",
         label_visibility="collapsed",
@@ -113,7 +114,7 @@ def _model(shown: Shown) -> tuple[str, ...]:
         list(sentences),
         key=shown.shows("example", current),
         on_change=_example_picked,
-        args=(shown, sentences),
+        args=(shown.writer, sentences),
         label_visibility="collapsed",
         width="content",
     )
@@ -124,7 +125,7 @@ def _model(shown: Shown) -> tuple[str, ...]:
             key=shown.shows("model_seed", shown.scene.model_seed),
             help="Another seed is another model: it began at other random parameters, and learnt the same task.",
             on_change=_model_seed_picked,
-            args=(shown,),
+            args=(shown.writer,),
             width=120,
         )
     return ()
@@ -142,7 +143,7 @@ def _words(shown: Shown) -> None:
             words,
             key=shown.shows(f"word {kind}", None),
             on_change=_word_picked,
-            args=(shown, f"word {kind}"),
+            args=(shown.writer, f"word {kind}"),
         )
 
 
@@ -160,7 +161,7 @@ def _typed(shown: Shown, label: str, name: str, **box: str) -> None:
         live=True,
         max_chars=MAX_CHARACTERS,
         on_change=_sentence_typed,
-        args=(shown, name),
+        args=(shown.writer, name),
         **box,
     )
 
@@ -172,7 +173,7 @@ def _option(shown: Shown, name: str, label: str, offered: Sequence[int | str], w
         key=shown.shows(name, getattr(shown.scene.options, name)),
         help=HELP.get(name),
         on_change=_option_picked,
-        args=(shown, name),
+        args=(shown.writer, name),
         width=width,
     )
 
@@ -181,57 +182,59 @@ def _seed(shown: Shown) -> tuple[str, ...]:
     """The box of the seed: what was typed stays in it, also where the nearest seed is used in its place."""
     seed, text = shown.scene.options.seed, st.session_state.get(shown.key("seed"), "")
     key = shown.holds("seed", text if text and _nearest_seed(text) == seed else str(seed))
-    st.text_input("Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown,), width=150)
+    st.text_input(
+        "Seed", key=key, max_chars=40, help=HELP["seed"], on_change=_seed_typed, args=(shown.writer,), width=150
+    )
     st.button(
         "Another seed",
         icon=":material/casino:",
         key=shown.key("another_seed"),
         help="Another seed: another untrained model",
         on_click=_another_seed,
-        args=(shown,),
+        args=(shown.writer,),
     )
     return tuple(nearest({"seed": st.session_state[key]})[1])
 
 
-def _source_picked(shown: Shown) -> None:
-    shown.update(**anew(shown.value("source")))
+def _source_picked(writer: Writer) -> None:
+    writer.update(**anew(writer.value("source")))
 
 
-def _example_picked(shown: Shown, sentences: Mapping[str, str]) -> None:
-    label = shown.value("example")
+def _example_picked(writer: Writer, sentences: Mapping[str, str]) -> None:
+    label = writer.value("example")
     if label:  # a second click on the same example picks none
-        shown.update(sentence=sentences[label])
+        writer.update(sentence=sentences[label])
 
 
-def _model_seed_picked(shown: Shown) -> None:
-    shown.update(model_seed=shown.value("model_seed"))
+def _model_seed_picked(writer: Writer) -> None:
+    writer.update(model_seed=writer.value("model_seed"))
 
 
-def _word_picked(shown: Shown, key: str) -> None:
-    shown.update(sentence=f"{shown.kept.sentence} {shown.value(key)}".strip())
+def _word_picked(writer: Writer, key: str) -> None:
+    writer.update(sentence=f"{writer.kept.sentence} {writer.value(key)}".strip())
 
 
-def _sentence_typed(shown: Shown, name: str) -> None:
-    shown.update(**{name: shown.value(name)})
+def _sentence_typed(writer: Writer, name: str) -> None:
+    writer.update(**{name: writer.value(name)})
 
 
-def _option_picked(shown: Shown, name: str) -> None:
-    _set(shown, name, shown.value(name))
+def _option_picked(writer: Writer, name: str) -> None:
+    _set(writer, name, writer.value(name))
 
 
-def _seed_typed(shown: Shown) -> None:
-    _set(shown, "seed", _nearest_seed(shown.value("seed")))
+def _seed_typed(writer: Writer) -> None:
+    _set(writer, "seed", _nearest_seed(writer.value("seed")))
 
 
-def _another_seed(shown: Shown) -> None:
-    present = shown.kept.options.seed
-    _set(shown, "seed", random.choice([seed for seed in range(1000) if seed != present]))
+def _another_seed(writer: Writer) -> None:
+    present = writer.kept.options.seed
+    _set(writer, "seed", random.choice([seed for seed in range(1000) if seed != present]))
 
 
-def _set(shown: Shown, name: str, value: int | str | bool) -> None:
-    before = shown.kept.options
+def _set(writer: Writer, name: str, value: int | str | bool) -> None:
+    before = writer.kept.options
     after = with_options(before, **{name: value})
-    shown.update(options=after)
+    writer.update(options=after)
     if name != "n_heads" and after.n_heads != before.n_heads:
         said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
         st.toast(markdown(said), icon=":material/info:")

@@ -13,6 +13,7 @@ from attnviz.examples.variant import Variant
 from attnviz.scene.scene import Scene
 from attnviz.text.steps import STEPS, entry, steps_of
 from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
 
 
 def choose(shown: Shown) -> None:
@@ -23,7 +24,7 @@ def choose(shown: Shown) -> None:
         format_func=lambda notebook: f"**{EXAMPLES[notebook].title}.** {EXAMPLES[notebook].lesson}",
         key=shown.shows("notebook", shown.scene.notebook),
         on_change=_chosen,
-        args=(shown,),
+        args=(shown.writer,),
         label_visibility="collapsed",
     )
 
@@ -127,5 +128,5 @@ def _step_of(mistake: Mistake) -> str:
     return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)
 
 
-def _chosen(shown: Shown) -> None:
-    shown.update(notebook=shown.value("notebook"))
+def _chosen(writer: Writer) -> None:
+    writer.update(notebook=writer.value("notebook"))

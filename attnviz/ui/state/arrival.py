@@ -46,4 +46,8 @@ def keep_address(unwritten: Mapping[str, str | None]) -> None:
     unwritten : mapping of str to str or None
         What the browser is to write, or for None to drop, without a step of its history.
     """
-    _address(key="address", data=dict(unwritten))
+    _address(key="address", data=dict(unwritten), on_reconnect_change=_run)
+
+
+def _run() -> None:
+    """A tab that comes back from a lost process asks for this run alone: Streamlit loses what the first one is for."""

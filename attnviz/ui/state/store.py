@@ -1,6 +1,6 @@
 """The store: the scenes of a session. The address is read when someone arrives, and each parameter has one writer.
 
-Callbacks change a scene (`Shown.update`); the run that follows reads it (`read`)
+Callbacks change a scene (`Writer.update`); the run that follows reads it (`read`)
 and writes it into the address. Where one looks in a pass (`address.VIEWERS`) is
 written by the viewer, without a run; every run reads that from the address it
 comes with. So no widget has a value of its own that could contradict the scene
@@ -19,39 +19,28 @@ from attnviz.scene.address import LOOKED_AT, looking, parse, query
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 from attnviz.ui.state import arrival
+from attnviz.ui.state.writer import ARRIVALS, SCENE, Writer, arrive
 
-_SCENE = "scene"
 _PAGE = "page"
-_ARRIVALS = "arrivals"
 _NOTICES = "notices"
 
 
 @dataclass(frozen=True)
-class Shown(Fitted):
+class Shown(Writer, Fitted):
     """A scene on the page, and the way to change it: all that a section is given.
 
     Attributes
     ----------
-    name : str
-        Stands before the keys of its widgets, and of its scene in the session;
-        the scene that the address holds has none. Two on one page differ in it.
     unwritten : mapping of str to str or None
         Parameters that the browser is to write into its address, or to drop from it (see `read`).
     """
 
-    name: str = ""
     unwritten: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
-    def kept(self) -> Scene:
-        """The scene as it stands now, for a callback: several may run before the page is drawn again."""
-        return st.session_state[self.key(_SCENE)]
-
-    def update(self, **parts: object) -> None:
-        """Change parts of the scene, in a callback; the run that follows shows it."""
-        st.session_state[self.key(_SCENE)] = replace(self.kept, **parts)
-        if not parts.keys().isdisjoint(LOOKED_AT):
-            _arrive()
+    def writer(self) -> Writer:
+        """What a callback is given in place of all this."""
+        return Writer(self.name)
 
     def open_page(self, page: str, **parts: object) -> NoReturn:
         """Go to another page with parts of the scene changed; what was mended is said there."""
@@ -62,24 +51,7 @@ class Shown(Fitted):
     @property
     def arrival(self) -> int:
         """Another number whenever the viewer is to look where the scene says."""
-        return st.session_state[_ARRIVALS]
-
-    def key(self, key: str) -> str:
-        """The key of a widget of this scene."""
-        return self.name + key
-
-    def value(self, key: str) -> object:
-        """What the widget of this key holds."""
-        return st.session_state[self.key(key)]
-
-    def shows(self, key: str, value: object) -> str:
-        """Have the widget of this key show `value`; returns its key.
-
-        The value is written even where it is the same: a select box knows its
-        value by its label, and the third key of another sentence has another.
-        """
-        st.session_state[self.key(key)] = value
-        return self.key(key)
+        return st.session_state[ARRIVALS]
 
     def holds(self, key: str, text: str) -> str:
         """Have the text box of this key hold `text`; returns its key.
@@ -109,21 +81,21 @@ def read() -> Shown:
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params}
-    has_arrived = arrival.brings_an_address(_SCENE)
+    has_arrived = arrival.brings_an_address(SCENE)
     if has_arrived:
         fitted = parse(written)
         is_elsewhere = st.session_state.get(_PAGE, ("",))[0] != arrival.page()
-        if is_elsewhere or not _only_looks_elsewhere(st.session_state[_SCENE], fitted.scene):
-            _arrive()
+        if is_elsewhere or not _only_looks_elsewhere(st.session_state[SCENE], fitted.scene):
+            arrive()
         kept = fitted.scene
     else:
-        kept = st.session_state[_SCENE]
-        if st.session_state[_PAGE] == (arrival.page(), st.session_state[_ARRIVALS]):
+        kept = st.session_state[SCENE]
+        if st.session_state[_PAGE] == (arrival.page(), st.session_state[ARRIVALS]):
             kept = looking(kept, written)
         # what people do in the app needs no comment on what follows from it
         fitted = replace(fit(kept), notices=st.session_state.pop(_NOTICES, ()))
-    st.session_state[_SCENE] = kept
-    st.session_state[_PAGE] = (arrival.page(), st.session_state[_ARRIVALS])
+    st.session_state[SCENE] = kept
+    st.session_state[_PAGE] = (arrival.page(), st.session_state[ARRIVALS])
     address = query(fitted.scene)
     if has_arrived:
         # what stands there already is left alone: a quick second Back may have led elsewhere by then
@@ -138,7 +110,3 @@ def read() -> Shown:
 def _only_looks_elsewhere(before: Scene, now: Scene) -> bool:
     """Whether Back led to another place in the same pass: the viewer is there already."""
     return replace(before, **{part: getattr(now, part) for part in LOOKED_AT}) == now
-
-
-def _arrive() -> None:
-    st.session_state[_ARRIVALS] = st.session_state.get(_ARRIVALS, 0) + 1

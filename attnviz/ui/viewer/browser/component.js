@@ -4,6 +4,7 @@ import { addressOf } from "./history.js";
 import { mount } from "./viewer.js";
 
 const viewers = new WeakMap(); // root -> its viewer
+const text = new TextDecoder();
 let left = null; // where one was when a viewer last ended: pages come and go
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -16,7 +17,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
     }, left));
   }
   const viewer = viewers.get(root);
-  viewer.show(data);
+  viewer.show(JSON.parse(text.decode(data)));
   return () => {
     left = viewer.end();
     viewers.delete(root);

@@ -64,7 +64,12 @@ export function readPass(document) {
 
 function readStage(stage) {
   const shape = stage.axes.map(({ labels }) => labels.length);
-  return { ...stage, shape, length: shape.reduce((n, length) => n * length, 1), overridden: new Set(stage.overridden) };
+  return { ...stage, shape, length: shape.reduce((n, length) => n * length, 1), overridden: among(stage.overridden) };
+}
+
+// The places of some runs, each given by its first and how many they are.
+function among(runs) {
+  return { size: runs.length, has: (place) => runs.some(([first, n]) => first <= place && place < first + n) };
 }
 
 // How the numbers of stages are asked; `numbers(name)` has all of one in a row, NaN where they were not sent.

@@ -1,0 +1,71 @@
+"""What a browser may do with our pages: run our scripts alone, guess no types, tell nobody where it was."""
+
+import base64
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import file_util
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def policy(frame_ancestors: str) -> str:
+    """What a page may load, and in whose pages it may stand.
+
+    Streamlit hands a component's module to the browser as a blob and writes its
+    styles into the page; Plotly and the tables need nothing more.
+
+    Parameters
+    ----------
+    frame_ancestors
+        The pages that may embed ours, as in the header: `'self' https://course.example.edu`.
+    """
+    if not re.fullmatch(r"[^\s;,]+( [^\s;,]+)*", frame_ancestors):
+        raise ValueError(
+            "ATTNVIZ_FRAME_ANCESTORS takes origins with one space between them, as in "
+            f"\"'self' https://course.example.edu\"; it is {frame_ancestors!r}."
+        )
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' blob: {_inline_scripts()}",
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "object-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            f"frame-ancestors {frame_ancestors}",
+        )
+    )
+
+
+def _inline_scripts() -> str:
+    """Streamlit's own inline scripts, each by its hash, so that no other one runs."""
+    page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    digests = [hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page)]
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+
+
+class Headers:
+    """Adds the headers to every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.headers = {
+            "Content-Security-Policy": policy(os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'")),
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "same-origin",  # an address holds what a person typed
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self.headers)
+            await send(message)
+
+        await self.app(scope, receive, sent)

@@ -1,0 +1,24 @@
+"""Scripts: the viewer's own, as a browser fetches it. Its name changes with its text, so a browser may keep it."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from attnviz.ui.viewer import script
+
+_KEPT = "public, max-age=31536000, immutable"
+
+
+def route() -> Route:
+    """The route of the viewer's script; an older page, after an update of the server, gets the new one once."""
+    return Route("/viewer/{name}.js", _script)
+
+
+async def _script(request: Request) -> Response:
+    headers = {
+        "Vary": "Accept-Encoding",
+        "Cache-Control": _KEPT if request.url.path.endswith(script.PATH) else "no-store",
+    }
+    if "gzip" in request.headers.get("accept-encoding", ""):  # compressed once, not for each of a class
+        return Response(script.COMPRESSED, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
+    return Response(script.TEXT, media_type="text/javascript", headers=headers)

@@ -1,0 +1,42 @@
+"""How many tabs one process serves: each takes memory and files, and one too many must not cost the others theirs."""
+
+import contextlib
+
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+MOST = 1_000
+"""Tabs at once; a core answers fewer (`deploy/README.md`)."""
+
+FILES_OF_A_TAB = 4
+FILES_OF_THE_SERVER = 100
+
+
+def seats() -> int:
+    """How many tabs this process has files for, at most `MOST`."""
+    with contextlib.suppress(ImportError):  # Windows has no such limit
+        import resource
+
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        return max(1, min(MOST, (files - FILES_OF_THE_SERVER) // FILES_OF_A_TAB))
+    return MOST
+
+
+class Seats:
+    """Refuses a tab where there is no seat; the browser asks again by itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self.free = seats()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "websocket":
+            await self.app(scope, receive, send)
+        elif not self.free:
+            await PlainTextResponse("All seats are taken; the page tries again by itself.", 503)(scope, receive, send)
+        else:
+            self.free -= 1
+            try:
+                await self.app(scope, receive, send)
+            finally:
+                self.free += 1

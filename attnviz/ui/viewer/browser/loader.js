@@ -1,0 +1,11 @@
+// What Streamlit takes for the component. It fetches the component itself, which the browser keeps for all runs and visits
+// (../script.py), from the folder that Streamlit's own scripts are from.
+const streamlits = document.querySelector('script[src*="/static/js/"]').src;
+const { default: show, styles } = await import(new URL("../../{path}", streamlits));
+const sheet = new CSSStyleSheet();
+sheet.replaceSync(styles);
+
+export default function (given) {
+  given.parentElement.adoptedStyleSheets = [sheet];
+  return show(given);
+}

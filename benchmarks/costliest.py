@@ -1,0 +1,154 @@
+"""What one run of each page costs the server at its costliest address, as processor time and bytes of its answer.
+
+Run with `python -m benchmarks.costliest`. Each page is opened at its default address and at every address of
+`ADDRESSES`; of the rounds the cheapest counts, so that a busy machine changes little, and of the addresses the
+costliest. Times of the default address are measured in the same run: look at the ratio. What is asked for by a press
+is measured below, and what a page costs whoever opens it first in a process stands in its own column.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit.testing.v1.local_script_runner as runner
+from streamlit.testing.v1 import AppTest
+
+from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.stage import Stage
+from attnviz.scene.address import parse
+from attnviz.scene.document import document
+from attnviz.text import export
+
+ROOT = Path(__file__).parent.parent
+ROUNDS = 3
+LIMIT = 0.5
+"""Seconds of processor that the costliest run may take."""
+
+WORDS = {"sentence": "w", "context": "c"}
+LARGE = {name: " ".join(f"{letter}{n}" for n in range(MAX_TOKENS)) for name, letter in WORDS.items()}
+LARGE |= {"d_model": "128", "positions": "sinusoidal", "mask": "window", "mask_size": "64", "ask": "what would move it"}
+LETTERS = " ".join("abcdefgh"[n % 8] for n in range(15))
+
+
+def costly() -> dict[str, dict[str, str]]:
+    """The addresses that were found to cost most, by what is large in them."""
+    found = {}
+    for heads in (1, 8, 16, 64, 128):
+        large = LARGE | {"heads": str(heads)}
+        stages = parse(large).trace.stages
+        found[f"{heads} heads"] = large
+        found[f"{heads} heads, changed at the start"] = large | {"changes": first_of(stages[:1])}
+        found[f"{heads} heads, most cells set by hand"] = large | {"changes": first_of(stages)}
+        found[f"{heads} heads, muted"] = large | {
+            "changes": ";".join(f"heads[{head}]=0" for head in range(min(heads, MAX_CHANGES)))
+        }
+    for model, text in (("who-is-it", "animal " * 12), ("mirror", "1 2 3 4 5 6 7 8"), ("recall", LETTERS)):
+        found[model] = {"model": model, "sentence": text.strip(), "checkpoint": "1"}
+    by_hand = {"model": "by-hand", "sentence": "abcd" * 3}
+    found["by hand, changed"] = by_hand | {"changes": first_of(parse(by_hand).trace.stages)}
+    found["many marks"] = {"sentence": "a" + "\u0301\u0316" * (MAX_CHARACTERS // 2 - 1)}
+    found["no words of a model"] = {"model": "who-is-it", "sentence": "\u4e2d" * MAX_CHARACTERS}
+    found["long values"] = dict.fromkeys(
+        ("step", "cell", "picked", "trail", "changes", "seed", "notebook"), "1<" * 2000
+    )
+    found["unknown names"] = {f"name {n}": "1" for n in range(2000)}
+    return found
+
+
+def first_of(stages: list[Stage]) -> str:
+    """As many changes as there may be, those that set most cells first."""
+    parts = [(stage.value[0].size, f"{stage.name}[{n}]=1") for stage in stages for n in range(stage.shape[0])]
+    return ";".join(text for _, text in sorted(parts, key=lambda part: -part[0])[:MAX_CHANGES])
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run costs: seconds of processor, and bytes sent."""
+
+    seconds: float
+    n_bytes: int
+
+
+def cost(task: Callable[[], int], rounds: int = ROUNDS) -> Cost:
+    """The cheapest of some rounds of a task that returns how many bytes it made."""
+    found = []
+    for _ in range(rounds):
+        start = time.process_time()
+        n_bytes = task()
+        found.append(Cost(time.process_time() - start, n_bytes))
+    return min(found, key=lambda each: each.seconds)
+
+
+def opened(page: Path, address: dict[str, str]) -> int:
+    """Open a page; returns the bytes of all messages that the browser is sent."""
+    at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
+    at.switch_page(str(page.relative_to(ROOT)))
+    for name, text in address.items():
+        at.query_params[name] = text
+    at.run()
+    assert not at.exception, at.exception
+    return sum(sent)
+
+
+sent: list[int] = []
+"""The bytes of each message of the last run."""
+
+
+def listen() -> None:
+    """Have AppTest's runs leave the size of their messages in `sent`."""
+    parsed = runner.parse_tree_from_messages
+
+    def weighed(messages: list) -> object:
+        sent[:] = [len(message.SerializeToString()) for message in messages]
+        return parsed(messages)
+
+    runner.parse_tree_from_messages = weighed
+
+
+def presses(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
+    """What is asked for by a press, at the address where it costs most."""
+    shown = {name: fitted for name, address in addresses.items() if (fitted := parse(address)).trace}
+    asked = {
+        "slopes of a number": lambda each: len(str(document(each, slopes_of="output[1,1]"))),
+        "another head": lambda each: len(str(document(each, asked=range(128)))),
+        "script": lambda each: len(export.script(each.trace)),
+        "arrays": lambda each: len(export.arrays(each.trace)),
+    }
+    for press, does in asked.items():
+        costs = {name: cost(lambda each=each, does=does: does(each)) for name, each in shown.items()}
+        worst = max(costs, key=lambda name: costs[name].seconds)
+        yield press, costs[worst], worst
+
+
+def main() -> int:
+    """Print the figures; 1 if a run costs more than its limit."""
+    listen()
+    pages = sorted(ROOT.glob("pages/*.py"))
+    first = {page: cost(lambda page=page: opened(page, {}), rounds=1) for page in pages}
+    addresses = costly()
+    print(f"{'page':22} {'first':>7} {'default':>15} {'costliest':>15} {'times':>6} {'most':>9}")
+    slowest = 0.0
+    for page in pages:
+        default = cost(lambda page=page: opened(page, {}))
+        costs = {name: cost(lambda page=page, each=each: opened(page, each)) for name, each in addresses.items()}
+        worst = max(costs, key=lambda name: costs[name].seconds)
+        largest = max(each.n_bytes for each in costs.values())
+        slowest = max(slowest, costs[worst].seconds)
+        print(
+            f"{page.stem:22} {first[page].seconds * 1e3:4.0f} ms {_said(default)} {_said(costs[worst])} "
+            f"{costs[worst].seconds / default.seconds:6.1f} {largest / 1e3:6.0f} kB  {worst}"
+        )
+    for press, found, worst in presses(addresses):
+        print(f"{press:46} {_said(found)}  {worst}")
+    print(f"The costliest run takes {slowest * 1e3:.0f} ms of processor (limit {LIMIT * 1e3:.0f} ms).")
+    return 0 if slowest <= LIMIT else 1
+
+
+def _said(found: Cost) -> str:
+    return f"{found.seconds * 1e3:4.0f} ms {found.n_bytes / 1e3:5.0f} kB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

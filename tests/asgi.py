@@ -1,0 +1,47 @@
+"""An ASGI app asked one thing, without a server."""
+
+import asyncio
+from types import SimpleNamespace
+
+from starlette.datastructures import Headers
+
+
+def ask(app, path, method="GET", host="127.0.0.1"):
+    """The app's answer: its `status`, `headers` and `text`."""
+    sent = []
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "root_path": "",
+        "query_string": b"",
+        "headers": [(b"host", host.encode("latin-1"))],
+    }
+
+    async def receive():
+        return {"type": "http.request", "body": b""}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    body = b"".join(message["body"] for message in sent[1:])
+    return SimpleNamespace(status=sent[0]["status"], headers=Headers(raw=sent[0]["headers"]), text=body.decode())
+
+
+def drive(guard, incoming):
+    """A guard around an app that takes all messages: what it took, and what was sent back."""
+    taken, sent = [], []
+
+    async def app(scope, receive, send):
+        while (message := await receive())["type"] == "websocket.receive":
+            taken.append(message.get("bytes"))
+
+    async def receive():
+        return incoming.pop(0) if incoming else {"type": "websocket.disconnect", "code": 1005}
+
+    async def send(message):
+        sent.append(message)
+
+    asyncio.run(guard(app)({"type": "websocket"}, receive, send))
+    return taken, sent

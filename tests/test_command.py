@@ -1,0 +1,119 @@
+"""The package and its command: what `pip install .` installs starts from any folder, with our settings."""
+
+import os
+import re
+import resource
+import subprocess
+import sys
+import sysconfig
+import urllib.request
+import zipfile
+
+import pytest
+import streamlit.config
+from page import ROOT
+from serving import free_port, running
+
+from attnviz.server.command import main
+from attnviz.server.settings import settings
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    """The command of a package that stands in an environment of its own, beside the libraries of the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    python = folder / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
+    subprocess.run([*pip, "--no-compile", str(wheel)], check=True, capture_output=True)
+    libraries = sysconfig.get_path("purelib", vars={"base": str(folder)})
+    with open(f"{libraries}/tests.pth", "w") as file:
+        file.write(sysconfig.get_path("purelib"))
+    return folder / "bin" / "attnviz"
+
+
+def test_the_wheel_holds_what_runs_and_nothing_else(wheel):
+    held = set(zipfile.ZipFile(wheel).namelist())
+    package = {path for path in ROOT.glob("attnviz/**/*") if path.is_file() and path.suffix != ".pyc"}
+    app = [ROOT / "app.py", ROOT / ".streamlit" / "config.toml", *ROOT.glob("pages/*.py")]
+    expected = {str(path.relative_to(ROOT)) for path in package} | {f"attnviz/app/{p.relative_to(ROOT)}" for p in app}
+    assert {name for name in held if ".dist-info/" not in name} == expected
+
+
+def test_the_package_asks_for_what_the_requirements_say(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        name = next(each for each in archive.namelist() if each.endswith("METADATA"))
+        asked = re.findall(r"^Requires-Dist: (.*)$", archive.read(name).decode(), re.M)
+    ours = (ROOT / "requirements.txt").read_text("utf-8").split()
+    assert {_parts(each) for each in asked} == {_parts(each) for each in ours}
+
+
+def _parts(requirement):
+    return frozenset(re.split(r"(?=[<>=])|,", requirement.replace(" ", "")))
+
+
+def test_the_command_starts_in_an_empty_folder(installed, tmp_path):
+    port = free_port()
+    address = f"http://127.0.0.1:{port}"
+    nobody = {"cwd": tmp_path, "env": os.environ | {"HOME": str(tmp_path)}, "preexec_fn": _few_descriptors}
+    with (
+        open(tmp_path / "log", "w") as log,
+        running([installed, "--port", str(port)], address, "healthz", stdout=log, **nobody) as process,
+        urllib.request.urlopen(address) as page,
+    ):
+        assert b"<title>Streamlit</title>" in page.read()
+        allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
+        assert allowed == most, "an open tab takes four descriptors"
+    assert address in (tmp_path / "log").read_text()
+
+
+def _few_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """The settings that the command would serve the app with."""
+    given = {}
+    monkeypatch.setattr("streamlit.App.run", lambda app, config: given.update(config))
+    monkeypatch.setattr("attnviz.server.descriptors.allow_all", lambda: None)
+
+    def start(*arguments):
+        main(arguments)
+        return given
+
+    return start
+
+
+def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
+    assert served() == settings()
+    assert served()["server.address"] == "127.0.0.1"
+    assert served("--address", "0.0.0.0", "--port", "80").items() >= {
+        ("server.address", "0.0.0.0"),
+        ("server.port", 80),
+        ("browser.gatherUsageStats", False),
+    }
+
+
+def test_it_answers_under_the_names_that_were_allowed(served):
+    names = ["attnviz.example.edu", "attention.example.edu"]
+    assert served("--allow-host", names[0], "--allow-host", names[1])["server.allowedHosts"] == names
+
+
+def test_no_server_elsewhere_is_asked_for_our_address(served):
+    """Without the name of this machine, Streamlit asks for it when it listens to everyone."""
+    assert "browser.serverAddress" in served("--address", "0.0.0.0")
+
+
+def test_every_setting_is_one_that_streamlit_has():
+    """Options hidden from the help may vanish in an upgrade."""
+    unknown = {name for name in settings() if name not in streamlit.config._config_options_template}
+    assert unknown == set()

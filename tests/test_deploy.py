@@ -1,0 +1,131 @@
+"""Behind nginx: a lost process loses nothing, and what is not for the public is refused."""
+
+import gzip
+import logging
+import os
+import re
+import time
+import urllib.error
+import urllib.request
+from urllib.parse import quote
+
+import pytest
+from balanced import NGINX, balanced
+from tab import at, becomes, cell, expect, parameters, pick, step_is
+
+from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.ui.viewer import script
+
+WORDS = "dreizehn Eulen lesen heimlich"
+CONNECTED = '[data-testid="stApp"][data-test-connection-state="CONNECTED"]'
+ADDRESS = {"sentence": WORDS, "heads": "4", "seed": "7", "step": "Softmax", "mask": "causal"}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    if NGINX is None:
+        missing = "tests of deploy/ not run: no nginx (Debian: apt-get install nginx-light)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    with balanced(tmp_path_factory.mktemp("site")) as site:
+        yield site
+
+
+def asked(address, **headers):
+    """The status, the headers and the body of an answer."""
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
+            return answer.status, answer.headers, answer.read()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.headers, refused.read()
+
+
+def test_what_is_not_for_the_public_is_refused(site):
+    for path in ("_stcore/metrics", "_stcore//metrics", "_stcore/agent/openapi.json", "_stcore/upload_file/a/b"):
+        assert asked(f"{site.address}/{path}")[0] == 404, path
+    assert asked(f"{site.address}/healthz")[::2] == (200, b"ok")
+    assert asked(f"{site.address}/_stcore/health")[0] == 200
+
+
+def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
+    _, headers, _ = asked(site.address)
+    seat = re.match("attnviz_seat=[0-9a-f]{32}", headers["Set-Cookie"])[0]
+    assert "Set-Cookie" not in asked(site.address, Cookie=seat)[1]
+    first = len(site.answering("/", 2))
+    for _ in range(8):
+        asked(site.address, Cookie=seat)
+    for _ in range(24):
+        asked(site.address)
+    answered = site.answering("/", first + 32)
+    assert len(set(answered[first : first + 8])) == 1
+    assert len(set(answered[first + 8 :])) == 2, "24 who come anew are not all sent to one"
+
+
+def test_only_over_https_is_a_seat_kept_within_another_site(site):
+    there = asked(site.address, **{"X-Forwarded-Proto": "https"})[1]
+    assert there["Set-Cookie"].endswith("HttpOnly; SameSite=None; Secure; Partitioned")
+    assert there["Strict-Transport-Security"]
+    here = asked(site.address)[1]
+    assert here["Set-Cookie"].endswith("HttpOnly; SameSite=Lax")
+    assert "Strict-Transport-Security" not in here
+
+
+def streamlits(site):
+    """The path of Streamlit's main script."""
+    return re.search(rb'src="\./(static/js/index\.[^"]+\.js)"', asked(site.address)[2])[1].decode()
+
+
+@pytest.mark.parametrize("path_of", [streamlits, lambda _: script.PATH.lstrip("/")], ids=["Streamlit's", "ours"])
+def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
+    path = path_of(site)
+    status, headers, plain = asked(f"{site.address}/{path}")
+    assert (status, headers["Content-Encoding"]) == (200, None)
+    _, headers, packed = asked(f"{site.address}/{path}?again", **{"Accept-Encoding": "gzip, br"})
+    assert headers["Content-Encoding"] == "gzip"
+    assert headers["Vary"] == "Accept-Encoding"
+    assert "max-age=31536000" in headers["Cache-Control"]
+    assert gzip.decompress(packed) == plain
+    assert len(packed) < len(plain) / 2
+    assert site.answering(f"/{path}", 2).count("-") == 1, "the second time, nobody was asked for it"
+
+
+def test_the_longest_address_fits(site):
+    longest = quote("語" * MAX_CHARACTERS)
+    assert asked(f"{site.address}/?sentence={longest}&context={longest}")[0] == 200
+
+
+@pytest.mark.browser
+def test_a_lost_process_loses_nothing(site, browser):
+    opened = len(site.answering("/", 0))
+    page = browser.new_page()
+    page.goto(f"{site.address}/{at(**ADDRESS)}")
+    step_is(page, 7)
+    cell(page, "Attention", 2, 1).click()
+    expect(cell(page, "Attention", 2, 1)).to_have_attribute("tabindex", "0")
+    seen = page.locator(".viewer").first
+    before = parameters(page), seen.aria_snapshot()
+
+    site.processes[site.answering("/", opened + 1)[-1]].kill()
+    killed = time.monotonic()
+    expect(page.locator(CONNECTED)).to_have_count(0)
+    expect(page.locator(CONNECTED)).to_have_count(1)
+    logging.getLogger(__name__).info("reconnected after %.2f s", time.monotonic() - killed)
+
+    assert (parameters(page), seen.aria_snapshot()) == before
+    page.keyboard.press("PageDown")
+    step_is(page, 8)
+    pick(page, "Heads", "1")
+    expected = before[0] | {"step": "weighted-sum", "heads": "1"}
+    becomes(page, lambda: parameters(page), expected)
+    page.close()
+
+
+def test_no_log_holds_what_people_typed(site):
+    """Not even when no process answers, which nginx would log together with the address that was asked for."""
+    for process in site.processes.values():
+        process.kill()
+        process.wait()
+    assert asked(f"{site.address}/?sentence=secret")[0] == 502
+    assert site.answering("/", 1)
+    logged = site.log.read_text() + site.log.with_name("error.log").read_text()
+    assert "secret" not in logged
+    assert "Eulen" not in logged

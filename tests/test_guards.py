@@ -1,0 +1,398 @@
+"""What every request passes through, each guard alone: no server is started."""
+
+import asyncio
+import logging
+import re
+
+import pytest
+from asgi import ask, drive
+from hypothesis import given
+from hypothesis import strategies as st
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from attnviz.server import guards
+from attnviz.server.doors import is_open
+from attnviz.server.headers import Headers, policy
+from attnviz.server.hosts import LOCAL, answers_to, same_origin
+from attnviz.server.log import MINUTE, Once
+from attnviz.server.messages import LARGEST, Messages, judged
+from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
+from attnviz.server.runs import Runs
+from attnviz.server.seats import MOST, Seats, seats
+
+MARKER = "mangosteen"
+
+
+APP = Starlette(routes=[*guards.routes(), Mount("/", app=PlainTextResponse("a page"))], middleware=guards.middleware())
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/_stcore/metrics",
+        "/_stcore/upload_file/0/0",
+        "/_stcore/agent/openapi.json",
+        "/_stcore/agent/mcp",
+        "/_stcore/bidi-components/viewer/index.js",
+        "/_stcore/script-health-check",
+        "/component/viewer/index.html",
+        "/auth/login",
+        "/course/_stcore/metrics",
+    ],
+)
+def test_doors_that_no_page_needs_are_shut(path):
+    answer = ask(APP, path)
+    assert (answer.status, "attnviz takes no files" in answer.text) == (404, True)
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/audit", "/static/a.js", "/media/1.npz", "/_stcore/health", "/c/_stcore/health"]
+)
+def test_doors_that_pages_need_are_open(path):
+    assert is_open(path)
+    assert ask(APP, path).text == "a page"
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])
+def test_nothing_can_be_sent_but_through_a_page(method):
+    assert ask(APP, "/_stcore/upload_file/0/0", method).status == 405
+
+
+def test_every_answer_has_the_headers():
+    for path in ("/", "/healthz", "/_stcore/metrics"):
+        headers = ask(APP, path).headers
+        assert headers["content-security-policy"] == policy("'self'")
+        assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
+    assert ask(APP, "/", host="evil.example").headers["x-content-type-options"] == "nosniff"
+
+
+def test_no_script_runs_but_streamlits_own_and_components():
+    scripts = re.search(r"script-src ([^;]*)", policy("'self'"))[1].split()
+    assert scripts[:2] == ["'self'", "blob:"]
+    assert scripts[2:]
+    assert all(each.startswith("'sha256-") for each in scripts[2:])
+
+
+def test_a_course_page_may_embed_the_app(monkeypatch):
+    monkeypatch.setenv("ATTNVIZ_FRAME_ANCESTORS", "'self' https://course.example.edu")
+    headers = ask(Headers(PlainTextResponse("a page")), "/").headers
+    assert headers["content-security-policy"].endswith("frame-ancestors 'self' https://course.example.edu")
+
+
+@pytest.mark.parametrize("text", ["", " ", "'self'; script-src *", "'self', *", "'self'\r\nX: y"])
+def test_a_setting_cannot_undo_the_policy(text):
+    with pytest.raises(ValueError, match=r"takes origins"):
+        policy(text)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost",
+        "LOCALHOST:8501",
+        "127.0.0.1:8501",
+        "192.168.1.20",
+        "[::1]:8501",
+        "ours.streamlit.app",
+        "a.localhost.",
+    ],
+)
+def test_names_that_nobody_else_can_lead_here_are_answered(host):
+    assert answers_to(host, [])
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "streamlit.app.evil", "[::1", "a@b"],
+)
+def test_other_names_are_not(host):
+    assert not answers_to(host, [])
+    answer = ask(APP, "/", host=host)
+    assert (answer.status, "server.allowedHosts" in answer.text) == (421, True)
+
+
+def test_a_list_of_names_is_the_whole_list():
+    names = ["attn.example.edu", "*.class.example"]
+    assert [answers_to(each, names) for each in ("attn.example.edu:80", "a.class.example", *LOCAL[:1], "10.0.0.1")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert answers_to("any.example", ["*"])
+
+
+def test_a_probe_is_answered_under_any_name():
+    assert ask(APP, "/healthz", host="pod.example").text == "ok"
+
+
+def test_a_websocket_is_opened_by_our_pages_or_by_none():
+    assert same_origin(None, "localhost:8501", [])
+    assert same_origin("http://localhost:8501", "localhost:8501", [])
+    assert same_origin("https://course.example", "localhost:8501", ["https://course.example"])
+    assert not same_origin("http://localhost:3000", "localhost:8501", [])
+    assert not same_origin("null", "localhost:8501", [])
+
+
+@given(st.lists(st.floats(0, 3), max_size=300))
+def test_no_window_of_time_holds_more_messages_than_the_pace(pauses):
+    bucket, now, times = Bucket(5, 2.0), 0.0, []
+    for pause in pauses:
+        now += pause
+        now += bucket.wait(now)
+        bucket.take(now)
+        times.append(now)
+    for first, start in enumerate(times):
+        for count, end in enumerate(times[first:], start=1):
+            assert count <= 5 + 2.0 * (end - start) + 1e-6
+
+
+@given(st.integers(1, 200))
+def test_who_keeps_the_pace_never_waits(count):
+    bucket = Bucket(BURST, RATE)
+    for number in range(count):
+        now = max(0, number - BURST + 1) / RATE
+        assert bucket.wait(now) == pytest.approx(0, abs=1e-9)
+        bucket.take(now)
+
+
+def said(**message):
+    return BackMsg(**message).SerializeToString()
+
+
+def received(*datas):
+    return [{"type": "websocket.receive", "bytes": data} for data in datas]
+
+
+def rerun(**state):
+    message = BackMsg()
+    message.rerun_script.SetInParent()
+    for name, value in state.items():
+        setattr(message.rerun_script, name, value)
+    return message.SerializeToString()
+
+
+def operation(kind, **identities):
+    message = BackMsg()
+    getattr(message.backend_operation_request, kind).SetInParent()
+    for name, value in identities.items():
+        setattr(message.backend_operation_request, name, value)
+    return message.SerializeToString()
+
+
+HEARD = [
+    rerun(query_string="sentence=a+b", page_script_hash="0" * 32),
+    said(stop_script=True),
+    said(app_heartbeat=True),
+    operation("deferred_file", request_id="5f0c-ab", session_id="00-11"),
+    operation("dataframe_chunk"),
+]
+IGNORED = [
+    b"",
+    said(clear_cache=True),
+    said(set_run_on_save=True),
+    said(load_git_info=True),
+    said(debug_disconnect_websocket=True),
+    said(debug_shutdown_runtime=True),
+    operation("install_skills"),
+    operation("dismiss_skills_nudge"),
+    operation("deferred_file", request_id=MARKER),
+    rerun(page_script_hash=MARKER),
+    rerun(fragment_id=f"0\n{MARKER}"),
+]
+REFUSED = [b"\xff", HEARD[0][:-1], rerun(query_string="a" * LARGEST)]
+
+
+def test_what_pages_send_is_heard_and_nothing_else():
+    assert {judged(each) for each in HEARD} == {"heard"}
+    assert {judged(each) for each in IGNORED} == {"ignored"}
+    assert {judged(each) for each in REFUSED} == {"refused"}
+    assert drive(Messages, received(*IGNORED[1:], *HEARD)) == (HEARD, [])
+
+
+def test_every_kind_of_message_is_judged():
+    kinds = {field.name for field in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields}
+    seen = {BackMsg.FromString(each).WhichOneof("type") for each in HEARD + IGNORED}
+    assert kinds - {"file_urls_request"} == seen - {None}
+    assert judged(BackMsg(file_urls_request={}).SerializeToString()) == "ignored"
+
+
+@pytest.mark.parametrize("message", [*received(*REFUSED), {"type": "websocket.receive", "text": "a text"}])
+def test_who_sends_what_no_page_sends_is_hung_up_on(message):
+    taken, sent = drive(Messages, [message, *received(*HEARD)])
+    assert (taken, sent) == ([], [{"type": "websocket.close", "code": 1008}])
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_judged(data):
+    assert judged(data) in ("heard", "ignored", "refused")
+
+
+def test_who_does_not_read_is_not_heard():
+    """While an answer can't be sent, no further message is taken."""
+
+    async def story():
+        reading, taken = asyncio.Event(), []
+
+        async def app(scope, receive, send):
+            writing = asyncio.create_task(send({"type": "websocket.send", "bytes": b"a document"}))
+            await asyncio.sleep(0)
+            taken.append(await receive())
+            await writing
+
+        async def receive():
+            assert reading.is_set(), "a message was taken while an answer was unread"
+            return received(HEARD[0])[0]
+
+        async def send(message):
+            await reading.wait()
+
+        task = asyncio.create_task(Pace(app)({"type": "websocket"}, receive, send))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        reading.set()
+        await task
+        return taken
+
+    assert len(asyncio.run(story())) == 1
+
+
+def run_of(*sent_back):
+    """What `Runs` hands on of two asked runs, where so much is sent back after the first."""
+
+    async def story():
+        taken = []
+
+        async def app(scope, receive, send):
+            taken.append(await receive())
+            second = asyncio.create_task(receive())
+            for _ in range(10):
+                await asyncio.sleep(0)
+            for message in sent_back:
+                await send({"type": "websocket.send", "bytes": message.SerializeToString()})
+            for _ in range(10):
+                await asyncio.sleep(0)
+            taken.append(second.done())
+            second.cancel()
+
+        async def receive():
+            return received(HEARD[0])[0]
+
+        async def send(message):
+            pass
+
+        await Runs(app)({"type": "websocket"}, receive, send)
+        return taken[1]
+
+    return asyncio.run(story())
+
+
+def test_a_run_begins_when_the_one_before_has_ended(monkeypatch):
+    large = ForwardMsg(delta={"new_element": {"text": {"body": "a" * 1_000}}})
+    ended = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY, hash="0" * 64)
+    assert len(ended.SerializeToString()) < 100
+    assert not run_of()
+    assert not run_of(large)
+    assert run_of(large, ended)
+    monkeypatch.setattr("attnviz.server.runs.PATIENCE", 0)
+    assert run_of()
+
+
+def test_who_goes_on_is_hung_up_on(monkeypatch):
+    """A flood takes as long as the pace says, then ends; a rest in between makes good for what was early."""
+    now = [0.0]
+
+    async def sleep(seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr("attnviz.server.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("attnviz.server.pace.asyncio.sleep", sleep)
+    taken, sent = drive(Pace, received(*HEARD[1:2] * 1_000))
+    assert (len(taken), now[0]) == (BURST + PATIENCE, pytest.approx(PATIENCE / RATE))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+    def slower(app):
+        async def rested(scope, receive, send):
+            async def received():
+                if len(taken) % BURST == 0:
+                    now[0] += BURST / RATE
+                taken.append(await receive())
+                return taken[-1]
+
+            await Pace(app)(scope, received, send)
+
+        return rested
+
+    taken = []
+    assert len(drive(slower, received(*HEARD[1:2] * 1_000))[0]) == 1_000
+
+
+def written(filter_, message, *arguments, line=1, level=logging.WARNING, error=None):
+    info = (type(error), error, error.__traceback__) if error else None
+    record = logging.LogRecord("streamlit", level, "server.py", line, message, arguments, info)
+    return logging.Formatter().format(record) if filter_.filter(record) else ""
+
+
+def test_a_thing_is_said_once_a_minute_with_its_count():
+    now = [0.0]
+    once = Once(lambda: now[0])
+    assert written(once, "out of files") == "out of files"
+    assert [written(once, "out of files") for _ in range(2_047)] == [""] * 2_047
+    assert written(once, "another thing", line=2) == "another thing"
+    now[0] = MINUTE
+    assert written(once, "out of files") == "out of files (2,047 more before)"
+    assert len(once.last) == 2
+
+
+def test_what_a_visitor_sent_is_in_no_line():
+    once = Once()
+    try:
+        raise ValueError(MARKER)
+    except ValueError as error:
+        lines = [
+            written(once, "no fragment %s, %.3f", MARKER, 1.0, line=1),
+            written(once, f"never retrieved\nfuture: {MARKER}", line=2),
+            written(once, "Error", line=3, error=error),
+            written(once, error, line=4),
+            written(once, MARKER, line=5, level=logging.INFO),
+        ]
+    assert lines[:2] == ["no fragment …, …", "never retrieved"]
+    assert re.fullmatch(r"Error: ValueError at test_guards\.py:\d+", lines[2])
+    assert lines[3:] == ["ValueError", ""]
+
+
+def test_there_are_no_more_tabs_than_files_for_them(monkeypatch):
+    resource = pytest.importorskip("resource")
+    for files, expected in ((140, 10), (1_024, 231), (1_048_576, MOST), (50, 1)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
+        assert seats() == expected
+
+
+def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):
+    monkeypatch.setattr("attnviz.server.seats.seats", lambda: 1)
+
+    async def story():
+        open_tabs = asyncio.Event()
+
+        async def app(scope, receive, send):
+            await open_tabs.wait()
+
+        refused, guard = [], Seats(app)
+
+        async def send(message):
+            refused.append(message)
+
+        scope = {"type": "websocket", "extensions": {"websocket.http.response": {}}}
+        first = asyncio.create_task(guard(scope, None, send))
+        await asyncio.sleep(0)
+        await guard(scope, None, send)
+        assert refused[0]["status"] == 503
+        open_tabs.set()
+        await first
+        return guard.free
+
+    assert asyncio.run(story()) == 1
