@@ -11,9 +11,7 @@ pytestmark = pytest.mark.browser
 WORDS = SENTENCE.split()
 LARGE = {"sentence": SENTENCE, "d_model": "64", "heads": "1"}
 HELD = "document.activeElement"
-NAMED = (
-    f"""() => [{HELD}.getAttribute("aria-label"), {HELD}.textContent, {HELD}.labels?.[0]?.textContent].find(Boolean)"""
-)
+NAMED = f"() => {HELD}.getAttribute('aria-label') || {HELD}.textContent || {HELD}.labels?.[0]?.textContent"
 SEEN = f"""() => getComputedStyle({HELD}).outlineStyle !== "none" && {HELD}.matches(":focus-visible")"""
 HEAR = """() => {
   window.heard = [];
@@ -112,7 +110,7 @@ def test_nothing_is_said_while_something_plays(opened):
 def test_six_quick_presses_are_six_steps(opened):
     page = opened()
     page.evaluate("""() => {
-      for (let n = 0; n < 6; n += 1) document.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown", bubbles: true }));
+      for (let n = 0; n < 6; n += 1) document.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown" }));
     }""")
     step_is(page, 7)
 
@@ -125,7 +123,9 @@ def test_where_colours_are_forced_what_is_chosen_and_what_numbers_say_are_seen(o
         pressed, other = (page.locator(f'.questions [aria-pressed="{is_on}"]').first for is_on in ("true", "false"))
         assert pressed.evaluate(colour) != other.evaluate(colour)
         assert page.locator(".map [aria-current]").evaluate(colour) != page.locator(".map .step").first.evaluate(colour)
-        assert len({bar.evaluate(colour) for bar in page.locator(".bar").all()} - {other.evaluate(colour)}) == 2
+        assert (
+            len({bar.evaluate(colour) for bar in page.locator(".bar-row .bar").all()} - {other.evaluate(colour)}) == 2
+        )
         cells = grid(page, "Attention").last.locator("td.number").all()
         assert len({each.evaluate(colour) for each in cells}) > 3
     finally:

@@ -41,7 +41,7 @@ _STYLE = """<style>
 }
 
 /* one screen: the viewer has all the height that is left */
-@media (min-width: 641px) {
+@media (min-width: 821px) {
   [data-testid="stMainBlockContainer"]:has([class*="st-key-viewer"]) {
     display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
   }
@@ -60,6 +60,9 @@ _STYLE = """<style>
     position: sticky; top: 3rem; max-height: calc(100dvh - 3rem); overflow-y: auto; height: auto;
   }
 }
+
+/* a table that is wider than a phone is scrolled */
+[data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
 
 /* on a phone the parts of the model built by hand take two lines, so that all are seen */
 [class*="st-key-part"] [role="radiogroup"] { flex-wrap: wrap; }
