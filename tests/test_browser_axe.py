@@ -2,10 +2,11 @@
 
 import pytest
 from axe import violations, violations_but_contrast
-from tab import at, expect, step_is
+from tab import at, becomes, expect, step_is
 
 pytestmark = pytest.mark.browser
 
+SIDEWAYS = "(main) => main.scrollWidth - main.clientWidth"
 THEMES = ("light", "dark")
 LARGE = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 64, "heads": 8}
 VIEWS = {
@@ -46,7 +47,9 @@ def test_every_step_of_two_layers_is_for_everyone(alone):
 
 @pytest.mark.parametrize(("theme", "view"), zip(THEMES * len(VIEWS), VIEWS, strict=False))
 def test_every_view_is_for_everyone(alone, view, theme):
-    assert violations(alone(color_scheme=theme).open(VIEWS[view]), theme) == []
+    page = alone(color_scheme=theme).open(VIEWS[view])
+    assert violations(page, theme) == []
+    nothing_is_sideways(page)
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -54,6 +57,14 @@ def test_every_page_is_for_everyone(alone, page):
     opened = alone().open(page + at(sentence="the cat sat", changes="scores[0,1,2]=3"))
     for theme in THEMES:
         assert violations(opened, theme) == [], theme
+    nothing_is_sideways(opened)
+
+
+def nothing_is_sideways(page):
+    """At 200 and at 400 % of a usual screen the page grows downwards alone."""
+    for width in (683, 320):
+        page.set_viewport_size({"width": width, "height": 384})
+        becomes(page, lambda: page.get_by_test_id("stMain").evaluate(SIDEWAYS), 0, width)
 
 
 def test_every_worked_example_is_for_everyone(alone):
