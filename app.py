@@ -6,6 +6,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 import streamlit as st
 
 from attnviz.server import descriptors, guards
+from attnviz.ui.state import share
 
 if __name__ == "__main__":
     st.set_page_config(page_icon="🔎", layout="wide")  # before the pages, whose icons a font host would be asked for
@@ -23,7 +24,8 @@ if __name__ == "__main__":
         position="top",
     )
     st.set_page_config(page_title=f"{page.title} · attnviz")
-    page.run()
+    with share.kept():
+        page.run()
 else:
     descriptors.allow_all()
     app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)

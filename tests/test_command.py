@@ -103,6 +103,11 @@ def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
     }
 
 
+def test_it_answers_under_the_names_that_were_allowed(served):
+    names = ["attnviz.example.edu", "attention.example.edu"]
+    assert served("--allow-host", names[0], "--allow-host", names[1])["server.allowedHosts"] == names
+
+
 def test_no_server_elsewhere_is_asked_for_our_address(served):
     """Without the name of this machine, Streamlit asks for it when it listens to everyone."""
     assert "browser.serverAddress" in served("--address", "0.0.0.0")

@@ -14,6 +14,7 @@ from balanced import NGINX, balanced
 from tab import at, becomes, cell, expect, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.ui.viewer import script
 
 WORDS = "dreizehn Eulen lesen heimlich"
 CONNECTED = '[data-testid="stApp"][data-test-connection-state="CONNECTED"]'
@@ -68,17 +69,23 @@ def test_only_over_https_is_a_seat_kept_within_another_site(site):
     assert "Strict-Transport-Security" not in here
 
 
-def test_streamlits_files_are_compressed_once_and_kept_for_a_year(site):
-    script = re.search(rb'src="\./(static/js/index\.[^"]+\.js)"', asked(site.address)[2])[1].decode()
-    status, headers, plain = asked(f"{site.address}/{script}")
+def streamlits(site):
+    """The path of Streamlit's main script."""
+    return re.search(rb'src="\./(static/js/index\.[^"]+\.js)"', asked(site.address)[2])[1].decode()
+
+
+@pytest.mark.parametrize("path_of", [streamlits, lambda _: script.PATH.lstrip("/")], ids=["Streamlit's", "ours"])
+def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
+    path = path_of(site)
+    status, headers, plain = asked(f"{site.address}/{path}")
     assert (status, headers["Content-Encoding"]) == (200, None)
-    _, headers, packed = asked(f"{site.address}/{script}?again", **{"Accept-Encoding": "gzip, br"})
+    _, headers, packed = asked(f"{site.address}/{path}?again", **{"Accept-Encoding": "gzip, br"})
     assert headers["Content-Encoding"] == "gzip"
     assert headers["Vary"] == "Accept-Encoding"
     assert "max-age=31536000" in headers["Cache-Control"]
     assert gzip.decompress(packed) == plain
     assert len(packed) < len(plain) / 2
-    assert site.answering(f"/{script}", 2).count("-") == 1, "the second time, nobody was asked for it"
+    assert site.answering(f"/{path}", 2).count("-") == 1, "the second time, nobody was asked for it"
 
 
 def test_the_longest_address_fits(site):

@@ -12,6 +12,7 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from attnviz.server import guards
 from attnviz.server.doors import is_open
@@ -19,7 +20,9 @@ from attnviz.server.headers import Headers, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
 from attnviz.server.log import MINUTE, Once
 from attnviz.server.messages import LARGEST, Messages, judged
-from attnviz.server.pace import BURST, RATE, Bucket, Pace
+from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
+from attnviz.server.runs import Runs
+from attnviz.server.seats import MOST, Seats, seats
 
 MARKER = "mangosteen"
 
@@ -258,6 +261,76 @@ def test_who_does_not_read_is_not_heard():
     assert len(asyncio.run(story())) == 1
 
 
+def run_of(*sent_back):
+    """What `Runs` hands on of two asked runs, where so much is sent back after the first."""
+
+    async def story():
+        taken = []
+
+        async def app(scope, receive, send):
+            taken.append(await receive())
+            second = asyncio.create_task(receive())
+            for _ in range(10):
+                await asyncio.sleep(0)
+            for message in sent_back:
+                await send({"type": "websocket.send", "bytes": message.SerializeToString()})
+            for _ in range(10):
+                await asyncio.sleep(0)
+            taken.append(second.done())
+            second.cancel()
+
+        async def receive():
+            return received(HEARD[0])[0]
+
+        async def send(message):
+            pass
+
+        await Runs(app)({"type": "websocket"}, receive, send)
+        return taken[1]
+
+    return asyncio.run(story())
+
+
+def test_a_run_begins_when_the_one_before_has_ended(monkeypatch):
+    large = ForwardMsg(delta={"new_element": {"text": {"body": "a" * 1_000}}})
+    ended = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY, hash="0" * 64)
+    assert len(ended.SerializeToString()) < 100
+    assert not run_of()
+    assert not run_of(large)
+    assert run_of(large, ended)
+    monkeypatch.setattr("attnviz.server.runs.PATIENCE", 0)
+    assert run_of()
+
+
+def test_who_goes_on_is_hung_up_on(monkeypatch):
+    """A flood takes as long as the pace says, then ends; a rest in between makes good for what was early."""
+    now = [0.0]
+
+    async def sleep(seconds):
+        now[0] += seconds
+
+    monkeypatch.setattr("attnviz.server.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("attnviz.server.pace.asyncio.sleep", sleep)
+    taken, sent = drive(Pace, received(*HEARD[1:2] * 1_000))
+    assert (len(taken), now[0]) == (BURST + PATIENCE, pytest.approx(PATIENCE / RATE))
+    assert sent == [{"type": "websocket.close", "code": 1008}]
+
+    def slower(app):
+        async def rested(scope, receive, send):
+            async def received():
+                if len(taken) % BURST == 0:
+                    now[0] += BURST / RATE
+                taken.append(await receive())
+                return taken[-1]
+
+            await Pace(app)(scope, received, send)
+
+        return rested
+
+    taken = []
+    assert len(drive(slower, received(*HEARD[1:2] * 1_000))[0]) == 1_000
+
+
 def written(filter_, message, *arguments, line=1, level=logging.WARNING, error=None):
     info = (type(error), error, error.__traceback__) if error else None
     record = logging.LogRecord("streamlit", level, "server.py", line, message, arguments, info)
@@ -290,3 +363,36 @@ def test_what_a_visitor_sent_is_in_no_line():
     assert lines[:2] == ["no fragment …, …", "never retrieved"]
     assert re.fullmatch(r"Error: ValueError at test_guards\.py:\d+", lines[2])
     assert lines[3:] == ["ValueError", ""]
+
+
+def test_there_are_no_more_tabs_than_files_for_them(monkeypatch):
+    resource = pytest.importorskip("resource")
+    for files, expected in ((140, 10), (1_024, 231), (1_048_576, MOST), (50, 1)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
+        assert seats() == expected
+
+
+def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):
+    monkeypatch.setattr("attnviz.server.seats.seats", lambda: 1)
+
+    async def story():
+        open_tabs = asyncio.Event()
+
+        async def app(scope, receive, send):
+            await open_tabs.wait()
+
+        refused, guard = [], Seats(app)
+
+        async def send(message):
+            refused.append(message)
+
+        scope = {"type": "websocket", "extensions": {"websocket.http.response": {}}}
+        first = asyncio.create_task(guard(scope, None, send))
+        await asyncio.sleep(0)
+        await guard(scope, None, send)
+        assert refused[0]["status"] == 503
+        open_tabs.set()
+        await first
+        return guard.free
+
+    assert asyncio.run(story()) == 1

@@ -5,13 +5,19 @@ import numpy as np
 from attnviz.core.errors import ArrayError
 
 
-def finite(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
-    """The array as float64, if its axes are these and all of its numbers finite; else ArrayError."""
+def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
+    """The array as float64, if its numbers are real and its axes these; else ArrayError."""
     array = _array(name, array, np.float64)
     if array.ndim != len(axes) or 0 in array.shape:
         raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
-    if not np.isfinite(array).all():
-        raise ArrayError(f"{name} must hold finite numbers; got {np.count_nonzero(~np.isfinite(array))} that are not.")
+    return array
+
+
+def finite(name: str, array: np.ndarray) -> np.ndarray:
+    """The array, if all of its numbers are finite; else ArrayError."""
+    wrong = np.count_nonzero(~np.isfinite(array))
+    if wrong:
+        raise ArrayError(f"{name} must hold finite numbers; got {wrong} that are not.")
     return array
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.core.arrays import finite
+from attnviz.core.arrays import real
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.entering import entering
@@ -124,9 +124,9 @@ def attend(
     if not layers or len(adds) != len(layers):
         raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
     build = Builder()
-    build.give("x", finite("x", x, ("tokens", "d_in")), ("token", "d_model"), "given")
+    build.give("x", real("x", x, ("tokens", "d_in")), ("token", "d_model"), "given")
     if context is not None:
-        value = finite("context", context, ("context tokens", "d_context"))
+        value = real("context", context, ("context tokens", "d_context"))
         build.give("context", value, ("context token", "d_model"), "given")
     passed_on = "x"
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
@@ -139,7 +139,7 @@ def attend(
         passed_on = list(build.stages)[-1]
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
-        answer(build, finite("w_u", w_u, ("d_out", "answers")))
+        answer(build, real("w_u", w_u, ("d_out", "answers")))
     return Trace(tuple(build.stages.values()), {})
 
 
@@ -173,7 +173,7 @@ def attend_projected(
         ("k", k, ("head", "key", "d_k")),
         ("v", v, ("head", "key", "d_v")),
     ):
-        build.give(name, finite(name, value, axes), axes, "given")
+        build.give(name, real(name, value, axes), axes, "given")
     q, k, v = (build[name] for name in "qkv")
     if not (q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]):
         raise ArrayError(

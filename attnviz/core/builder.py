@@ -4,7 +4,6 @@ import numpy as np
 
 from attnviz.core.layers import layered
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.source import Source
 from attnviz.core.stage import Stage
 
 
@@ -33,7 +32,7 @@ class Builder:
 
     def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
-        self._add(Stage(name if shared else layered(name, self._layer), value, axes, Source(recipe)), name)
+        self._add(Stage.given(name if shared else layered(name, self._layer), value, axes, recipe), name)
 
     def apply(self, name: str, operation: Operation, *inputs: str) -> None:
         """Add the stage that `operation` makes of earlier ones.

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.core.arrays import finite, fitting_mask
+from attnviz.core.arrays import finite, fitting_mask, real
 from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
@@ -23,7 +23,7 @@ from attnviz.core.parameters import PARAMETER_AXES, Parameters
 def project(build: Builder, parameters: Parameters) -> None:
     """The parameters, and the stages q, k and v that they make of x and the context."""
     given = {name: getattr(parameters, name) for name in PARAMETER_AXES}
-    given = {name: finite(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
+    given = {name: real(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
     n_heads = _number_of_heads(given)
     keys_from = "context" if "context" in build else "x"
     for name, value in given.items():
@@ -47,7 +47,7 @@ def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise:
 
     n_heads, n_queries, n_keys = q.shape[0], q.shape[1], k.shape[1]
     visible = fitting_mask(mask, n_heads, n_queries, n_keys)
-    factor = None if scale is None else float(finite("scale", scale, ()))
+    factor = None if scale is None else float(finite("scale", real("scale", scale, ())))
     build.apply("scores", DotProducts(), "q", "k")
     build.apply("scaled", Scale(q.shape[-1], factor), "scores")
     if "mask" not in build:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 
+from attnviz.core.arrays import finite
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split
+from attnviz.core.numbers import SURE, Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import Source
 from attnviz.core.terms import Cell
@@ -25,10 +27,12 @@ class Stage:
     ----------
     name : str
         Its word in the vocabulary, such as "scores".
-    value : ndarray
-        Read-only. float64, or bool for a mask that selects.
+    numbers : Numbers
+        Its array, or how to make it.
     axes : tuple of str
         What each axis counts, such as ("head", "query", "key").
+    shape : tuple of int
+        The lengths of the axes.
     operation : Operation or Source
     inputs : tuple of str
         The names of the stages that the operation reads.
@@ -38,38 +42,64 @@ class Stage:
     """
 
     name: str
-    value: np.ndarray
+    numbers: Numbers
     axes: tuple[str, ...]
+    shape: tuple[int, ...]
     operation: Operation | Source
     inputs: tuple[str, ...] = ()
     overridden: frozenset[tuple[int, ...]] = frozenset()
 
-    def __post_init__(self):
-        value = self.value.copy()
-        value.flags.writeable = False
-        object.__setattr__(self, "value", value)
+    @classmethod
+    def given(cls, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> Stage:
+        """The stage of an array that comes from nothing; it is copied, so that whoever gave it may write into it.
+
+        Raises
+        ------
+        ArrayError
+            If a number is not finite, and hides no key.
+        """
+        numbers = Numbers.of(value.copy())
+        if not numbers.largest < math.inf and split(name)[0] not in HIDEABLE:
+            finite(name, value)
+        return cls(name, numbers, axes, value.shape, Source(recipe))
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
-        """The stage that an operation makes of others.
+        """The stage that an operation makes of others, when its numbers are first asked for.
+
+        Where the inputs may be so large that a number goes beyond float64, it is made and looked at now.
 
         Raises
         ------
         ArrayError
             If a number is too large for float64.
         """
-        names = tuple(stage.name for stage in inputs)
-        return cls(name, _values(name, operation, inputs), operation.axes(*inputs), operation, names)
+        largest = operation.largest(*inputs)
+        if largest < SURE:
+            numbers = Numbers(partial(_made, operation, [each.numbers for each in inputs]), largest)
+        else:
+            numbers = Numbers.of(_checked(name, operation, inputs))
+        return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
+
+    @property
+    def value(self) -> np.ndarray:
+        """Its array, read-only: of float64, or bool for a mask that selects. It is made when first asked for."""
+        return self.numbers.array
+
+    @property
+    def largest(self) -> float:
+        """What none of its numbers is larger than (see `Numbers`)."""
+        return self.numbers.largest
+
+    @property
+    def size(self) -> int:
+        """How many numbers it has."""
+        return math.prod(self.shape)
 
     @property
     def is_given(self) -> bool:
         """Whether it comes from nothing in the graph."""
         return isinstance(self.operation, Source)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
-        return self.value.shape
 
     def cell(self, index: tuple[int, ...]) -> Cell:
         """The number at `index`."""
@@ -77,20 +107,27 @@ class Stage:
 
     def recomputed(self, inputs: Sequence[Stage]) -> Stage:
         """The stage made from other inputs; what was set by hand stays."""
-        value = _values(self.name, self.operation, inputs)
+        made = Stage.computed(self.name, self.operation, inputs)
+        if not self.overridden:
+            return made
+        value = made.value.copy()
         for index in self.overridden:
             value[index] = self.value[index]
-        return replace(self, value=value)
+        return replace(self, numbers=Numbers.of(value))
 
     def renamed(self, names: Mapping[str, str]) -> Stage:
         """The stage with other names for it and for what it reads."""
         return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
+    def holding(self, value: np.ndarray) -> Stage:
+        """The stage with other numbers in it, to be drawn in its picture."""
+        return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
+
     def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
         """The stage with `number` at `index`, or in all cells whose index begins so."""
         value = self.value.copy()
         value[index] = number
-        return replace(self, value=value, overridden=self.overridden | {index})
+        return replace(self, numbers=Numbers.of(value), overridden=self.overridden | {index})
 
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""
@@ -112,7 +149,11 @@ class Stage:
             )
 
 
-def _values(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
+def _made(operation: Operation, inputs: Sequence[Numbers]) -> np.ndarray:
+    return operation.compute(*[each.array for each in inputs])
+
+
+def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
     """What an operation computes, every number of it finite or hidden on purpose."""
     arrays = [stage.value for stage in inputs]
     with np.errstate(over="ignore", invalid="ignore"):

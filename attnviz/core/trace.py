@@ -63,10 +63,19 @@ class Trace:
         """How many layers the pass has."""
         return max(*(split(stage.name)[1] for stage in self.stages), 1)
 
-    @cached_property
+    @property
     def layers(self) -> tuple[Layer, ...]:
         """The pass as each of its layers has it."""
+        # a single layer holds the trace itself: kept in the trace, it would keep it alive
+        return (Layer(1, self, self._names),) if self.n_layers == 1 else self._layers
+
+    @cached_property
+    def _layers(self) -> tuple[Layer, ...]:
         return tuple(self._layer(number) for number in range(1, self.n_layers + 1))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {stage.name: stage.name for stage in self.stages}
 
     def layer_of(self, name: str) -> Layer:
         """The layer that a stage is spoken of in: its own; else the last of those that have it by its name."""
@@ -74,8 +83,6 @@ class Trace:
         return next(layer for layer in reversed(self.layers) if layer.names.get(own) == name)
 
     def _layer(self, number: int) -> Layer:
-        if self.n_layers == 1:
-            return Layer(number, self, {stage.name: stage.name for stage in self.stages})
         names = alone(self._by_name, number, enters=self[layered("q", number)].inputs[0])
         stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
@@ -230,12 +237,7 @@ class Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
         return replace(
             self,
-            stages=tuple(
-                replace(stage, value=np.asarray(values[stage.name], dtype=np.float64))
-                if stage.name in values
-                else stage
-                for stage in self.stages
-            ),
+            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
         )
 
     def beginning_with(self, stages: Iterable[Stage]) -> Trace:

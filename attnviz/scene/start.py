@@ -1,5 +1,6 @@
 """Start: where one looks in a pass before anyone has picked a number."""
 
+from attnviz.core.once import once
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.scene.scene import Scene
@@ -10,6 +11,7 @@ def selected(scene: Scene, trace: Trace) -> Selection:
     return start(trace) if scene.selection is None else scene.selection.within(trace)
 
 
+@once
 def start(trace: Trace) -> Selection:
     """What the first number to see is.
 

@@ -25,12 +25,22 @@ def _parser() -> argparse.ArgumentParser:
         "--address",
         help="the address to listen on; 0.0.0.0 lets others open it too (without it, this machine alone)",
     )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        metavar="NAME",
+        help="the name in the links to the app, as in attnviz.example.edu, if it has one: it answers under no other",
+    )
     return parser
 
 
 def _of(asked: argparse.Namespace) -> dict[str, object]:
     """What was asked for, as Streamlit's options."""
-    options = {"server.port": asked.port, "server.address": asked.address}
+    options = {
+        "server.port": asked.port,
+        "server.address": asked.address,
+        "server.allowedHosts": asked.allow_host,
+    }
     if asked.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
         options["browser.serverAddress"] = _own_address()
     return {name: value for name, value in options.items() if value is not None}

@@ -16,6 +16,7 @@ from attnviz.server.leaving import swept
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
 from attnviz.server.pace import Pace
+from attnviz.server.runs import Runs
 from attnviz.server.seats import Seats
 
 
@@ -26,7 +27,7 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages)]
+    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages, Runs)]
 
 
 @asynccontextmanager

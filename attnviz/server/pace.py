@@ -1,8 +1,9 @@
 """How fast one visitor is heard, so that nobody can make the others wait.
 
 Who sends faster than a person can is kept waiting, by the network itself: what
-isn't taken from a connection stops its sender, and costs no processor. So does
-who doesn't read the answers: no new one is computed for them.
+isn't taken from a connection stops its sender, and costs no processor. Who goes
+on is hung up on; a page connects again by itself, and loses nothing. Who doesn't
+read the answers is kept waiting too: no new one is computed for them.
 """
 
 import asyncio
@@ -10,11 +11,14 @@ import time
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-BURST = 40
-"""Messages that are heard at once."""
+BURST = 50
+"""Messages that are heard at once, after a rest."""
 
-RATE = 8.0
+RATE = 10.0
 """Messages a second after those."""
+
+PATIENCE = 100
+"""Messages that may be early before a rest."""
 
 
 class Bucket:
@@ -34,6 +38,10 @@ class Bucket:
         """How long it is until another message may come, in seconds."""
         return max(0.0, self.full_at - now - (self.burst - 1) / self.rate)
 
+    def is_full(self, now: float) -> bool:
+        """Whether `burst` may come at once."""
+        return self.full_at <= now
+
     def take(self, now: float) -> None:
         """Count a message."""
         self.full_at = max(self.full_at, now) + 1 / self.rate
@@ -49,10 +57,17 @@ class Pace:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        bucket, sending = Bucket(BURST, RATE), asyncio.Lock()
+        bucket, sending, n_early = Bucket(BURST, RATE), asyncio.Lock(), 0
 
         async def paced() -> Message:
-            await asyncio.sleep(bucket.wait(time.monotonic()))
+            nonlocal n_early
+            now = time.monotonic()
+            wait = bucket.wait(now)
+            n_early = 0 if bucket.is_full(now) else n_early + (wait > 0)
+            if n_early > PATIENCE:
+                await send({"type": "websocket.close", "code": 1008})
+                return {"type": "websocket.disconnect", "code": 1008}
+            await asyncio.sleep(wait)
             async with sending:
                 pass
             message = await receive()

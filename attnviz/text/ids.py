@@ -2,6 +2,7 @@
 
 import re
 
+from attnviz.core.once import once
 from attnviz.core.trace import Trace
 from attnviz.text.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
 
@@ -16,6 +17,7 @@ def ids(n_layers: int) -> list[str]:
     return [*(step.id for step in (QUESTION, *ENTERING)), *in_layers, *(step.id for step in LEAVING)]
 
 
+@once
 def nearest(trace: Trace) -> dict[str, str]:
     """For each step that there may be the id of the one that the trace shows for it: itself, or the next that it has.
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict
 
 import numpy as np
 
@@ -84,5 +83,5 @@ def _rule(stage: Stage, rule: Rule, heads: Collection[int]) -> dict:
             name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
             for name, array in rule.arrays.items()
         },
-        "variants": [asdict(variant) for variant in rule.variants],
+        "variants": [vars(each) | {"lines": [vars(line) for line in each.lines]} for each in rule.variants],
     }

@@ -1,7 +1,5 @@
 """Steps: what each step of the walkthrough says and draws, as data."""
 
-from dataclasses import asdict
-
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
 from attnviz.text.vocabulary import symbol
@@ -40,5 +38,5 @@ def formulas(trace: Trace, step: Step) -> list[str]:
 
 
 def _picture(picture: Picture) -> dict:
-    grid = [[slot and asdict(slot) for slot in row] for row in picture.grid]
+    grid = [[slot and vars(slot) for slot in row] for row in picture.grid]
     return {"grid": grid, "turns": picture.turns, "aside": picture.aside}

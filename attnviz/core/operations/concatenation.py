@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
@@ -17,13 +17,16 @@ class Concatenation(Operation):
     operands = (Operand("cell"),)
 
     def compute(self, heads: np.ndarray) -> np.ndarray:
-        return np.concatenate(np.moveaxis(heads, -3, 0), axis=-1)
+        return heads.swapaxes(-3, -2).reshape(*heads.shape[:-3], heads.shape[-2], -1)
 
     def vjp(self, upstream: np.ndarray, heads: np.ndarray) -> Derivatives:
         return (np.stack(np.split(upstream, heads.shape[-3], axis=-1), axis=-3),)
 
-    def axes(self, heads: Input) -> tuple[str, ...]:
-        return (heads.axes[1], "heads * d_v")
+    def extent(self, heads: Input) -> Extent:
+        return (heads.axes[1], "heads * d_v"), (heads.shape[1], heads.shape[0] * heads.shape[2])
+
+    def largest(self, heads: Input) -> float:
+        return heads.largest
 
     def rule(self, heads: Input) -> Rule:
         return copies(heads, "q (h f)", "h q f")

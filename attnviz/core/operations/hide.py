@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms
@@ -23,13 +23,16 @@ class Hide(Operation):
     hides = True
 
     def compute(self, scaled: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return np.where(mask, scaled, -np.inf)
+        return scaled if mask.all() else np.where(mask, scaled, -np.inf)
 
     def vjp(self, upstream: np.ndarray, scaled: np.ndarray, mask: np.ndarray) -> Derivatives:
         return np.where(mask, upstream, 0), None
 
-    def axes(self, scaled: Input, mask: Input) -> tuple[str, ...]:
-        return scaled.axes
+    def extent(self, scaled: Input, mask: Input) -> Extent:
+        return scaled.axes, scaled.shape
+
+    def largest(self, scaled: Input, mask: Input) -> float:
+        return scaled.largest
 
     def rule(self, scaled: Input, mask: Input) -> Rule:
         shared = "h q k"[-2 * len(mask.shape) + 1 :]

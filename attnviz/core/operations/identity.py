@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
@@ -24,8 +24,13 @@ class Identity(Operation):
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
         return (upstream if self.heads is None else upstream.sum(axis=-3),)
 
-    def axes(self, x: Input) -> tuple[str, ...]:
-        return (*(() if self.heads is None else ("head",)), self.rows, x.axes[-1])
+    def extent(self, x: Input) -> Extent:
+        if self.heads is None:
+            return (self.rows, x.axes[-1]), x.shape
+        return ("head", self.rows, x.axes[-1]), (self.heads, *x.shape)
+
+    def largest(self, x: Input) -> float:
+        return x.largest
 
     def rule(self, x: Input) -> Rule:
         if self.heads is None:

@@ -4,13 +4,20 @@ from typing import Protocol
 
 import numpy as np
 
+Extent = tuple[tuple[str, ...], tuple[int, ...]]
+"""The names of the axes, and their lengths."""
+
 
 class Input(Protocol):
     """A stage, as an operation reads it."""
 
-    value: np.ndarray
     axes: tuple[str, ...]
+    shape: tuple[int, ...]
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        """The lengths of the axes."""
+    def value(self) -> np.ndarray:
+        """Its numbers; the rest is known without making them."""
+
+    @property
+    def largest(self) -> float:
+        """What none of its numbers is larger than, whatever its sign; inf where some hide keys."""

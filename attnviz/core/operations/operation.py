@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.rule import Index, Rule
 from attnviz.core.terms import Cell, Sum, Terms
 
@@ -41,7 +41,7 @@ class Operation(Protocol):
     hides: bool = False
 
     def compute(self, *inputs: np.ndarray) -> np.ndarray:
-        """The whole array."""
+        """The whole array; an input itself where it would hold the same numbers."""
 
     def vjp(self, upstream: np.ndarray, *inputs: np.ndarray) -> Derivatives:
         """The vector-Jacobian product: a derivative passed back through the operation.
@@ -59,8 +59,14 @@ class Operation(Protocol):
             which has no derivative.
         """
 
-    def axes(self, *inputs: Input) -> tuple[str, ...]:
-        """The names of the result's axes."""
+    def extent(self, *inputs: Input) -> Extent:
+        """The result's axes and their lengths."""
+
+    def largest(self, *inputs: Input) -> float:
+        """What no number of the result is larger than, if none of the inputs is larger than its own `largest`.
+
+        It is found without looking at any array; inf says that one must look.
+        """
 
     def rule(self, *inputs: Input) -> Rule:
         """How any cell is computed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.numerals import bracketed_tex, digits, tex
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import FromOne, Terms
@@ -25,13 +25,16 @@ class Scale(Operation):
         return (Operand("cell", after=by),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
-        return scores / np.sqrt(self.d_k) if self.factor is None else scores * self.factor
+        return scores / math.sqrt(self.d_k) if self.factor is None else scores * self.factor
 
     def vjp(self, upstream: np.ndarray, scores: np.ndarray) -> Derivatives:
         return (self.compute(upstream),)
 
-    def axes(self, scores: Input) -> tuple[str, ...]:
-        return scores.axes
+    def extent(self, scores: Input) -> Extent:
+        return scores.axes, scores.shape
+
+    def largest(self, scores: Input) -> float:
+        return scores.largest if self.factor is None else scores.largest * abs(self.factor)
 
     def rule(self, scores: Input) -> Rule:
         slots = {"a": Slot(0, "h q k"), "result": Slot("", "h q k")}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
@@ -24,8 +24,9 @@ class Softmax(Operation):
     operands = (Operand("row", "softmax"),)
 
     def compute(self, masked: np.ndarray) -> np.ndarray:
-        _, exponentials, sums = self._parts(masked)
-        return exponentials / np.maximum(sums, 1)
+        _, shares, sums = self._parts(masked)
+        shares /= np.maximum(sums, 1)
+        return shares
 
     def vjp(self, upstream: np.ndarray, masked: np.ndarray) -> Derivatives:
         # d a_m / d z_j = a_m (delta_mj - a_j): 0 for a hidden key, and for all keys of a query that sees none
@@ -35,11 +36,15 @@ class Softmax(Operation):
     def _parts(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each row's maximum, its exponentials and their sum."""
         largest = masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min)
-        exponentials = np.exp(masked - largest)
+        exponentials = masked - largest
+        np.exp(exponentials, out=exponentials)
         return largest, exponentials, exponentials.sum(axis=-1, keepdims=True)
 
-    def axes(self, masked: Input) -> tuple[str, ...]:
-        return masked.axes
+    def extent(self, masked: Input) -> Extent:
+        return masked.axes, masked.shape
+
+    def largest(self, masked: Input) -> float:
+        return 1.0 if masked.largest * 2 < math.inf else math.inf  # twice as far may one be from the largest
 
     def rule(self, masked: Input) -> Rule:
         largest, exponentials, sums = self._parts(masked.value)

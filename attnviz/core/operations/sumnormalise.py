@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, exact_sum, rounding_of
@@ -47,8 +47,11 @@ class SumNormalise(Operation):
             )
         return counted, divisor
 
-    def axes(self, masked: Input) -> tuple[str, ...]:
-        return masked.axes
+    def extent(self, masked: Input) -> Extent:
+        return masked.axes, masked.shape
+
+    def largest(self, masked: Input) -> float:
+        return math.inf  # a row that adds up to almost 0 is found by looking
 
     def rule(self, masked: Input) -> Rule:
         counted, divisor = self._fraction(masked.value)

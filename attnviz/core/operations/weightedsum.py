@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Input
+from attnviz.core.operations.input import Extent, Input
 from attnviz.core.operations.operation import Derivatives, Operand, Operation
 from attnviz.core.operations.rule import Rule, products
 
@@ -21,8 +21,11 @@ class WeightedSum(Operation):
     def vjp(self, upstream: np.ndarray, attention: np.ndarray, v: np.ndarray) -> Derivatives:
         return upstream @ v.swapaxes(-1, -2), attention.swapaxes(-1, -2) @ upstream
 
-    def axes(self, attention: Input, v: Input) -> tuple[str, ...]:
-        return (*attention.axes[:-1], v.axes[-1])
+    def extent(self, attention: Input, v: Input) -> Extent:
+        return (*attention.axes[:-1], v.axes[-1]), (*attention.shape[:-1], v.shape[-1])
+
+    def largest(self, attention: Input, v: Input) -> float:
+        return attention.largest * v.largest * v.shape[-2]
 
     def rule(self, attention: Input, v: Input) -> Rule:
         return products("h q f", (attention, "h q i"), (v, "h i f"))

@@ -6,6 +6,7 @@ Which steps a trace has, and what they say, follows from its stages.
 from dataclasses import replace
 
 from attnviz.core.layers import split
+from attnviz.core.once import once
 from attnviz.core.trace import Layer, Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
@@ -52,6 +53,7 @@ def full_title(name: str) -> str:
     return entry(name).title + (f" of layer {layer}" if layer else "")
 
 
+@once
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for; those of a layer once for each, with its number in their ids.
 

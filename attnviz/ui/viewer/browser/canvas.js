@@ -14,7 +14,7 @@ export function makeCanvas([rows, columns]) {
   grid.append(canvas, row);
   grid.setAttribute("aria-rowcount", rows);
   grid.setAttribute("aria-colcount", columns);
-  let size = [1, 1], describe = () => "", here = [0, 0];
+  let size = [1, 1], describe = () => "", here = [0, 0], isMoving = false;
   const stand = (place) => {
     here = place;
     Object.assign(cell.dataset, { row: place[0], column: place[1] });
@@ -32,14 +32,16 @@ export function makeCanvas([rows, columns]) {
       stand(here);
     },
     select(place) {
-      if (!cell.matches(":focus")) stand(place);
+      if (!isMoving && !cell.matches(":focus")) stand(place);
     },
     focus(place) {
       const before = cell; // another element, as what has the keyboard is heard but once
       cell = makeCell();
       row.append(cell);
       stand(place);
+      isMoving = true;
       cell.focus();
+      isMoving = false;
       before.remove();
     },
     size: () => [rows, columns],

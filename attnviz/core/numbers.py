@@ -1,0 +1,45 @@
+"""Numbers: the array of a stage, or how to make it when someone first asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+SURE = 1e300
+"""Below this no rounding takes a number beyond float64 (1.8e308)."""
+
+
+class Numbers:
+    """An array that nobody can write into, made when it is first asked for and then kept.
+
+    Attributes
+    ----------
+    largest : float
+        What none of them is larger than, whatever its sign; inf where some hide keys. It is known before they are made.
+    """
+
+    __slots__ = ("_array", "_make", "largest")
+
+    def __init__(self, make: Callable[[], np.ndarray], largest: float) -> None:
+        self._make: Callable[[], np.ndarray] | None = make
+        self.largest = largest
+
+    @classmethod
+    def of(cls, array: np.ndarray) -> Numbers:
+        """Those of an array that is ours, and that nobody writes into from now on."""
+        return cls(lambda: array, _largest(array))
+
+    @property
+    def array(self) -> np.ndarray:
+        """The array. Two threads that ask at once may both make it; they make the same numbers."""
+        make = self._make
+        if make is not None:
+            array = make()
+            array.flags.writeable = False
+            self._array, self._make = array, None
+        return self._array
+
+
+def _largest(array: np.ndarray) -> float:
+    return 1.0 if array.dtype == bool else float(np.maximum.reduce(np.abs(array), axis=None))

@@ -1,0 +1,115 @@
+"""A pass with every stage kept: its time beside plain NumPy and torch, measured in the same run, and its memory.
+
+    .venv/bin/python -m benchmarks.core
+
+All take turns, and the best of each is taken, so that a busy machine slows all
+alike; only the ratios carry over to another machine. "attend" is the call, which
+makes no number that nobody asked for; "all" also asks for every stage. Torch is
+no dependency: run it with a Python that has it, and the column is filled in. It
+is called as it is fastest: a batch of one sentence, in evaluation, with both biases.
+"""
+
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.settings import MAX_TOKENS
+from attnviz.core.trace import Trace
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+SIZES = ((8, 64, 4), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8))
+SECONDS = 4  # for each size
+SETTINGS = {
+    "default": Settings("the cat sat on the mat"),
+    "costliest": Settings(*(" ".join(f"{w}{n}" for n in range(MAX_TOKENS)) for w in "ab"), d_model=128, n_heads=128),
+}
+
+
+def plain(x: np.ndarray, w_q: np.ndarray, w_k: np.ndarray, w_v: np.ndarray, w_o: np.ndarray) -> dict[str, np.ndarray]:
+    """The same mathematics, every array kept."""
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    scores = q @ k.swapaxes(-1, -2)
+    scaled = scores / np.sqrt(q.shape[-1])
+    mask = np.ones(scores.shape[-2:], dtype=bool)
+    masked = np.where(mask, scaled, -np.inf)
+    exponentials = np.exp(masked - masked.max(axis=-1, keepdims=True))
+    attention = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    heads = attention @ v
+    concat = np.concatenate(heads, axis=-1)
+    contributions = heads @ w_o.reshape(*heads.shape[::2], -1)
+    output = concat @ w_o
+    return {name: array for name, array in locals().items() if name != "exponentials"}
+
+
+def everything(make: Callable[[], Trace]) -> dict[str, np.ndarray]:
+    """The numbers of every stage."""
+    return {stage.name: stage.value for stage in make().stages}
+
+
+def torchs(x: np.ndarray, n_heads: int) -> Callable[[], object]:
+    """Torch's own attention, with the shares of each head."""
+    d_model = x.shape[-1]
+    module = torch.nn.MultiheadAttention(d_model, n_heads, batch_first=True, dtype=torch.float64).eval()
+    batch = torch.from_numpy(x)[None]
+    call = partial(module, batch, batch, batch, need_weights=True, average_attn_weights=False)
+    return torch.no_grad()(call)
+
+
+def best(tasks: Mapping[str, Callable[[], object]]) -> dict[str, float]:
+    """The least time of each, in milliseconds; all take turns."""
+    found, end = dict.fromkeys(tasks, float("inf")), time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        for name, task in tasks.items():
+            start = time.perf_counter()
+            task()
+            found[name] = min(found[name], (time.perf_counter() - start) * 1e3)
+    return found
+
+
+def memory(make: Callable[[], Trace]) -> float:
+    """How many times the size of all stages is the most memory that making them takes."""
+    make()  # what is loaded once is not counted
+    tracemalloc.start()
+    arrays = everything(make)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak / sum(array.nbytes for array in arrays.values())
+
+
+def row(title: str, make: Callable[[], Trace], peers: Mapping[str, Callable[[], object]]) -> str:
+    """One line of the table."""
+    times = best({"attend": make, "all": partial(everything, make), **peers})
+    ratios = (f"{times['all'] / times[name]:9.2f}" if name in times else "        -" for name in ("torch", "NumPy"))
+    return f"{title:<18}{times['attend']:10.3f}{times['all']:10.3f}{''.join(ratios)}{memory(make):9.2f}"
+
+
+def main() -> None:
+    """Print the table."""
+    print("tokens, d_model, heads; ms; times torch and plain NumPy; peak memory over the stages' own")
+    print(f"{'':<18}{'attend':>10}{'all':>10}{'/ torch':>9}{'/ NumPy':>9}{'memory':>9}")
+    draw = np.random.default_rng(0).standard_normal
+    for n_tokens, d_model, n_heads in SIZES:
+        x, shape = draw((n_tokens, d_model)), (n_heads, d_model, d_model // n_heads)
+        w_q, w_k, w_v = (draw(shape) / np.sqrt(d_model) for _ in range(3))
+        w_o = draw((d_model, d_model)) / np.sqrt(d_model)
+        make = partial(attend, x, parameters=Parameters(w_q, w_k, w_v, w_o))
+        for name, array in plain(x, w_q, w_k, w_v, w_o).items():
+            np.testing.assert_allclose(make()[name].value, array, atol=1e-12, err_msg=name)
+        peers = {"NumPy": partial(plain, x, w_q, w_k, w_v, w_o)}
+        if torch:
+            peers["torch"] = torchs(x, n_heads)
+        print(row(f"{n_tokens}, {d_model}, {n_heads}", make, peers), flush=True)
+    for name, settings in SETTINGS.items():
+        print(row(name, partial(trace_of, settings), {}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

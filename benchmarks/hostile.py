@@ -1,0 +1,119 @@
+"""How long another person waits for an answer while one visitor floods the server.
+
+    .venv/bin/python -m benchmarks.hostile
+
+A visitor of `benchmarks.visitor` sets the mask again and again, as in a quiet
+room; a process of its own floods. Times are the visitor's, from sending to the
+end of the script; only how they compare with the first row carries over to
+another machine. The last column says what the server's processor did.
+"""
+
+import asyncio
+import contextlib
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from benchmarks.viewer import processor_ms, served
+from benchmarks.visitor import Visitor
+
+SECONDS = 12
+PAUSE = 0.3  # between two settings
+MASKS = ("causal", "none")
+WORDS = "+".join(f"w{n}" for n in range(64))
+LARGEST = f"step=softmax&sentence={WORDS}&d_model=128&heads=128"
+
+
+def rerun(query: str) -> bytes:
+    """A message that asks for a run at that address."""
+    message = BackMsg()
+    message.rerun_script.query_string = query
+    return message.SerializeToString()
+
+
+FLOODS = {
+    "runs": [rerun("seed=1"), rerun("seed=2")],
+    "runs of the largest pass": [rerun(f"{LARGEST}&seed={n}") for n in range(9)],
+    "messages that no page sends": [BackMsg(clear_cache=True).SerializeToString()],
+    "random bytes": [b"\xff" * 100],
+    "messages of 19 MB": [b"\n" * 19_000_000],
+    "the largest pass, and reads no answer": [rerun(f"{LARGEST}&seed={n}") for n in range(9)],
+}
+
+
+async def flood(host: str, name: str) -> None:
+    """Send the messages of a flood as fast as the server takes them; connect anew where it hangs up."""
+    while True:
+        with contextlib.suppress(websockets.WebSocketException, OSError):
+            async with websockets.connect(
+                f"ws://{host}/_stcore/stream", subprotocols=["streamlit"], max_size=None, compression=None
+            ) as socket:
+                reading = asyncio.create_task(_read(socket)) if "reads no" not in name else None
+                while True:
+                    for message in FLOODS[name]:
+                        await socket.send(message)
+                        await asyncio.sleep(0)
+                    if reading and reading.done():
+                        break
+
+
+async def _read(socket: websockets.ClientConnection) -> None:
+    with contextlib.suppress(websockets.ConnectionClosed):
+        async for _ in socket:
+            pass
+
+
+async def answers(address: str) -> list[float]:
+    """How long each of a visitor's settings took."""
+    taken = []
+    async with Visitor(f"{address}?step=softmax") as visitor:
+        started = time.monotonic()
+        while time.monotonic() - started < SECONDS:
+            await asyncio.sleep(PAUSE)
+            await visitor.set("mask", MASKS[len(taken) % len(MASKS)])
+            taken.append(visitor.seconds)
+    return taken
+
+
+def measured(name: str) -> str:
+    """A row of the table: a fresh server, the visitor, and a flood beside it."""
+    with served("app.py") as (address, pid):
+        asyncio.run(answers_warm(address))
+        flooding = name in FLOODS and subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.hostile", address.split("/")[2], name]
+        )
+        time.sleep(2)
+        before, started = processor_ms(pid), time.monotonic()
+        taken = sorted(asyncio.run(answers(address)))
+        processor = (processor_ms(pid) - before) / (time.monotonic() - started) / 10
+        with open(f"/proc/{pid}/statm") as file:
+            memory = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        if flooding:
+            flooding.kill()
+            flooding.wait()
+    median, late = statistics.median(taken), taken[int(len(taken) * 0.95)]
+    return f"{name:<40} {median:7.3f} {late:7.3f} {taken[-1]:7.3f} s  {processor:4.0f} %  {memory:5.0f} MB"
+
+
+async def answers_warm(address: str) -> None:
+    """Open each kind of page once, which imports what it needs."""
+    async with Visitor(f"{address}?step=softmax"), Visitor(f"{address}?{LARGEST}"):
+        pass
+
+
+def main() -> None:
+    """Print the table, or flood."""
+    if len(sys.argv) == 3:
+        asyncio.run(flood(*sys.argv[1:]))
+    print(f"{'beside':<40}  median    95 %    most     processor  memory")
+    for name in ("nobody", *FLOODS):
+        print(measured(name), flush=True)
+
+
+if __name__ == "__main__":
+    main()

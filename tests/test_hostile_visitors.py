@@ -1,0 +1,249 @@
+"""A server among hostile visitors: it keeps answering, another person's page stays as it is, the log stays short.
+
+One server for all of it, allowed so few files that they can be used up.
+"""
+
+import asyncio
+import json
+import os
+import re
+import socket
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+import websockets
+from page import ROOT
+from serving import free_port, running
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+
+from benchmarks.visitor import Visitor
+
+resource = pytest.importorskip("resource")
+
+MARKER = "mangosteen"
+FILES = 240  # enough for 35 tabs
+OPTIONS = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.disconnectedSessionTTL", "1"]
+
+
+class Server:
+    def __init__(self, process, port, log):
+        self.process, self.host, self._log = process, f"127.0.0.1:{port}", log
+
+    def log(self):
+        return self._log.read_text("utf-8", "replace")
+
+    def files(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def visitor(self, query=""):
+        return Visitor(f"http://{self.host}/?{query}")
+
+    def fetch(self, path, **options):
+        with urllib.request.urlopen(
+            urllib.request.Request(f"http://{self.host}{path}", **options), timeout=30
+        ) as answer:
+            return answer.read().decode()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    log, port = tmp_path_factory.mktemp("server") / "log", free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port), *OPTIONS]
+
+    def few_files():
+        resource.setrlimit(resource.RLIMIT_NOFILE, (FILES, FILES))
+
+    with log.open("wb") as out:
+        quiet = {"cwd": ROOT, "stdout": out, "stderr": out, "preexec_fn": few_files}
+        with running(command, f"http://127.0.0.1:{port}", **quiet) as process:
+            yield Server(process, port, log)
+
+
+@pytest.fixture
+def bystander(server):
+    """Another person's page, which is to stay as it is; the log is to have nothing of what was typed."""
+    before = asyncio.run(page_of(server))
+    yield
+    assert asyncio.run(page_of(server)) == before
+    assert MARKER not in server.log()
+    assert "Traceback" not in server.log()
+    assert server.process.poll() is None
+
+
+async def page_of(server):
+    async with server.visitor("step=softmax&sentence=one+two+three") as visitor:
+        await visitor.set("mask", "causal")
+        assert "mask=causal" in visitor.query
+        return list(visitor.elements.values())
+
+
+def comes_to(read, expected, seconds=30):
+    deadline = time.monotonic() + seconds
+    while (found := read()) != expected and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert found == expected
+
+
+def rerun(query="", widgets=(), **state):
+    message = BackMsg()
+    message.rerun_script.query_string = query
+    message.rerun_script.widget_states.widgets.extend(widgets)
+    for name, value in state.items():
+        setattr(message.rerun_script, name, value)
+    return message.SerializeToString()
+
+
+def test_a_probe_starts_no_session(server):
+    asyncio.run(page_of(server))
+    comes_to(lambda: server.fetch("/healthz"), "ok")
+    before = server.files()
+    for _ in range(10):
+        assert server.fetch("/healthz") == "ok"
+    assert server.files() <= before
+
+
+def test_nothing_can_be_left_on_the_server(server):
+    for method in ("PUT", "POST"):
+        with pytest.raises(urllib.error.HTTPError, match="405") as refused:
+            server.fetch("/_stcore/upload_file/0/0", method=method, data=b"0" * 1_000)
+        assert "takes no files" in refused.value.read().decode()
+
+
+@pytest.mark.parametrize(
+    ("name", "origin"),
+    [
+        ("127.0.0.1", "http://evil.example"),
+        ("127.0.0.1", "http://localhost:1"),
+        ("evil.example", "http://evil.example"),
+    ],
+)
+def test_another_page_cannot_listen(server, bystander, name, origin):
+    host, port = server.host.split(":")
+
+    async def listen():
+        address = f"ws://{name}:{port}/_stcore/stream"
+        async with websockets.connect(address, host=host, origin=origin, subprotocols=["streamlit"]):
+            pass
+
+    with pytest.raises(websockets.exceptions.InvalidStatus, match="403"):
+        asyncio.run(listen())
+
+
+def wrong_states(visitor):
+    """The states of each widget with a value of every type, and of one that is not there."""
+    keys = visitor.keys()
+    names = [*(visitor.widget(key).id for key in keys), *(f"$$ID-0-{key}" for key in keys), MARKER]
+    values = [
+        {"string_value": MARKER},
+        {"double_value": float("nan")},
+        {"int_value": -(2**63)},
+        {"bool_value": True},
+        {"trigger_value": True},
+        {"bytes_value": b"\xff" * 100},
+        {"json_value": "[" * 2_000},
+        {"json_trigger_value": json.dumps([{"event": MARKER, "value": MARKER}])},
+        {"json_trigger_value": "{"},
+    ]
+    for value in values:
+        yield [WidgetState(id=name, **value) for name in names]
+    arrays = [WidgetState(id=name) for name in names]
+    for state in arrays:
+        state.double_array_value.data.extend([float("inf"), float("nan"), -1e308])
+    yield arrays
+
+
+def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
+    async def send():
+        async with server.visitor() as visitor:
+            for states in wrong_states(visitor):
+                await visitor.raw(rerun(widgets=states))
+                await visitor.finished()
+
+    asyncio.run(send())
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [b"", b"\n\x00"],
+        [b"\xff" * 100],
+        [rerun(f"sentence={MARKER}")[:-3]],
+        [MARKER],
+        [rerun(f"sentence={MARKER}" + "&a=" * 60_000)],
+        [rerun("x" * 19_000_000)],
+        [rerun(page_script_hash=MARKER), rerun(page_script_hash="0" * 32, page_name=MARKER)],
+        [rerun(fragment_id=MARKER), rerun(fragment_id="0" * 32)],
+        [rerun(f"step={MARKER}&head=-1&cell={MARKER}.0.0&seed=1e400&sentence=%ff%00{MARKER}")],
+        [
+            BackMsg(**{kind: True}).SerializeToString()
+            for kind in ("clear_cache", "set_run_on_save", "debug_shutdown_runtime")
+        ]
+        * 20,
+        [BackMsg(load_git_info=True).SerializeToString()] * 2_000,
+        [rerun(f"sentence={MARKER}")] * 60,
+    ],
+    ids=["empty", "random", "cut", "text", "fields", "large", "page", "fragment", "address", "doors", "git", "reruns"],
+)
+def test_messages_of_any_kind_harm_nobody(server, bystander, messages):
+    async def send():
+        visitor = server.visitor()
+        await visitor.connect()
+        try:
+            for message in messages:
+                await visitor.raw(message)
+            await asyncio.sleep(0.1)
+        except websockets.ConnectionClosed:
+            pass  # the bystander tells whether that was all
+        visitor.socket.transport.abort()
+
+    asyncio.run(send())
+
+
+def test_half_a_handshake_harms_nobody(server, bystander):
+    request = (
+        f"GET /_stcore/stream?{MARKER} HTTP/1.1\r\nHost: {server.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    )
+    for ending in ("", f"Sec-WebSocket-Key: {MARKER}\r\n\r\n", "Sec-WebSocket-Version: 99\r\n\r\n", "\x00\r\n\r\n"):
+        with socket.create_connection(server.host.split(":")) as half:
+            half.sendall((request + ending).encode())
+
+
+def test_a_closed_tab_gives_its_files_back(server):
+    async def visit():
+        visitors = [server.visitor() for _ in range(8)]
+        for each in visitors:
+            await each.__aenter__()
+        opened = server.files()
+        for each in visitors:
+            await each.close()
+        return opened
+
+    comes_to(lambda: server.files() < 25, True)
+    before = server.files()
+    assert asyncio.run(visit()) - before <= 8 * 4 + 2
+    comes_to(lambda: server.files() <= before, True)
+
+
+def test_a_run_out_of_files_writes_little_and_ends(server, bystander):
+    """Twice as many connections as the server may hold files: it says so once, and answers when they are gone."""
+    before = len(server.log())
+    connections = []
+    for _ in range(2 * FILES):
+        connections.append(socket.create_connection(server.host.split(":")))
+    comes_to(lambda: server.files() >= FILES - 1, True)
+    time.sleep(2.5)  # the server tries again each second
+    for each in connections:
+        each.close()
+    said = server.log()[before:]
+    assert "out of system resource" in said
+    assert len(said) < 2_000
+    comes_to(lambda: server.files() < FILES / 2, True)
+
+
+def test_what_was_logged_is_one_line_each(server):
+    lines = re.findall(r"^\d{4}-.*|^(?:WARNING|ERROR).*", server.log(), re.MULTILINE)
+    assert len(lines) < 40
