@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import scripts
+from attnviz.server import scripts, share
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
@@ -36,6 +36,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
     get_ready()
+    share.bound()
     async with swept():
         yield
 
