@@ -16,6 +16,7 @@ from attnviz.server.leaving import swept
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
 from attnviz.server.pace import Pace
+from attnviz.server.ready import get_ready
 from attnviz.server.runs import Runs
 from attnviz.server.seats import Seats
 
@@ -34,6 +35,7 @@ def middleware() -> list[Middleware]:
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
+    get_ready()
     share.bound()
     async with swept():
         yield
