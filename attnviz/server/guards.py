@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import scripts, share
+from attnviz.server import scripts, share, silence
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
@@ -37,6 +37,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     quieten()
     get_ready()
     share.bound()
+    silence.bound()
     async with swept():
         yield
 
