@@ -4,6 +4,9 @@ import gzip
 import logging
 import os
 import re
+import shutil
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -11,6 +14,7 @@ from urllib.parse import quote
 
 import pytest
 from balanced import NGINX, balanced
+from page import ROOT
 from tab import at, becomes, cell, expect, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
@@ -39,9 +43,22 @@ def asked(address, **headers):
         return refused.code, refused.headers, refused.read()
 
 
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd here")
+def test_systemd_takes_the_unit_and_finds_it_hardened(tmp_path):
+    unit = (ROOT / "deploy/systemd/attnviz@.service").read_text("utf-8")
+    assert "/opt/attnviz/bin/attnviz " in unit
+    (tmp_path / "attnviz@.service").write_text(unit.replace("/opt/attnviz/bin/attnviz", sys.executable))
+    for command in ("verify", "security --offline=yes --threshold=20"):
+        done = subprocess.run(
+            ["systemd-analyze", *command.split(), tmp_path / "attnviz@.service"], capture_output=True, text=True
+        )
+        assert (done.returncode, "attnviz@" in done.stderr) == (0, False), done.stdout + done.stderr
+
+
 def test_what_is_not_for_the_public_is_refused(site):
     for path in ("_stcore/metrics", "_stcore//metrics", "_stcore/agent/openapi.json", "_stcore/upload_file/a/b"):
-        assert asked(f"{site.address}/{path}")[0] == 404, path
+        status, _, body = asked(f"{site.address}/{path}")
+        assert (status, b"nginx" in body) == (404, True), f"{path} reached the app"
     assert asked(f"{site.address}/healthz")[::2] == (200, b"ok")
     assert asked(f"{site.address}/_stcore/health")[0] == 200
 

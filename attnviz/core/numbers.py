@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
+
+TINY = 1e-150
+"""Squares of smaller numbers vanish."""
 
 SURE = 1e300
 """Below this no rounding takes a number beyond float64 (1.8e308)."""
@@ -42,4 +46,12 @@ class Numbers:
 
 
 def _largest(array: np.ndarray) -> float:
-    return 1.0 if array.dtype == bool else float(np.maximum.reduce(np.abs(array), axis=None))
+    """The root of the sum of squares: one pass, and no number is larger. Where the squares go too far, the largest."""
+    if array.dtype == bool:
+        return 1.0
+    flat = array.ravel(order="K")
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = float(flat.dot(flat))
+    if squares < math.inf:
+        return math.sqrt(squares) + TINY
+    return float(np.abs(flat).max())

@@ -10,9 +10,10 @@ from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS, nearest
 from attnviz.core.tokens import cleaned
+from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.fitting import Fitted, fit, pass_of
 from attnviz.scene.scene import (
     FIRST_VISIT,
     ORDERS,
@@ -76,8 +77,8 @@ def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
     return source | ({"sentence": scene.sentence} if is_typed else {})
 
 
-def parse(written: Query) -> Fitted:
-    """Read a scene from the parameters of an address, whatever they hold.
+def parse(written: Query, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
+    """Read a scene from the parameters of an address, whatever they hold; `made` makes its pass.
 
     Returns
     -------
@@ -88,14 +89,14 @@ def parse(written: Query) -> Fitted:
     notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
     if not texts:
-        return replace(fit(FIRST_VISIT), notices=tuple(notices))
+        return replace(fit(FIRST_VISIT, made), notices=tuple(notices))
     model = _model(texts, notices)
     scene = replace(of_model(model), **_training(texts, notices)) if model else Scene(options=_options(texts, notices))
     brought = ("source", "context") if model else ()
     for name, read in _READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
-    fitted = fit(scene)
+    fitted = fit(scene, made)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 

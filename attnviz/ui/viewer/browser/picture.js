@@ -15,7 +15,7 @@ import { focusOf, stepAt } from "./state.js";
 
 const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
 const APART = 18; // pixels
-const NARROW = 640; // pixels: a page that is not wider grows downwards
+const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
 
 export function makePicture(tools) {
   const box = element("section", "picture");
@@ -53,9 +53,10 @@ export function makePicture(tools) {
   };
   // What is beside the matrices takes its room first: bars, and the readout where cells are too small for digits.
   const layOut = (blocks, where, read) => {
-    const options = optionsOf(box, where), isNarrow = box.clientWidth <= NARROW;
+    const options = optionsOf(box, where), isNarrow = isOnNarrowPage(box);
     const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
     const room = { width: box.clientWidth - beside - 4, height: heightIn(box, legend) };
+    const { offsetTop } = box; // read before anything moves
     let fitted = fit(blocks, room, options);
     board.classList.toggle("read", !fitted.written);
     plane.classList.toggle("unwritten", !fitted.written);
@@ -66,7 +67,7 @@ export function makePicture(tools) {
     }
     plane.classList.toggle("short", !fitted.titled);
     Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
-    return fitted;
+    return { ...fitted, offsetTop };
   };
   const draw = () => {
     const { pass, where, look } = shown;
@@ -96,7 +97,7 @@ export function makePicture(tools) {
       matrices[i].sheet = sheet;
       matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
     });
-    if (isCornered) giveCorner(box, places[0], fitted.cell[1] * sheets[0].size[0]);
+    if (isCornered) giveCorner(box, fitted.offsetTop, places[0], fitted.cell[1] * sheets[0].size[0]);
     mark();
     if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
@@ -105,7 +106,7 @@ export function makePicture(tools) {
     if (matrices.length) mark();
   });
   new ResizeObserver(() => {
-    const now = `${box.clientWidth} ${box.clientWidth > NARROW ? box.clientHeight : 0}`;
+    const now = `${box.clientWidth} ${isOnNarrowPage(box) ? 0 : box.clientHeight}`;
     if (now !== room && shown) draw();
     room = now;
   }).observe(box);
@@ -118,9 +119,14 @@ export function makePicture(tools) {
   };
 }
 
+// Paper is never narrow.
+function isOnNarrowPage(box) {
+  return globalThis.innerWidth <= NARROW && !box.closest(".printed");
+}
+
 // Where the page is narrow it grows downwards, and only its width is given.
 function heightIn(box, legend) {
-  if (box.clientWidth <= NARROW) return 1.1 * box.clientWidth;
+  if (isOnNarrowPage(box)) return 1.1 * box.clientWidth;
   return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
 }
 
@@ -130,16 +136,21 @@ function hasCorner([{ grid }]) {
   return grid.length > 1 && grid[0][0] === null;
 }
 
-function giveCorner(box, { x, y, labels }, height) {
+function giveCorner(box, top, { x, y, labels }, height) {
   const width = x - labels[0] - 4 * APART;
-  const corner = { "--corner-top": box.offsetTop, "--corner-width": width, "--corner-height": y + height };
+  const corner = { "--corner-top": top, "--corner-width": width, "--corner-height": y + height };
   const around = box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
-  for (const [name, size] of Object.entries(corner)) around.style.setProperty(name, `${size}px`);
+  for (const [name, size] of Object.entries(corner)) setOnce(around.style, name, `${size}px`);
+}
+
+// All that is inside is styled anew for a property that is set, be it to what it was.
+function setOnce(style, name, value) {
+  if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
 }
 
 function optionsOf(box, { present }) {
   const base = Number.parseFloat(getComputedStyle(box).fontSize);
-  if (box.clientWidth <= NARROW) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
+  if (isOnNarrowPage(box)) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
   return present
     ? { smallest: 12, largest: 2.4 * base, base, around: 0.3, line: 1.15 }
     : { smallest: 9, largest: 1.1 * base, base, around: 0.6, line: 1.42 };
