@@ -9,6 +9,7 @@ from attnviz.core.changes import Change, format_changes, parse_change, split_cha
 from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS, nearest
+from attnviz.core.tokens import cleaned
 from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
@@ -85,7 +86,7 @@ def parse(written: Query, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
         The scene beside its pass; `parse(query(scene)).scene` gives it back. Its notices say of each value that was
         mended the rule, what came and what is used; what is refused is no part of the scene.
     """
-    notices = [f"{name} is no parameter of attnviz, and is left out." for name in written if name not in PARAMETERS]
+    notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
     if not texts:
         return replace(fit(FIRST_VISIT, made), notices=tuple(notices))
@@ -106,6 +107,14 @@ def looking(scene: Scene, written: Query) -> Scene:
         if name in written:
             looked = replace(looked, **_READERS[name](_only(name, written[name], []), []))
     return looked
+
+
+def _unknown(names: Sequence[str]) -> list[str]:
+    """A sentence on names that are no parameters, however many there are."""
+    some = ", ".join(f"“{cleaned(name[:40])}”" for name in names[:5])
+    if len(names) > 1:
+        return [f"{len(names):,} names are no parameters of attnviz, and are left out, as {some}."]
+    return [f"{some} is no parameter of attnviz, and is left out."] if names else []
 
 
 def _only(name: str, value: str | Sequence[str], notices: list[str]) -> str:

@@ -125,6 +125,6 @@ def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...
         except ChangeError as error:
             refused.append(f"{change} is left out here: {error}")
     try:
-        return tuple(fitting), trace.with_changes(*fitting), tuple(refused)
+        return tuple(fitting), trace.with_changes(*fitting) if fitting else trace, tuple(refused)
     except ArrayError as error:
         return (), trace, (*refused, f"{error} No change was made.")

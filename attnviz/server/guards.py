@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import scripts
+from attnviz.server import scripts, share
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
@@ -34,6 +34,7 @@ def middleware() -> list[Middleware]:
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
+    share.bound()
     async with swept():
         yield
 

@@ -35,16 +35,20 @@ export function css(colour) {
 }
 
 // A colour as CSS writes it, in numbers: a canvas understands all of its notations.
-export function channels(text) {
+function channels(text) {
   const probe = document.createElement("canvas").getContext("2d");
   probe.fillStyle = text.trim() || "#fff";
   return [1, 3, 5].map((i) => Number.parseInt(probe.fillStyle.slice(i, i + 2), 16));
 }
 
-// The colours that numbers have on the page on which `element` stands.
+const known = new Map(); // colours as CSS writes them -> the same as numbers, for each theme there was
+
+// The colours that numbers have on the page on which `element` stands: the same object as long as they are the same.
 export function coloursOf(element, palette) {
   const { color, backgroundColor } = getComputedStyle(element.closest(".viewer, .pages") ?? element); // where colours are forced, those
-  return { ...palette, page: channels(backgroundColor), text: channels(color) };
+  const key = JSON.stringify([palette, color, backgroundColor]);
+  if (!known.has(key)) known.set(key, { ...palette, page: channels(backgroundColor), text: channels(color) });
+  return known.get(key);
 }
 
 // A scale as a CSS gradient, from its lowest number to its highest.

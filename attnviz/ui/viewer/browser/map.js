@@ -46,11 +46,12 @@ export function makeMap(tools) {
     if (isHeld && isOther) current?.focus();
     const colours = coloursOf(box, palette), now = JSON.stringify([colours, box.clientWidth]);
     if (isOther || drawn?.pass !== pass || drawn.now !== now) {
-      for (const thumb of diagram.thumbs()) {
+      const width = isLayered ? widthIn(box) : WIDTH;
+      const areAsLarge = diagram.thumbs().map((thumb) => {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
-        thumb.draw(pass, { width: isLayered ? widthIn(box) : WIDTH, height, largest: 7 }, colours);
-      }
-      diagram.connect();
+        return thumb.draw(pass, { width, height, largest: 7 }, colours);
+      });
+      if (!areAsLarge.every(Boolean) || drawn?.now !== now) diagram.connect();
     }
     if (drawn?.now !== now || drawn.step !== where.step) show(current);
     drawn = { pass, now, step: where.step };

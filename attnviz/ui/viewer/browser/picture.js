@@ -56,6 +56,7 @@ export function makePicture(tools) {
     const options = optionsOf(box, where), isNarrow = isOnNarrowPage(box);
     const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
     const room = { width: box.clientWidth - beside - 4, height: heightIn(box, legend) };
+    const { offsetTop } = box; // read before anything moves
     let fitted = fit(blocks, room, options);
     board.classList.toggle("read", !fitted.written);
     plane.classList.toggle("unwritten", !fitted.written);
@@ -66,7 +67,7 @@ export function makePicture(tools) {
     }
     plane.classList.toggle("short", !fitted.titled);
     Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
-    return fitted;
+    return { ...fitted, offsetTop };
   };
   const draw = () => {
     const { pass, where, look } = shown;
@@ -96,7 +97,7 @@ export function makePicture(tools) {
       matrices[i].sheet = sheet;
       matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
     });
-    if (isCornered) giveCorner(box, places[0], fitted.cell[1] * sheets[0].size[0]);
+    if (isCornered) giveCorner(box, fitted.offsetTop, places[0], fitted.cell[1] * sheets[0].size[0]);
     mark();
     if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
@@ -135,11 +136,16 @@ function hasCorner([{ grid }]) {
   return grid.length > 1 && grid[0][0] === null;
 }
 
-function giveCorner(box, { x, y, labels }, height) {
+function giveCorner(box, top, { x, y, labels }, height) {
   const width = x - labels[0] - 4 * APART;
-  const corner = { "--corner-top": box.offsetTop, "--corner-width": width, "--corner-height": y + height };
+  const corner = { "--corner-top": top, "--corner-width": width, "--corner-height": y + height };
   const around = box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
-  for (const [name, size] of Object.entries(corner)) around.style.setProperty(name, `${size}px`);
+  for (const [name, size] of Object.entries(corner)) setOnce(around.style, name, `${size}px`);
+}
+
+// All that is inside is styled anew for a property that is set, be it to what it was.
+function setOnce(style, name, value) {
+  if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
 }
 
 function optionsOf(box, { present }) {

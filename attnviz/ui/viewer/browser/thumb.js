@@ -20,12 +20,15 @@ export function makeThumb(name) {
     name, element: box, canvas,
     get tiled() { return tiled; },
     // Draws the stage as large as `room` allows. `strengths` (flat) say how strongly each number is drawn, if not all alike.
+    // Returns whether it is as large as before.
     draw(pass, room, colours, strengths) {
+      const before = tiled;
       tiled = tiling(pass.stages.get(name), room);
       Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
       const colourAt = paintOf(pass, name, colours, strengths);
       drawTiles(canvas, tiled, pass.stages.get(name), colourAt);
       if (strengths && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), strengths, colourAt);
+      return before?.width === tiled.width && before.height === tiled.height;
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;
@@ -46,18 +49,27 @@ function put(frame, { x, y }, width, height) {
 function drawTiles(canvas, tiled, { length }, colourAt) {
   const { heads, rows, columns, cell, width, height } = tiled;
   const ratio = globalThis.devicePixelRatio;
-  canvas.width = Math.max(1, Math.round(width * ratio));
-  canvas.height = Math.max(1, Math.round(height * ratio));
-  const pen = canvas.getContext("2d"), tile = document.createElement("canvas");
+  const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
+  const pen = canvas.getContext("2d"), brush = brushFor(columns, rows), image = brush.createImageData(columns, rows);
+  if (canvas.width === size.width && canvas.height === size.height) pen.clearRect(0, 0, size.width, size.height);
+  else Object.assign(canvas, size);
   pen.imageSmoothingEnabled = cell * ratio < 1;
-  Object.assign(tile, { width: columns, height: rows });
-  const brush = tile.getContext("2d"), image = brush.createImageData(columns, rows);
   for (let head = 0; head < heads; head += 1) {
     for (let place = 0; place < length / heads; place += 1) image.data.set(colourAt(head * (length / heads) + place), 4 * place);
     brush.putImageData(image, 0, 0);
     const { x, y } = tileAt(tiled, head);
-    pen.drawImage(tile, x * ratio, y * ratio, columns * cell * ratio, rows * cell * ratio);
+    pen.drawImage(brush.canvas, 0, 0, columns, rows, x * ratio, y * ratio, columns * cell * ratio, rows * cell * ratio);
   }
+}
+
+let brush = null;
+
+// What draws one head, a pixel for each number: always the same, as a new one takes longer than all it draws.
+function brushFor(width, height) {
+  brush ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const { canvas } = brush;
+  if (canvas.width < width || canvas.height < height) Object.assign(canvas, { width: Math.max(width, canvas.width), height: Math.max(height, canvas.height) });
+  return brush;
 }
 
 // The strongest parts, large enough to be seen.
@@ -79,7 +91,7 @@ function strongest(strengths) {
 function paintOf(pass, name, colours, strengths) {
   const { scale, limit, hiddenBy } = pass.stages.get(name);
   const values = pass.numbers(name), hider = hiddenBy ? pass.numbers(hiddenBy) : [];
-  const inks = inksOf(scale, colours), hidden = inks.length - 2, visible = inks.length - 1;
+  const ramp = inksOf(scale, colours), hidden = ramp.length - 2, visible = ramp.length - 1;
   const inkAt = (place) => {
     const value = values[place];
     if (scale === "flag") return value ? visible : hidden;
@@ -87,17 +99,26 @@ function paintOf(pass, name, colours, strengths) {
     if (Number.isNaN(value)) return visible; // it was not sent yet
     return STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS);
   };
-  if (!strengths) return (place) => inks[inkAt(place)];
+  if (!strengths) return (place) => ramp[inkAt(place)];
   const largest = strongest(strengths), faded = [];
   return (place) => {
     const level = Math.round(LEVELS * (strengths[place] / largest) ** CURVE_OF_PARTS);
-    faded[level] ??= inks.map((ink) => opaque(mixed(ink.slice(0, 3), colours.page, FAINTEST + ((1 - FAINTEST) * level) / LEVELS)));
+    faded[level] ??= ramp.map((ink) => opaque(mixed(ink.slice(0, 3), colours.page, FAINTEST + ((1 - FAINTEST) * level) / LEVELS)));
     return faded[level][inkAt(place)];
   };
 }
 
+const inks = new WeakMap(); // colours -> {scale: its inks}
+
 // The colours of a scale from its low end to its high one, then that of a hidden number, and of one that has no size.
 function inksOf(scale, colours) {
+  if (!inks.has(colours)) inks.set(colours, {});
+  const made = inks.get(colours);
+  made[scale] ??= makeInks(scale, colours);
+  return made[scale];
+}
+
+function makeInks(scale, colours) {
   const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) => background((i - STEPS) / STEPS, { scale, limit: 1 }, colours));
   return [...ramp, mixed(colours.text, colours.page, 0.22), mixed(colours.text, colours.page, 0.07)].map(opaque);
 }
