@@ -49,7 +49,8 @@ def test_every_step_of_two_layers_is_for_everyone(alone):
 def test_every_view_is_for_everyone(alone, view, theme):
     page = alone(color_scheme=theme).open(VIEWS[view])
     assert violations(page, theme) == []
-    nothing_is_sideways(page)
+    if view != "presenting":  # which is for a projector
+        nothing_is_sideways(page)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -8,7 +8,11 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-address { display: none; }
-[class*="st-key-heard"] { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+
+/* heard, not seen */
+:has(> [class*="st-key-heard"]) {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
 
 /* settings: one line of boxes, each behind its small label; on a phone two lines, labels above */
 [class*="st-key-settings"] { gap: 0.4rem 0.75rem; flex-wrap: wrap; }
