@@ -19,7 +19,7 @@ import time
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks.viewer import processor_ms, served
+from benchmarks.server import processor_ms, served
 from benchmarks.visitor import Visitor
 
 SECONDS = 12
