@@ -110,6 +110,7 @@ def pick(page, label, option):
     """Pick an option of a select box, whose list moves while it opens, so that a click may miss."""
     page.get_by_role("combobox", name=label).click()
     chosen = page.get_by_role("option", name=option, exact=True)
+    expect(chosen).to_be_visible()
 
     def picked():
         if chosen.is_visible():

@@ -37,6 +37,25 @@ def test_hundreds_of_quick_clicks_end_in_what_the_address_says(visit):
     shows_its_address(page, "one two three")
 
 
+STORM = """async ([button, moves]) => {
+  for (const move of moves) {
+    if (move) history.go(move);
+    else document.querySelector(button).click();
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}"""
+
+
+def test_a_storm_of_back_and_forward_amid_changes_ends_in_what_the_address_says(visit):
+    page = visit().open(at(sentence="one two three", step="scores"))
+    button = ".st-key-another_seed button"
+    page.locator(button).first.click()
+    becomes(page, lambda: "seed" in parameters(page), True)
+    for moves in ([0, -1, 1], [-1, 0, 1], [0, -1, 1, -1, 1], [-1, 0, 1, -1, 0, 1]):
+        page.evaluate(STORM, [button, moves])
+        shows_its_address(page, "one two three")
+
+
 def test_two_tabs_of_one_browser_are_two_scenes(visit):
     sentences = ("one two three", "four five six seven")
     pages = [visit().open(at(sentence=each, step="scores", cell="1.2.3.1.1")) for each in sentences]

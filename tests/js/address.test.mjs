@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { kept, mended, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
+import { isSame, kept, mended, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
 import { stepsOf } from "../../attnviz/ui/viewer/browser/state.js";
 import { documentOf } from "./passes.mjs";
@@ -64,4 +64,10 @@ test("what is mended on arrival is mended in the address, and nothing else is to
   assert.equal(mended("?embed=true&d_model=999&stp=1", { d_model: "128", stp: null }), "?embed=true&d_model=128");
   assert.equal(mended("?sentence=a%20b", { sentence: "a b" }), "?sentence=a%20b");
   assert.equal(mended("?sentence=a%20b", {}), "?sentence=a%20b");
+});
+
+test("addresses say the same in any order, and whatever Streamlit adds for itself", () => {
+  assert.ok(isSame("sentence=a+b&seed=2", "?seed=2&sentence=a%20b&embed=true&embed_options=dark_theme"));
+  assert.ok(!isSame("seed=2", "?seed=3"));
+  assert.ok(!isSame("", "?seed=3"));
 });

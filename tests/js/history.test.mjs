@@ -14,6 +14,8 @@ function browser(href) {
       hash: "",
     },
     performance: { now: () => window.now },
+    setTimeout: (act) => { window.later = act; },
+    clearTimeout: () => { window.later = null; },
     addEventListener: (_, listener) => { listeners.push(listener); },
     back: () => {
       window.at -= 1;
@@ -81,4 +83,45 @@ test("a page has one address, however often a viewer comes and goes", () => {
   const address = addressOf(window), { pushState } = window.history;
   assert.equal(addressOf(window), address);
   assert.equal(window.history.pushState, pushState);
+});
+
+// A page whose seed was 1, then 2, then 3, and which Back has led to 2; what the server sends for a seed.
+function backAtTwo() {
+  const window = browser("http://a.test/?seed=1");
+  const address = addressOf(window);
+  for (const seed of [2, 3]) {
+    window.now += 5000;
+    window.history.pushState({}, "", `/?seed=${seed}`);
+  }
+  window.back();
+  return { window, address };
+}
+
+test("what the server was asked for before Back changes no address, and what is asked for after it does", () => {
+  const { window, address } = backAtTwo();
+  window.history.pushState({}, "", "/?seed=9");
+  address.show({ seed: "9" }, "seed=1");
+  window.history.replaceState({}, "", "/?seed=8");
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
+  address.show({ seed: "2", mask: null }, "seed=2");
+  assert.deepEqual([address.read(), window.later], ["?seed=2", null]);
+  window.now += 5000;
+  window.history.pushState({}, "", "/?seed=7");
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=7"]);
+});
+
+test("an answer to the first Back is none to the second, and one that came with a later change is to both", () => {
+  const { window, address } = backAtTwo();
+  window.back();
+  address.show({ seed: "2" }, "seed=2");
+  assert.equal(address.read(), "?seed=1");
+  address.show({ seed: "5" }, "seed=1");
+  assert.deepEqual(searches(window), ["/?seed=5", "/?seed=2", "/?seed=3"]);
+});
+
+test("where Back is never answered the address follows what is shown in the end", () => {
+  const { window, address } = backAtTwo();
+  address.show({ seed: "9", mask: null }, "");
+  window.later();
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=9", "/?seed=3"]);
 });

@@ -18,7 +18,7 @@ def draw(shown: Shown, title: str) -> None:
     style.draw()
     with st.container(key=shown.key("heard_title")):
         st.title(title, anchor=False)
-    arrival.keep_address(shown.unwritten)
+    arrival.keep_address(shown.address, shown.brought)
     _say((*shown.notices, *controls.draw(shown), *shown.refused))
     if shown.trace is None:
         controls.offer(shown)
@@ -34,7 +34,7 @@ def draw_with_banner(shown: Shown, title: str) -> None:
 def draw_without_controls(shown: Shown) -> None:
     """Draw the frame of a page that shows no pass of its own."""
     style.draw()
-    arrival.keep_address(shown.unwritten)
+    arrival.keep_address(shown.address, shown.brought)
     _say(shown.notices)
 
 

@@ -40,7 +40,12 @@ def session() -> str:
     return get_script_run_ctx().session_id
 
 
-def keep_address(unwritten: Mapping[str, str | None]) -> None:
+def brought() -> str:
+    """The address of this run, as it came."""
+    return get_script_run_ctx().query_string
+
+
+def keep_address(address: Mapping[str, str | None], read: str) -> None:
     """Have the browser keep the viewer's place in the address, and its history short, whatever Streamlit writes there.
 
     A switch of pages is two steps of the history else, its path and then its
@@ -48,10 +53,12 @@ def keep_address(unwritten: Mapping[str, str | None]) -> None:
 
     Parameters
     ----------
-    unwritten : mapping of str to str or None
-        What the browser is to write, or for None to drop, without a step of its history.
+    address : mapping of str to str or None
+        What the browser's address is to have, or for None to lack, without a step of its history.
+    read : str
+        The address that was read last.
     """
-    _address(key="address", data=dict(unwritten), on_reconnect_change=_run)
+    _address(key="address", data={"address": dict(address), "read": read}, on_reconnect_change=_run)
 
 
 def _run() -> None:

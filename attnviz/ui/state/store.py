@@ -15,7 +15,7 @@ from typing import NoReturn
 
 import streamlit as st
 
-from attnviz.scene.address import LOOKED_AT, looking, parse, query
+from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, looking, parse, query
 from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
@@ -23,6 +23,7 @@ from attnviz.ui.state import arrival
 from attnviz.ui.state.writer import ARRIVALS, SCENE, Writer, arrive
 
 _PAGE = "page"
+_BROUGHT = "brought"
 _NOTICES = "notices"
 
 
@@ -32,11 +33,14 @@ class Shown(Writer, Fitted):
 
     Attributes
     ----------
-    unwritten : mapping of str to str or None
-        Parameters that the browser is to write into its address, or to drop from it (see `read`).
+    address : mapping of str to str or None
+        Parameters that the browser's address has where this is shown, or None for those it lacks (see `read`).
+    brought : str
+        The address that was read last, as it came.
     """
 
-    unwritten: Mapping[str, str | None] = field(default_factory=dict)
+    address: Mapping[str, str | None] = field(default_factory=dict)
+    brought: str = ""
 
     @property
     def writer(self) -> Writer:
@@ -78,12 +82,15 @@ def read() -> Shown:
     browser's Back, or at a process that has taken over from another.
 
     What is mended on arrival is written by the browser: the server's writing
-    would be a step of the history, and Back would never leave.
+    would be a step of the history, and Back would never leave. The browser also
+    sees to it that its address is that of what it shows: what the server writes
+    may come when Back has led elsewhere already.
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params}
     has_arrived = arrival.brings_an_address(SCENE)
     if has_arrived:
+        st.session_state[_BROUGHT] = arrival.brought()
         fitted = parse(written, ANSWERS.original)
         is_elsewhere = st.session_state.get(_PAGE, ("",))[0] != arrival.page()
         if is_elsewhere or not _only_looks_elsewhere(st.session_state[SCENE], fitted.scene):
@@ -98,14 +105,13 @@ def read() -> Shown:
     st.session_state[SCENE] = kept
     st.session_state[_PAGE] = (arrival.page(), st.session_state[ARRIVALS])
     address = query(fitted.scene)
+    shown = {name: address.get(name) for name in PARAMETERS if name not in VIEWERS}
     if has_arrived:
-        # what stands there already is left alone: a quick second Back may have led elsewhere by then
-        wanted = dict.fromkeys(written) | address
-        mended = {name: text for name, text in wanted.items() if written.get(name) != [text]}
-        return Shown(**vars(fitted), unwritten=mended)
+        mended = {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
+        return Shown(**vars(fitted), address=shown | mended, brought=st.session_state[_BROUGHT])
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
-    return Shown(**vars(fitted))
+    return Shown(**vars(fitted), address=shown, brought=st.session_state[_BROUGHT])
 
 
 def _only_looks_elsewhere(before: Scene, now: Scene) -> bool:

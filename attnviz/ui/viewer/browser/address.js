@@ -80,6 +80,14 @@ export function mended(search, parameters) {
   return query.toString() === before ? search : textOf(query);
 }
 
+// Whether two addresses say the same; Streamlit sends the server none of the parameters that are its own.
+export function isSame(search, other) {
+  const [one, two] = [search, other].map((text) => new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed"))));
+  one.sort();
+  two.sort();
+  return one.toString() === two.toString();
+}
+
 // Signs that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
   const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");

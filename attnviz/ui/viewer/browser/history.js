@@ -1,37 +1,55 @@
 // History: the browser's, which the viewer and the server both write. Each keeps the other's parameters.
-import { kept } from "./address.js";
+import { isSame, kept, mended } from "./address.js";
 
 const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
+const PATIENCE = 3000; // ms that Back waits for the server to show where it led; then the address follows what is shown
 
 // The one address of a page. Streamlit's own writing passes through here from now on: it knows nothing of the viewer's
-// parameters, and makes a switch of pages two steps of the history, its path and then its parameters.
+// parameters, makes a switch of pages two steps of the history, its path and then its parameters, and writes what was
+// asked for before Back when Back has led elsewhere.
 export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  let last = -SOON;
+  let last = -SOON, shown = {}, awaited = null; // awaited: {search, timer} of where Back led, until it is shown
   const withPlace = (url) => {
     const to = new URL(url ?? "", location.href);
     to.search = kept(to.search, location.search);
     return to;
   };
   history.pushState = (state, _, url) => {
+    if (awaited) return;
     const to = withPlace(url), isHere = to.pathname === location.pathname, now = window.performance.now();
-    const isSame = to.href === location.href || (isHere && now - last < SOON);
+    const isStep = to.href !== location.href && !(isHere && now - last < SOON);
     last = now;
-    (isSame ? replace : push)(state, "", to.href);
+    (isStep ? push : replace)(state, "", to.href);
   };
-  history.replaceState = (state, _, url) => replace(state, "", withPlace(url).href);
+  history.replaceState = (state, _, url) => {
+    if (!awaited) replace(state, "", withPlace(url).href);
+  };
+  const write = (search, isNewPlace) => {
+    const url = `${location.pathname}${search}${location.hash}`;
+    if (search !== location.search) (isNewPlace ? push : replace)(history.state, "", url);
+  };
+  const follow = () => {
+    window.clearTimeout(awaited?.timer);
+    awaited = null;
+    write(mended(location.search, shown), false);
+  };
   const listeners = new Set();
   const arrive = () => {
+    window.clearTimeout(awaited?.timer);
+    awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
     for (const listener of listeners) listener();
   };
   window.addEventListener("popstate", arrive);
   history.attnviz = {
     read: () => location.search,
-    write: (search, isNewPlace) => {
-      const url = `${location.pathname}${search}${location.hash}`;
-      if (search !== location.search) (isNewPlace ? push : replace)(history.state, "", url);
+    write,
+    // The address becomes that of what is shown; the server has read the address `read` last.
+    show: (parameters, read) => {
+      shown = parameters;
+      if (!awaited || isSame(read, awaited.search)) follow();
     },
     onArrival: (listener) => {
       listeners.add(listener);
