@@ -306,6 +306,27 @@ def test_a_run_begins_when_the_one_before_has_ended(monkeypatch):
     assert run_of()
 
 
+@pytest.mark.parametrize(("n_ended", "kept"), [(1, ["a"]), (2, [])])
+def test_what_two_quick_runs_may_have_made_a_browser_forget_is_sent_again(n_ended, kept):
+    ended = {"type": "websocket.send", "bytes": ForwardMsg(script_finished=0, hash="0").SerializeToString()}
+    asked = BackMsg(rerun_script={"query_string": "seed=1", "cached_message_hashes": ["a"]})
+    heard = []
+
+    async def app(scope, receive, send):
+        for _ in range(n_ended):
+            await send(ended)
+        heard.append(BackMsg.FromString((await receive())["bytes"]).rerun_script)
+
+    async def receive():
+        return {"type": "websocket.receive", "bytes": asked.SerializeToString()}
+
+    async def send(message):
+        pass
+
+    asyncio.run(Runs(app)({"type": "websocket"}, receive, send))
+    assert (heard[0].query_string, list(heard[0].cached_message_hashes)) == ("seed=1", kept)
+
+
 def test_who_goes_on_is_hung_up_on(monkeypatch):
     """A flood takes as long as the pace says, then ends."""
     now = [0.0]

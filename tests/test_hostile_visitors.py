@@ -166,6 +166,22 @@ def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
     asyncio.run(send())
 
 
+@pytest.mark.parametrize("query", ["sentence=a+b&mask=window", "", "by_hand"])
+def test_a_select_box_is_heard_where_it_holds_an_option(server, bystander, query):
+    async def pick():
+        visitor = server.visitor(query) if query != "by_hand" else Visitor(f"http://{server.host}/by_hand")
+        async with visitor:
+            keys = sorted(visitor.keys())
+            boxes = [key for key in keys if type(visitor.widget(key)).__name__ in ("Selectbox", "Radio")]
+            assert boxes
+            for key in boxes:
+                await visitor.set(key, MARKER)
+                assert visitor.exceptions() == []
+                assert MARKER not in visitor.query
+
+    asyncio.run(pick())
+
+
 @pytest.mark.parametrize(
     "messages",
     [

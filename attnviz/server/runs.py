@@ -2,9 +2,15 @@
 
 Streamlit begins the next run at once and stops the one before where that next
 shows something, so that who asks often has many at work at the same time.
+
+With what it asks for, a browser says which answers it still has. It forgets one
+that two runs have not used, so what it said before those holds no more; a
+reference to what it has forgotten costs it its connection.
 """
 
 import asyncio
+import time
+from collections import deque
 from contextlib import suppress
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,6 +19,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 PATIENCE = 1.0
 """Seconds that a message waits for the run before; long work is stopped by it after that."""
+
+FRESH = 2.0
+"""Seconds that a message is on its way at most: the browser may not have seen the end of a run by then."""
 
 _LARGEST_END = 500  # bytes of the message that says a run has ended
 
@@ -28,6 +37,13 @@ def ends(message: Message) -> bool:
     return len(data) < _LARGEST_END and ForwardMsg.FromString(data).HasField("script_finished")
 
 
+def without_kept(message: Message) -> Message:
+    """The message, without the answers that its browser says it still has."""
+    asked = BackMsg.FromString(message["bytes"])
+    asked.rerun_script.ClearField("cached_message_hashes")
+    return message | {"bytes": asked.SerializeToString()}
+
+
 class Runs:
     """Holds what a browser asks for back until its last run has ended."""
 
@@ -38,7 +54,7 @@ class Runs:
         if scope["type"] != "websocket":
             await self.app(scope, receive, send)
             return
-        idle = asyncio.Event()
+        idle, ended = asyncio.Event(), deque([-FRESH, -FRESH], maxlen=2)
         idle.set()
 
         async def received() -> Message:
@@ -48,11 +64,14 @@ class Runs:
                     await asyncio.wait_for(idle.wait(), PATIENCE)
                 if begins(message):
                     idle.clear()
+                    if time.monotonic() - ended[0] < FRESH:
+                        return without_kept(message)
             return message
 
         async def sent(message: Message) -> None:
             await send(message)
             if ends(message):
+                ended.append(time.monotonic())
                 idle.set()
 
         await self.app(scope, received, sent)

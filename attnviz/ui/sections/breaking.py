@@ -8,7 +8,7 @@ from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.models.strings import LENGTHS, Tried, tried
-from attnviz.ui.sections import blocks, byhand, door
+from attnviz.ui.sections import blocks, byhand, choice, door
 from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
@@ -122,8 +122,11 @@ def _own(shown: Shown, change: Change) -> None:
 
 
 def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
-    key = shown.shows(key, value)
-    st.selectbox(label, options, key=key, format_func=name, on_change=_set, args=(shown.writer,), width=WIDTH)
+    choice.draw(shown, key, label, options, value, _picked, format_func=name, width=WIDTH)
+
+
+def _picked(writer: Writer, _: object) -> None:
+    _set(writer)
 
 
 def _set(writer: Writer) -> None:
@@ -138,7 +141,9 @@ def _set(writer: Writer) -> None:
 
 def _chosen(writer: Writer) -> None:
     changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
-    _change(writer, changes[writer.value("idea")])
+    idea = writer.value("idea")
+    if idea in changes:  # a message made by hand may hold anything
+        _change(writer, changes[idea])
 
 
 def _change(writer: Writer, changes: tuple[Change, ...]) -> None:

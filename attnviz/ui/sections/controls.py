@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -10,6 +11,7 @@ from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUM
 from attnviz.models import MODELS
 from attnviz.scene.scene import OWN, SOURCES, anew, with_options
 from attnviz.ui.escaping import markdown
+from attnviz.ui.sections import choice
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -67,7 +69,7 @@ def _rare(shown: Shown) -> None:
     _option(shown, "initialiser", "Parameters", CHOICES["initialiser"])
     _option(shown, "positions", "Positions", CHOICES["positions"])
     key = shown.shows("scaled", shown.scene.options.scaled)
-    st.toggle("Divide scores by √d_k", key=key, on_change=_option_picked, args=(shown.writer, "scaled"))
+    st.toggle("Divide scores by √d_k", key=key, on_change=_scaled_picked, args=(shown.writer,))
     _typed(
         shown,
         "Keys and values from another sentence",
@@ -79,13 +81,14 @@ def _rare(shown: Shown) -> None:
 
 def _source(shown: Shown) -> None:
     """The box that says what is shown: a model, a sentence of one's own with random parameters, or a worked example."""
-    st.selectbox(
+    choice.draw(
+        shown,
+        "source",
         "Show",
         [*MODELS, OWN, *SOURCES],
+        shown.scene.source,
+        _source_picked,
         format_func=_source_title,
-        key=shown.shows("source", shown.scene.source),
-        on_change=_source_picked,
-        args=(shown.writer,),
         help="A model that has learnt something, or was built by hand; a sentence of your own with random parameters; "
         "or a worked example with its own numbers.",
         label_visibility="collapsed",
@@ -119,13 +122,14 @@ def _model(shown: Shown) -> tuple[str, ...]:
         width="content",
     )
     if len(model.seeds) > 1:
-        st.selectbox(
+        choice.draw(
+            shown,
+            "model_seed",
             "Seed",
             model.seeds,
-            key=shown.shows("model_seed", shown.scene.model_seed),
+            shown.scene.model_seed,
+            _model_seed_picked,
             help="Another seed is another model: it began at other random parameters, and learnt the same task.",
-            on_change=_model_seed_picked,
-            args=(shown.writer,),
             width=120,
         )
     return ()
@@ -167,15 +171,8 @@ def _typed(shown: Shown, label: str, name: str, **box: str) -> None:
 
 
 def _option(shown: Shown, name: str, label: str, offered: Sequence[int | str], width: int | str = "stretch") -> None:
-    st.selectbox(
-        label,
-        offered,
-        key=shown.shows(name, getattr(shown.scene.options, name)),
-        help=HELP.get(name),
-        on_change=_option_picked,
-        args=(shown.writer, name),
-        width=width,
-    )
+    value = getattr(shown.scene.options, name)
+    choice.draw(shown, name, label, offered, value, partial(_set, name=name), help=HELP.get(name), width=width)
 
 
 def _seed(shown: Shown) -> tuple[str, ...]:
@@ -196,8 +193,8 @@ def _seed(shown: Shown) -> tuple[str, ...]:
     return tuple(nearest({"seed": st.session_state[key]})[1])
 
 
-def _source_picked(writer: Writer) -> None:
-    writer.update(**anew(writer.value("source")))
+def _source_picked(writer: Writer, source: str) -> None:
+    writer.update(**anew(source))
 
 
 def _example_picked(writer: Writer, sentences: Mapping[str, str]) -> None:
@@ -206,8 +203,8 @@ def _example_picked(writer: Writer, sentences: Mapping[str, str]) -> None:
         writer.update(sentence=sentences[label])
 
 
-def _model_seed_picked(writer: Writer) -> None:
-    writer.update(model_seed=writer.value("model_seed"))
+def _model_seed_picked(writer: Writer, seed: int) -> None:
+    writer.update(model_seed=seed)
 
 
 def _word_picked(writer: Writer, key: str) -> None:
@@ -218,20 +215,20 @@ def _sentence_typed(writer: Writer, name: str) -> None:
     writer.update(**{name: writer.value(name)})
 
 
-def _option_picked(writer: Writer, name: str) -> None:
-    _set(writer, name, writer.value(name))
+def _scaled_picked(writer: Writer) -> None:
+    _set(writer, writer.value("scaled"), "scaled")
 
 
 def _seed_typed(writer: Writer) -> None:
-    _set(writer, "seed", _nearest_seed(writer.value("seed")))
+    _set(writer, _nearest_seed(writer.value("seed")), "seed")
 
 
 def _another_seed(writer: Writer) -> None:
     present = writer.kept.options.seed
-    _set(writer, "seed", random.choice([seed for seed in range(1000) if seed != present]))
+    _set(writer, random.choice([seed for seed in range(1000) if seed != present]), "seed")
 
 
-def _set(writer: Writer, name: str, value: int | str | bool) -> None:
+def _set(writer: Writer, value: int | str | bool, name: str) -> None:
     before = writer.kept.options
     after = with_options(before, **{name: value})
     writer.update(options=after)
