@@ -41,6 +41,7 @@ FLOODS = {
     "runs": [rerun("seed=1"), rerun("seed=2")],
     "runs of the largest pass": [rerun(f"{LARGEST}&seed={n}") for n in range(9)],
     "messages that no page sends": [BackMsg(clear_cache=True).SerializeToString()],
+    "10 tabs with runs of the largest pass": [rerun(f"{LARGEST}&seed={n}") for n in range(9)],
     "random bytes": [b"\xff" * 100],
     "messages of 19 MB": [b"\n" * 19_000_000],
     "the largest pass, and reads no answer": [rerun(f"{LARGEST}&seed={n}") for n in range(9)],
@@ -53,8 +54,25 @@ FRAMES = {
 """What goes into the connection as it is."""
 
 
+TABS = {"10 tabs with runs of the largest pass": 10}
+AUDITS = {"5 audits of the largest pass": 5}
+
+
 async def flood(host: str, name: str) -> None:
-    """Send the messages of a flood as fast as the server takes them; connect anew where it hangs up."""
+    """Send the messages of a flood from as many tabs as it has, or ask for audits, without end."""
+    if name in AUDITS:
+        await asyncio.gather(*(_audits(host) for _ in range(AUDITS[name])))
+    await asyncio.gather(*(_flood(host, name) for _ in range(TABS.get(name, 1))))
+
+
+async def _audits(host: str) -> None:
+    while True:
+        async with Visitor(f"http://{host}/audit?{LARGEST}") as visitor:
+            await visitor.set("run_audit", True)
+
+
+async def _flood(host: str, name: str) -> None:
+    """Send as fast as the server takes them; connect anew where it hangs up."""
     while True:
         with contextlib.suppress(websockets.WebSocketException, OSError):
             async with websockets.connect(
@@ -122,7 +140,7 @@ def main() -> None:
     if len(sys.argv) == 3:
         asyncio.run(flood(*sys.argv[1:]))
     print(f"{'beside':<40}  median    95 %    most     processor  memory")
-    for name in (NOBODY, *FLOODS, *FRAMES):
+    for name in (NOBODY, *FLOODS, *FRAMES, *AUDITS):
         print(measured(name), flush=True)
 
 

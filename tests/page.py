@@ -58,7 +58,7 @@ def sent(at, key="pass"):
 
 def address_of(at):
     """The address that a browser shows, which mends itself what is mended on arrival."""
-    mended = at.query_params | sent(at, "address")
+    mended = at.query_params | sent(at, "address")["address"]
     return {name: value for name, value in mended.items() if value is not None}
 
 
