@@ -1,6 +1,6 @@
 """How many people one server carries, and how much memory each of them takes.
 
-    .venv/bin/python -m benchmarks.load            all of it, some ten minutes
+    .venv/bin/python -m benchmarks.load            all of it, some fifteen minutes
     .venv/bin/python -m benchmarks.load 30 100     so many people alone
 
 Each visitor changes a setting every 2 s for 30 s, as a browser would
@@ -48,6 +48,10 @@ SETTINGS = (
     ("sentence", "the cat sat on the mat"),
     ("d_model", "8"),
 )
+
+
+FOLLOWED = tuple((key, value) for key, value in SETTINGS if key != "another_seed")
+"""Settings that a projector shows, which all have alike: those are answered from memory."""
 
 
 async def acting(visitor: Visitor, acts: Sequence[tuple[str, object]], times: list[float]) -> int:
@@ -156,6 +160,8 @@ def main() -> None:
     with served("app.py") as (address, pid):
         for n in people or PEOPLE:
             show(f"a setting every {PAUSE:.0f} s, {n}", lambda n=n: crowd(address + OPENING, [pid], n, SETTINGS))
+        for n in people or PEOPLE[2:]:
+            show(f"as on the projector, {n}", lambda n=n: crowd(address + OPENING, [pid], n, FOLLOWED))
     if people:
         return
     with two_processes() as (address, pids):

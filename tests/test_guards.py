@@ -6,6 +6,7 @@ import re
 import socket
 
 import pytest
+import uvicorn
 from asgi import ask, drive
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +15,10 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
-from attnviz.server import guards, share
+from attnviz.server import guards, share, silence
 from attnviz.server.doors import is_open
 from attnviz.server.headers import Headers, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
@@ -450,3 +453,56 @@ def test_all_that_serves_is_quiet(monkeypatch):
     quieten()
     for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
         assert [type(each) for each in logging.getLogger(name).filters] == [Once]
+
+
+def said_by_uvicorn(app, asked):
+    """What uvicorn answers to some bytes before it hangs up, where nothing else makes it."""
+    config = uvicorn.Config(app, log_config=None, timeout_keep_alive=1_000)
+    config.load()
+
+    async def story():
+        server = await asyncio.get_running_loop().create_server(
+            lambda: H11Protocol(config, ServerState(), {}), "127.0.0.1", 0
+        )
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(asked)
+            answer = await reader.read()
+            writer.close()
+        return answer
+
+    return asyncio.run(story())
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Each connection is looked at quickly; how often that was."""
+    look, times = silence.look, []
+
+    def counted(*arguments):
+        times.append(arguments)
+        look(*arguments)
+
+    monkeypatch.setattr(H11Protocol, "connection_made", H11Protocol.connection_made)
+    monkeypatch.setattr(silence, "SECONDS", 0.02)
+    monkeypatch.setattr(silence, "look", counted)
+    silence.bound()
+    return times
+
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.mark.parametrize("asked", [b"", REQUEST[:-2], REQUEST + b"GET /"], ids=["none", "half", "next half"])
+def test_half_a_request_is_not_waited_for(looked, asked):
+    answer = said_by_uvicorn(PlainTextResponse("a page"), asked)
+    assert (b"a page" in answer) == (REQUEST in asked)
+
+
+def test_a_long_answer_is_waited_for(looked):
+    async def slow(scope, receive, send):
+        while len(looked) < 3:
+            await asyncio.sleep(0)
+        await PlainTextResponse("a page")(scope, receive, send)
+
+    assert b"a page" in said_by_uvicorn(slow, REQUEST)

@@ -12,9 +12,9 @@ from test_scene import PARAMETERS
 
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene import fitting
 from attnviz.scene.address import parse, query
 from attnviz.scene.document import document
+from attnviz.scene.fitting import pass_of
 from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Scene
 from attnviz.text.ids import ids
 
@@ -91,14 +91,13 @@ def address(seed):
     return written
 
 
-@pytest.fixture(autouse=True, scope="module")
-def once():
-    """Each pass is made once for the two readings of an address, which halves the time."""
-    made, parts = fitting._pass, ("source", "sentence", "context", "options", "model_seed", "checkpoint")
-    of_parts = lru_cache(maxsize=99)(lambda *values: made(Scene(**dict(zip(parts, values, strict=True)))))
-    fitting._pass = lambda scene: of_parts(*(getattr(scene, part) for part in parts))
-    yield
-    fitting._pass = made
+PARTS = ("source", "sentence", "context", "options", "model_seed", "checkpoint")
+of_parts = lru_cache(maxsize=99)(lambda *values: pass_of(Scene(**dict(zip(PARTS, values, strict=True)))))
+
+
+def made(scene):
+    """The pass of a scene, made once for the two readings of an address."""
+    return of_parts(*(getattr(scene, part) for part in PARTS))
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
@@ -109,14 +108,14 @@ def test_no_address_raises_and_what_it_mends_is_said_and_mended_for_good(shard):
 @settings(max_examples=10_000 // SHARDS)
 @given(st.integers(0, 2**64 - 1).map(address))
 def look(shard, written):
-    mended = parse(written)
+    mended = parse(written, made)
     for said in (*mended.notices, *mended.refused):
         assert said[0].isprintable()
         assert said.endswith(".")
         assert len(said) < 800
     assert len(mended.notices) + len(mended.refused) < 60
     address = query(mended.scene)
-    again = parse(address)
+    again = parse(address, made)
     assert again.scene == mended.scene
     assert query(again.scene) == address
     assert again.trace is None or not (again.notices or again.refused)

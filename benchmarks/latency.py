@@ -1,0 +1,126 @@
+"""How long it takes to show something else on every page, beside a page with one line of text in the same run.
+
+    .venv/bin/python -m benchmarks.latency
+
+Each time is measured inside the page, in a real browser: from the act to the
+frame after the one that shows the change, a median over 20. The messages are
+those that the page sends to the server meanwhile: none, where no run of the
+script is needed. Only the ratios carry over to another machine.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from benchmarks.server import processor_ms, served
+from benchmarks.tab import PICTURE, ROUNDS, SIZE, WARM, browsing, median_ms, visit
+
+SIXTEEN = "sentence=" + "+".join(f"w{i}" for i in range(16)) + "&d_model=16"
+RANDOM = "sentence=the+cat+sat+on+the+mat"
+MAIN = '[data-testid="stMain"]'
+
+
+class Case(NamedTuple):
+    """What is done on a page, what shows that it was answered, and how many times one line of text it may take."""
+
+    name: str
+    address: str
+    act: Callable[[int], tuple[str, str | None]]
+    watched: str = ".story"
+    shown: str = PICTURE
+    aim: float = 1.5
+
+
+def click(what: str) -> Callable[[int], tuple[str, None]]:
+    """Click the same thing each time."""
+    return lambda number: (what, None)
+
+
+def give(what: str, *values: str) -> Callable[[int], tuple[str, str]]:
+    """Type or pick one value after the other."""
+    return lambda number: (what, values[number % len(values)])
+
+
+def cell(number: int) -> tuple[str, None]:
+    """Click another cell of the last matrix than the one before."""
+    return f'[role="grid"] [data-row="{number % 4 + 2}"][data-column="{(number // 4 + number + 1) % 4}"]', None
+
+
+def box(key: str) -> str:
+    """The box of a setting."""
+    return f".st-key-{key} input"
+
+
+SEED, WORD = (
+    click(".st-key-another_seed button"),
+    give(box("sentence"), "the cat sat on the hat", "the cat sat on the mat"),
+)
+LENGTH = give(box("sentence"), "the cat sat", "the cat sat on the mat")
+CHECKPOINT = give(".training input", "ArrowLeft", "ArrowRight")
+FIGURES = ".training .figures"
+
+IN_PLACE = [
+    Case("another cell: scores", "?step=scores", cell),
+    Case("another cell: Q, K, V", "?step=qkv", cell),
+    Case("another cell: Q, K, V, 16 words, d_model 16", f"?step=qkv&heads=4&{SIXTEEN}", cell),
+    Case("another cell: softmax", "?step=softmax", cell),
+    Case("another head: softmax", "?step=softmax", lambda n: (f".heads button:nth-child({(n + 1) % 2 + 1})", None)),
+    Case("another step", "?step=scores", lambda n: (f".map [data-step={'softmax' if n % 2 else 'qkv'}]", None), "h2"),
+    Case(
+        "a term unfolded, and back",
+        "?step=output",
+        lambda n: (".trail .link:first-child" if n % 2 else ".terms .link", None),
+        ".trail",
+    ),
+]
+"""What is shown without a run of the script."""
+
+BY_A_RUN = [
+    *(
+        Case(f"{name}: {step}", f"?step={step}&{RANDOM}", act, watched)
+        for name, act, watched in (("another word", WORD, ".thread"), ("another seed", SEED, ".story"))
+        for step in ("qkv", "scores", "softmax", "output")
+    ),
+    Case("another word: question", f"?{RANDOM}", WORD, ".thread"),
+    Case("another mask: softmax", f"?step=softmax&{RANDOM}", give(box("mask"), "causal", "none"), ".picture"),
+    Case("other heads: softmax", f"?step=softmax&{RANDOM}", give(box("n_heads"), "4", "2"), ".heads"),
+    Case("another model: question", "?model=mirror", give(box("source"), "Who is “it”?", "Mirror"), ".thread"),
+    Case("another checkpoint: who-is-it, softmax", "?model=who-is-it&step=softmax", CHECKPOINT, FIGURES),
+    Case("another checkpoint: recall, softmax of layer 2", "?model=recall&step=softmax-2", CHECKPOINT, FIGURES),
+    Case(
+        "worked examples: another notebook",
+        "worked_examples",
+        lambda n: (f'.st-key-notebook input[value="{(n + 1) % 5}"]', None),
+        MAIN,
+        "h1",
+    ),
+    Case("audit: another sentence", f"audit?{RANDOM}", LENGTH, MAIN, "h1"),
+    Case("the same in NumPy: another sentence", f"numpy_code?{RANDOM}", LENGTH, MAIN, "h1"),
+    Case("built by hand: another string", "by_hand", give(box("string"), "dabcd", "abca"), MAIN, ".js-plotly-plot", 3),
+]
+"""What is shown by one."""
+
+
+def main() -> None:
+    """Print the table."""
+    with browsing() as browser, served("benchmarks/line.py") as line, served("app.py") as app:
+        page = browser.new_page(viewport=SIZE)
+        messages: list[object] = []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
+        visit(page, line[0], '[data-testid="stText"]')
+        base = median_ms(page, click('[data-testid="stButton"] button'), '[data-testid="stText"]')
+        print(f"| one line of text | {base:.0f} ms | 1.0 | | |")
+        for case in (*IN_PLACE, *BY_A_RUN):
+            visit(page, app[0] + case.address, case.shown)
+            messages.clear()
+            before = processor_ms(app[1])
+            taken = median_ms(page, case.act, case.watched)
+            each = (processor_ms(app[1]) - before) / (ROUNDS + WARM)
+            print(
+                f"| {case.name} | {taken:.0f} ms | {taken / base:.1f} (aim {case.aim}) | "
+                f"{len(messages) / (ROUNDS + WARM):.1f} | {each:.0f} ms |",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+"""A tab of a real browser: how long it takes from an act of a person to the frame that shows what it changed."""
+
+import contextlib
+import statistics
+from collections.abc import Callable, Iterator
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROUNDS = 20
+WARM = 4
+SIZE = {"width": 1366, "height": 768}
+IDLE = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
+  && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')"""
+# what finds elements in shadow roots too, and waits for the frame after the one that shows a change
+TOOLS = """
+  const roots = () => [document, ...[...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? [])];
+  const all = (what) => roots().flatMap((root) => [...root.querySelectorAll(what)]);
+  const frame = () => new Promise(requestAnimationFrame);
+  const timed = async (watched, act) => {
+    const read = () => all(watched).map((each) => each.textContent).join();
+    const before = read(), started = await act();
+    while (read() === before) {
+      if (performance.now() - started > 10_000) throw new Error(`${watched} stayed as it was`);
+      await frame();
+    }
+    await frame();
+    return performance.now() - started;
+  };
+"""
+ACT = f"""([what, watched, value]) => {{
+  {TOOLS}
+  const target = all(what).at(-1);
+  const press = (key) => target.dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true }}));
+  let act = () => target.click();
+  if (target.type === "range") act = () => press(value);
+  else if (value !== null) {{
+    target.focus();
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(target, value);
+    target.dispatchEvent(new Event("input", {{ bubbles: true }}));
+    act = () => press("Enter");
+  }}
+  return timed(watched, () => {{
+    const now = performance.now();
+    act();
+    return now;
+  }});
+}}"""
+CLICKED = f"""(watched) => {{
+  {TOOLS}
+  const once = {{ capture: true, once: true }};
+  const clicked = new Promise((tell) => addEventListener("click", () => tell(performance.now()), once));
+  window.taken = timed(watched, () => clicked);
+}}"""
+PICTURED = f"""async (shown) => {{
+  {TOOLS}
+  while (!all(shown).length) await frame();
+  await frame();
+  return performance.now();
+}}"""
+PICTURE = ".viewer [role=grid]"
+
+
+@contextlib.contextmanager
+def browsing() -> Iterator[Browser]:
+    """Debian's Chromium, until the end of the block."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def visit(page: Page, address: str, shown: str = PICTURE) -> None:
+    """Open an address and wait until what it shows is there and nothing runs."""
+    page.goto(address)
+    page.evaluate(PICTURED, shown)
+    page.wait_for_function(IDLE)
+
+
+def median_ms(page: Page, act: Callable[[int], tuple[str, str | None]], watched: str) -> float:
+    """The median time of acts until what is `watched` has another text.
+
+    `act(number)` gives what is clicked, and None; or a box, and the words typed
+    into it; or a list, and what is picked; or a slider, and a key.
+    """
+    times = []
+    for number in range(ROUNDS + WARM):
+        times.append(taken_ms(page, *act(number), watched))
+        page.wait_for_timeout(100)  # a person needs no less between two acts
+        page.wait_for_function(IDLE)
+    return statistics.median(times[WARM:])
+
+
+def taken_ms(page: Page, what: str, value: str | None, watched: str) -> float:
+    """How long one act takes; a list is opened before."""
+    if page.locator(what).last.get_attribute("role") != "combobox":
+        return page.evaluate(ACT, [what, watched, value])
+    page.locator(what).click()
+    option = page.get_by_role("option", name=value, exact=True)
+    option.wait_for()
+    page.evaluate(CLICKED, watched)
+    option.click()
+    return page.evaluate("() => window.taken")
