@@ -11,6 +11,7 @@ from page import ROOT
 from serving import free_port, running
 
 try:
+    from playwright.sync_api import TimeoutError as Late
     from playwright.sync_api import expect
 
     expect.set_options(timeout=20_000)  # other processes may keep the machine busy
@@ -113,7 +114,8 @@ def pick(page, label, option):
 
     def picked():
         if chosen.is_visible():
-            chosen.click()
+            with contextlib.suppress(Late):  # it was taken away meanwhile
+                chosen.click(timeout=2_000)
         return not chosen.is_visible()
 
     becomes(page, picked, True)

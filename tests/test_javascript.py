@@ -21,8 +21,8 @@ from attnviz.text.steps import ENTRIES
 from attnviz.ui.viewer.bundle import bundle
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
-THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
-THEMES = {name: THEME[name] for name in ("light", "dark")}
+_THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+THEMES = {name: _THEME[name] for name in ("light", "dark")}
 
 
 def test_node_s_own_tests_pass(node):
