@@ -25,6 +25,7 @@ from benchmarks.visitor import Visitor
 SECONDS = 12
 PAUSE = 0.3  # between two settings
 MASKS = ("causal", "none")
+NOBODY = "nobody"
 WORDS = "+".join(f"w{n}" for n in range(64))
 LARGEST = f"step=softmax&sentence={WORDS}&d_model=128&heads=128"
 
@@ -45,6 +46,12 @@ FLOODS = {
     "the largest pass, and reads no answer": [rerun(f"{LARGEST}&seed={n}") for n in range(9)],
 }
 
+FRAMES = {
+    "pings": b"\x89\x80\0\0\0\0" * 5_000,
+    "a message in endless parts": b"\x02\x80\0\0\0\0" + b"\x00\x80\0\0\0\0" * 5_000,
+}
+"""What goes into the connection as it is."""
+
 
 async def flood(host: str, name: str) -> None:
     """Send the messages of a flood as fast as the server takes them; connect anew where it hangs up."""
@@ -54,7 +61,11 @@ async def flood(host: str, name: str) -> None:
                 f"ws://{host}/_stcore/stream", subprotocols=["streamlit"], max_size=None, compression=None
             ) as socket:
                 reading = asyncio.create_task(_read(socket)) if "reads no" not in name else None
-                while True:
+                while name in FRAMES and not socket.transport.is_closing():
+                    socket.transport.write(FRAMES[name])
+                    while socket.transport.get_write_buffer_size():
+                        await asyncio.sleep(0.001)
+                while name in FLOODS:
                     for message in FLOODS[name]:
                         await socket.send(message)
                         await asyncio.sleep(0)
@@ -84,8 +95,8 @@ def measured(name: str) -> str:
     """A row of the table: a fresh server, the visitor, and a flood beside it."""
     with served("app.py") as (address, pid):
         asyncio.run(answers_warm(address))
-        flooding = name in FLOODS and subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.hostile", address.split("/")[2], name]
+        flooding = name != NOBODY and subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.hostile", address.split("/")[2], name], stderr=subprocess.DEVNULL
         )
         time.sleep(2)
         before, started = processor_ms(pid), time.monotonic()
@@ -111,7 +122,7 @@ def main() -> None:
     if len(sys.argv) == 3:
         asyncio.run(flood(*sys.argv[1:]))
     print(f"{'beside':<40}  median    95 %    most     processor  memory")
-    for name in ("nobody", *FLOODS):
+    for name in (NOBODY, *FLOODS, *FRAMES):
         print(measured(name), flush=True)
 
 

@@ -71,15 +71,15 @@ class Visitor:
 
     async def connect(self, session: str = "") -> None:
         """Fetch the cookies and open the websocket; `session` is taken up again, as after a lost connection."""
-        await self._fetch("/_stcore/health")
+        for path in (self._address.path or "/", "/_stcore/health"):  # the first gives a seat behind nginx
+            await self._fetch(path)
         xsrf = self._cookies.get("_streamlit_xsrf")
         token = xsrf.value if xsrf else "PLACEHOLDER_AUTH_TOKEN"
-        cookies = "; ".join(f"{name}={each.value}" for name, each in self._cookies.items())
         self.socket = await websockets.connect(
             f"ws://{self._address.netloc}/_stcore/stream",
             subprotocols=["streamlit", token, *([session] if session else [])],
             origin=f"{self._address.scheme}://{self._address.netloc}",
-            additional_headers={"Cookie": cookies} | self._headers,
+            additional_headers={"Cookie": self._cookie()} | self._headers,
             compression=None,
             max_size=LARGEST,
             max_queue=None,
@@ -240,14 +240,16 @@ class Visitor:
         self.seconds = time.perf_counter() - self._asked
         return True
 
+    def _cookie(self) -> str:
+        return "; ".join(f"{name}={each.value}" for name, each in self._cookies.items())
+
     async def _fetch(self, path: str) -> None:
         """Fetch a path for its cookies."""
         host, port = self._address.hostname, self._address.port or 80
         reader, writer = await asyncio.open_connection(host, port)
-        given = "".join(f"{name}: {value}\r\n" for name, value in self._headers.items())
-        writer.write(
-            f"GET {path} HTTP/1.1\r\nHost: {self._address.netloc}\r\nConnection: close\r\n{given}\r\n".encode()
-        )
+        headers = {"Host": self._address.netloc, "Connection": "close", "Cookie": self._cookie()} | self._headers
+        given = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        writer.write(f"GET {path} HTTP/1.1\r\n{given}\r\n".encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         writer.close()
         for line in head.split("\r\n"):

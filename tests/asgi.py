@@ -29,8 +29,8 @@ def ask(app, path, method="GET", host="127.0.0.1"):
     return SimpleNamespace(status=sent[0]["status"], headers=Headers(raw=sent[0]["headers"]), text=body.decode())
 
 
-def drive(guard, incoming):
-    """A guard around an app that takes all messages: what it took, and what was sent back."""
+def drive(guard, incoming, host="127.0.0.1", origin="http://127.0.0.1"):
+    """A guard around an app that takes all messages of a websocket: what it took, and what was sent back."""
     taken, sent = [], []
 
     async def app(scope, receive, send):
@@ -43,5 +43,6 @@ def drive(guard, incoming):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(guard(app)({"type": "websocket"}, receive, send))
+    headers = [(b"host", host.encode()), (b"origin", origin.encode())]
+    asyncio.run(guard(app)({"type": "websocket", "path": "/_stcore/stream", "headers": headers}, receive, send))
     return taken, sent

@@ -44,7 +44,7 @@ def planted(trace, name, operation):
         inputs = [stages[each] for each in stage.inputs]
         if inputs:
             value = stages[stage.name].operation.compute(*(each.value for each in inputs))
-            stages[stage.name] = replace(stages[stage.name], value=value)
+            stages[stage.name] = stages[stage.name].holding(value)
     return replace(trace, stages=tuple(stages.values()))
 
 
@@ -201,7 +201,7 @@ def test_planting_nothing_finds_nothing(trace):
 def test_a_nan_never_agrees(trace):
     value = trace["output"].value.copy()
     value[2, 1] = math.nan
-    stages = (*trace.stages[:-1], replace(trace.stages[-1], value=value))
+    stages = (*trace.stages[:-1], trace.stages[-1].holding(value))
     assert audited(replace(trace, stages=stages)).first.wrong.index == (2, 1)
 
 
@@ -237,7 +237,7 @@ def test_what_is_too_small_for_normal_numbers_may_be_off_by_the_smallest_of_them
     assert underflown.rounding() == 0
     assert tolerance(underflown) == 4 * sys.float_info.min
     trace = attend(np.full((2, 1), 1e-155), parameters=Parameters(), scale=1.0)
-    off = replace(trace["scores"], value=trace["scores"].value + 1e-314)
+    off = trace["scores"].holding(trace["scores"].value + 1e-314)
     assert audited_alone(trace, off).largest_difference > 0
     assert audited_alone(trace, off).wrong is None
 
@@ -261,7 +261,7 @@ def test_a_mistake_among_the_largest_floats_is_found():
     after = trace.with_changes(*changes_of(TOO_LARGE_ON_THE_WAY))
     value = after["output"].value.copy()
     value[0, 0] += 1e300
-    assert audited_alone(after, replace(after["output"], value=value)).wrong.index == (0, 0)
+    assert audited_alone(after, after["output"].holding(value)).wrong.index == (0, 0)
 
 
 @pytest.mark.parametrize("made", [audit, terms, *sorted(TERMS, key=repr)], ids=lambda each: each.__name__)
@@ -273,6 +273,7 @@ def test_the_second_way_of_computing_knows_no_numpy(made):
 
 
 def test_the_audit_runs_no_operation(trace, monkeypatch):
+    assert all(stage.value.size for stage in trace.stages)  # made before, as operations do
     for kind in OPERATIONS:
         monkeypatch.setattr(kind, "compute", None)
     assert audited(trace).first is None

@@ -30,10 +30,8 @@ def wheel(tmp_path_factory):
 def installed(wheel, tmp_path_factory):
     """The command of a package that stands in an environment of its own, beside the libraries of the tests."""
     folder = tmp_path_factory.mktemp("environment")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
-    python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-deps", "--no-index"]
-    subprocess.run([*pip, "--no-compile", str(wheel)], check=True, capture_output=True)
+    for command in (["venv", folder], ["pip", "install", "--python", folder, "--no-deps", "--offline", wheel]):
+        subprocess.run([sys.executable, "-m", "uv", "--quiet", *command], check=True)
     libraries = sysconfig.get_path("purelib", vars={"base": str(folder)})
     with open(f"{libraries}/tests.pth", "w") as file:
         file.write(sysconfig.get_path("purelib"))

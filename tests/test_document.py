@@ -216,6 +216,14 @@ def test_slopes_of_no_cell_are_none(address):
     assert slopes(fit(Scene()).trace, address) is None
 
 
+def test_slopes_are_sent_of_the_heads_whose_numbers_are():
+    words = " ".join(f"w{n}" for n in range(64))
+    sent = fit_and_write(parse({"sentence": words, "d_model": "64", "heads": "64"}), slopes_of="output[1,1]")
+    numbers, found = sent["stages"]["scores"]["values"], sent["slopes"]["values"]["scores"]
+    assert [each is None for each in found] == [each is None for each in numbers]
+    assert None in found
+
+
 def test_slopes_beyond_float64_are_a_sentence():
     trace = trace_of(Settings("the cat sat")).with_changes(
         Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)

@@ -10,6 +10,7 @@ from page import ROOT, opened, quiet, texts
 from attnviz.models import MODELS
 from attnviz.models.evidence import evidence, text
 from attnviz.models.tasks.reference import ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, PLACES
+from attnviz.ui.sections.heatmap import Side, described
 
 PAGE = ROOT / "pages" / "what_attention_says.py"
 
@@ -214,3 +215,9 @@ def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(k
     for row, (id, seed, adjective, place) in zip(drawn, rows, strict=True):
         trace = MODELS[id].at(seed).trace(f"the animal did not cross the street because it was too {adjective}")
         np.testing.assert_array_equal(row, trace["attention"].value[0, place])
+
+
+def test_a_chart_is_told_in_words_row_by_row_without_its_zeros():
+    rows, columns = Side("queries", ("a", "b")), Side("keys", ("x", "y", "z"), {"first": slice(0, 1)})
+    told = described(np.array([[0.5, 0, -2.0], [0, 0, 0]]), rows, columns)
+    assert told == "Chart of a matrix, queries by keys. a: first x 0.50, z −2; b: zeros."

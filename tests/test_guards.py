@@ -3,8 +3,10 @@
 import asyncio
 import logging
 import re
+import socket
 
 import pytest
+import uvicorn
 from asgi import ask, drive
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +15,14 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
 
-from attnviz.server import guards
+from attnviz.server import guards, share, silence
 from attnviz.server.doors import is_open
 from attnviz.server.headers import Headers, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
-from attnviz.server.log import MINUTE, Once
+from attnviz.server.log import MINUTE, Once, quieten
 from attnviz.server.messages import LARGEST, Messages, judged
 from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
 from attnviz.server.runs import Runs
@@ -303,7 +307,7 @@ def test_a_run_begins_when_the_one_before_has_ended(monkeypatch):
 
 
 def test_who_goes_on_is_hung_up_on(monkeypatch):
-    """A flood takes as long as the pace says, then ends; a rest in between makes good for what was early."""
+    """A flood takes as long as the pace says, then ends."""
     now = [0.0]
 
     async def sleep(seconds):
@@ -315,20 +319,42 @@ def test_who_goes_on_is_hung_up_on(monkeypatch):
     assert (len(taken), now[0]) == (BURST + PATIENCE, pytest.approx(PATIENCE / RATE))
     assert sent == [{"type": "websocket.close", "code": 1008}]
 
-    def slower(app):
-        async def rested(scope, receive, send):
-            async def received():
-                if len(taken) % BURST == 0:
-                    now[0] += BURST / RATE
-                taken.append(await receive())
-                return taken[-1]
 
-            await Pace(app)(scope, received, send)
+def test_a_rest_makes_good_for_what_was_early(monkeypatch):
+    now, n_each = [0.0], BURST + PATIENCE // 2
 
-        return rested
+    async def sleep(seconds):
+        now[0] += seconds
 
-    taken = []
-    assert len(drive(slower, received(*HEARD[1:2] * 1_000))[0]) == 1_000
+    def resting(app):
+        async def guard(scope, receive, send):
+            async def after_a_rest():
+                message = await receive()
+                now[0] += 2 * BURST / RATE if message.get("bytes") == HEARD[2] else 0
+                return message
+
+            await Pace(app)(scope, after_a_rest, send)
+
+        return guard
+
+    monkeypatch.setattr("attnviz.server.pace.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("attnviz.server.pace.asyncio.sleep", sleep)
+    flood = received(*([HEARD[1]] * n_each + [HEARD[2]]) * 10)
+    assert drive(resting, flood)[1] == []
+
+
+def all_guards(app):
+    for each in reversed(guards.middleware()):
+        app = each.cls(app)
+    return app
+
+
+def test_a_websocket_passes_all_guards():
+    messages = received(*IGNORED[1:], *HEARD[1:])
+    assert drive(all_guards, messages[:]) == (HEARD[1:], [])
+    refused = ([], [{"type": "websocket.close", "code": 1008, "reason": ""}])
+    assert drive(all_guards, messages[:], origin="http://localhost:1") == refused
+    assert drive(all_guards, messages[:], host="evil.example", origin="http://evil.example") == refused
 
 
 def written(filter_, message, *arguments, line=1, level=logging.WARNING, error=None):
@@ -396,3 +422,87 @@ def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):
         return guard.free
 
     assert asyncio.run(story()) == 1
+
+
+def test_little_is_read_from_one_connection_at_once(monkeypatch):
+    monkeypatch.setattr(asyncio.selector_events._SelectorTransport, "max_size", 256 * 1024)
+    share.bound()
+    chunks = []
+
+    class Reader(asyncio.Protocol):
+        def data_received(self, data):
+            chunks.append(len(data))
+
+    async def story():
+        ours, theirs = socket.socketpair()
+        transport, _ = await asyncio.get_running_loop().connect_accepted_socket(Reader, ours)
+        theirs.sendall(b"0" * 20_000)
+        while sum(chunks) < 20_000:
+            await asyncio.sleep(0)
+        transport.close()
+        theirs.close()
+
+    asyncio.run(story())
+    assert max(chunks) == share.BYTES
+
+
+def test_all_that_serves_is_quiet(monkeypatch):
+    """Every logger of what serves the app is quiet once it is served."""
+    for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
+        monkeypatch.setattr(logging.getLogger(name), "filters", [])
+    quieten()
+    for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
+        assert [type(each) for each in logging.getLogger(name).filters] == [Once]
+
+
+def said_by_uvicorn(app, asked):
+    """What uvicorn answers to some bytes before it hangs up, where nothing else makes it."""
+    config = uvicorn.Config(app, log_config=None, timeout_keep_alive=1_000)
+    config.load()
+
+    async def story():
+        server = await asyncio.get_running_loop().create_server(
+            lambda: H11Protocol(config, ServerState(), {}), "127.0.0.1", 0
+        )
+        async with server:
+            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+            writer.write(asked)
+            answer = await reader.read()
+            writer.close()
+        return answer
+
+    return asyncio.run(story())
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Each connection is looked at quickly; how often that was."""
+    look, times = silence.look, []
+
+    def counted(*arguments):
+        times.append(arguments)
+        look(*arguments)
+
+    monkeypatch.setattr(H11Protocol, "connection_made", H11Protocol.connection_made)
+    monkeypatch.setattr(silence, "SECONDS", 0.02)
+    monkeypatch.setattr(silence, "look", counted)
+    silence.bound()
+    return times
+
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.mark.parametrize("asked", [b"", REQUEST[:-2], REQUEST + b"GET /"], ids=["none", "half", "next half"])
+def test_half_a_request_is_not_waited_for(looked, asked):
+    answer = said_by_uvicorn(PlainTextResponse("a page"), asked)
+    assert (b"a page" in answer) == (REQUEST in asked)
+
+
+def test_a_long_answer_is_waited_for(looked):
+    async def slow(scope, receive, send):
+        while len(looked) < 3:
+            await asyncio.sleep(0)
+        await PlainTextResponse("a page")(scope, receive, send)
+
+    assert b"a page" in said_by_uvicorn(slow, REQUEST)

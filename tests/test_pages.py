@@ -199,7 +199,7 @@ def test_random_parameters_are_offered_for_a_sentence_that_a_model_cannot_read()
 
 def test_what_a_model_brings_is_shown():
     at = opened(model="mirror")
-    assert any(MODELS["mirror"].given in caption.value for caption in at.caption)
+    assert any(MODELS["mirror"].given in each.value for each in at.markdown)
 
 
 def test_random_parameters_show_the_sentence_that_the_model_could_not_read():

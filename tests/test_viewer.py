@@ -1,9 +1,12 @@
 """What the viewer sends back, and its modules as one text."""
 
 import math
+import re
 
 import pytest
-from page import ROOT
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page import ROOT, did, opened
 
 from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
@@ -87,6 +90,77 @@ def test_what_is_no_head_is_none(message):
 
 def test_a_head_is_read_with_the_heads_of_its_layer():
     assert head_in(TRACE, {"stage": "heads", "head": 1}) == (1, "heads")
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from([2**70, -0.0, 10**400]),
+    lambda inside: st.lists(inside, max_size=3) | st.dictionaries(st.text(max_size=3), inside, max_size=3),
+    max_leaves=6,
+)
+ADDRESS = st.builds(
+    "{}[{}]".format,
+    st.sampled_from([stage.name for stage in TRACE.stages] + ["scores_2", "w_q_9", "answer", "q[0]"]),
+    st.lists(st.sampled_from([0, 1, 2, 3, -1, 9999, 10**20]), max_size=4).map(lambda at: ",".join(map(str, at))),
+)
+MEANT = st.one_of(
+    JSON,
+    ADDRESS,
+    st.fixed_dictionaries({}, optional={"cell": ADDRESS | JSON, "value": JSON, "stage": ADDRESS | JSON, "head": JSON}),
+    st.lists(JSON, min_size=2, max_size=2),
+)
+
+
+@settings(max_examples=500)
+@given(MEANT)
+def test_of_any_message_what_is_read_is_of_the_pass(message):
+    cell, head = cell_in(TRACE, message), head_in(TRACE, message)
+    assert cell is None or TRACE[cell[0]].value[cell[1]].shape == ()
+    assert head is None or TRACE[head[1]].value[head[0]].ndim == 2
+    assert place_in(message, 3) in (None, 0, 1, 2)
+    places = places_in(message, 3)
+    assert places is None or {*places} < {0, 1, 2}
+    try:
+        change = change_in(TRACE, message)
+    except ChangeError:
+        return
+    assert change is None or change.value == TRACE.with_changes(change)[change.stage].value[change.index]
+
+
+EVENTS = {
+    "change": [
+        {"cell": "scores[0,1,2]", "value": 10**400},
+        {"cell": "scores_2[0,0,0]", "value": 1},
+        {"cell": "q[0,0,0]"},
+    ],
+    "drop": [10**30, -1, 0.5, [0]],
+    "reset": [{}, "", 0],
+    "mute": [{"stage": "heads_2", "head": 0}, {"stage": "heads", "head": 10**30}, {"stage": ["heads"], "head": 0}],
+    "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}],
+    "checkpoint": [10**30, -1, {"at": 1}, 3],
+    "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
+    "need": [10**30, -1, "0", [0]],
+}
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_message_of_another_pass_or_of_none_changes_nothing(event):
+    at = opened(sentence="the cat sat")
+    before = at.session_state["scene"]
+    for message in (*EVENTS[event], [[[[]]]], "\ud83d\ude00" * 1000):
+        at = did(at, "pass", event, message)
+        assert not at.exception
+        assert at.session_state["scene"] == before
+    assert at.run().session_state["scene"] == before
+
+
+def test_every_event_that_the_viewer_sends_is_tried():
+    source = (ROOT / "attnviz/ui/viewer/component.py").read_text("utf-8")
+    assert set(re.findall(r"on_(\w+)_change=", source)) == set(EVENTS)
 
 
 MODULES = {

@@ -72,6 +72,10 @@ def attend(
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
 
+    The arrays are copied now, so that whoever gave them may write into them. A stage is made when someone
+    first asks for its value, and kept. Only where the arrays are so large that a number of a stage may go
+    beyond float64 is it made and looked at now: asking for a stage never raises.
+
     Parameters
     ----------
     x : ndarray (tokens, d_in)
@@ -103,7 +107,7 @@ def attend(
     Raises
     ------
     ArrayError
-        If shapes do not fit each other, or a number is not finite.
+        If shapes do not fit each other, or a number is not finite, in whichever stage.
 
     References
     ----------

@@ -76,7 +76,7 @@ class Stage:
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers(partial(_made, operation, [each.numbers for each in inputs]), largest)
+            numbers = Numbers(partial(_made, operation, inputs), largest)
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
@@ -120,7 +120,7 @@ class Stage:
         return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
     def holding(self, value: np.ndarray) -> Stage:
-        """The stage with other numbers in it, to be drawn in its picture."""
+        """The stage with other numbers in it."""
         return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
@@ -149,8 +149,8 @@ class Stage:
             )
 
 
-def _made(operation: Operation, inputs: Sequence[Numbers]) -> np.ndarray:
-    return operation.compute(*[each.array for each in inputs])
+def _made(operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
+    return operation.compute(*[each.value for each in inputs])
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:

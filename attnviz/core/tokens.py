@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import chain, count
 
 _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
@@ -21,6 +22,7 @@ def cleaned(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))  # last: a letter's mark may come to it only now
 
 
+@lru_cache(maxsize=64)  # one run asks for the same sentence again and again
 def tokenize(text: str) -> tuple[str, ...]:
     """Split `text` into words and punctuation marks.
 

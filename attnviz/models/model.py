@@ -28,6 +28,10 @@ WHERE_FROM = {
 """Where the parameters of each kind of model are from."""
 
 
+SOME = 8
+"""How many words that a model doesn't know are named."""
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """Layers of attention between the vectors of words and a number for each answer.
@@ -147,9 +151,10 @@ class Model:
         known = f"This model knows {', '.join(self.task.words)}."
         if not typed:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
-        unknown = [f"“{token}”" for token in dict.fromkeys(typed) if token not in self.task.words]
+        unknown = [f"“{word}”" for word in labels([*dict.fromkeys(typed)]) if word not in self.task.words]
         if unknown:
-            raise SettingsError(f"{', '.join(unknown)}: not among the words of this model. {known}")
+            others = f" and {len(unknown) - SOME} others" if len(unknown) > SOME else ""
+            raise SettingsError(f"{', '.join(unknown[:SOME])}{others}: not among the words of this model. {known}")
         if len(typed) > most:
             reason = "" if self.positions is None else ", one for each of its positions"
             raise SettingsError(

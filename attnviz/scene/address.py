@@ -9,9 +9,11 @@ from attnviz.core.changes import Change, format_changes, parse_change, split_cha
 from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS, nearest
+from attnviz.core.tokens import cleaned
+from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.fitting import Fitted, fit, pass_of
 from attnviz.scene.scene import (
     FIRST_VISIT,
     ORDERS,
@@ -75,8 +77,8 @@ def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
     return source | ({"sentence": scene.sentence} if is_typed else {})
 
 
-def parse(written: Query) -> Fitted:
-    """Read a scene from the parameters of an address, whatever they hold.
+def parse(written: Query, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
+    """Read a scene from the parameters of an address, whatever they hold; `made` makes its pass.
 
     Returns
     -------
@@ -84,17 +86,17 @@ def parse(written: Query) -> Fitted:
         The scene beside its pass; `parse(query(scene)).scene` gives it back. Its notices say of each value that was
         mended the rule, what came and what is used; what is refused is no part of the scene.
     """
-    notices = [f"{name} is no parameter of attnviz, and is left out." for name in written if name not in PARAMETERS]
+    notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
     if not texts:
-        return replace(fit(FIRST_VISIT), notices=tuple(notices))
+        return replace(fit(FIRST_VISIT, made), notices=tuple(notices))
     model = _model(texts, notices)
     scene = replace(of_model(model), **_training(texts, notices)) if model else Scene(options=_options(texts, notices))
     brought = ("source", "context") if model else ()
     for name, read in _READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
-    fitted = fit(scene)
+    fitted = fit(scene, made)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 
@@ -105,6 +107,14 @@ def looking(scene: Scene, written: Query) -> Scene:
         if name in written:
             looked = replace(looked, **_READERS[name](_only(name, written[name], []), []))
     return looked
+
+
+def _unknown(names: Sequence[str]) -> list[str]:
+    """A sentence on names that are no parameters, however many there are."""
+    some = ", ".join(f"“{cleaned(name[:40])}”" for name in names[:5])
+    if len(names) > 1:
+        return [f"{len(names):,} names are no parameters of attnviz, and are left out, as {some}."]
+    return [f"{some} is no parameter of attnviz, and is left out."] if names else []
 
 
 def _only(name: str, value: str | Sequence[str], notices: list[str]) -> str:

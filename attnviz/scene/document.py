@@ -42,6 +42,33 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
     arrival : int
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
     """
+    return _body(fitted, asked, slopes_of) | _place(fitted, arrival)
+
+
+def written(fitted: Fitted, **asked: object) -> bytes:
+    """The document as JSON."""
+    return _json(document(fitted, **asked))
+
+
+def body(fitted: Fitted) -> bytes:
+    """All of it but where one looks, and when one arrived: the same for all who look at a pass."""
+    return _json(_body(fitted))
+
+
+def placed(body: bytes, fitted: Fitted, arrival: int) -> bytes:
+    """The document that such a body is of."""
+    return _json(_place(fitted, arrival))[:-1] + b"," + body[1:]
+
+
+def _json(data: dict) -> bytes:
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _place(fitted: Fitted, arrival: int) -> dict:
+    return {"where": where(fitted.scene, fitted.trace), "arrival": arrival}
+
+
+def _body(fitted: Fitted, asked: Sequence[int] = (), slopes_of: str = "") -> dict:
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     steps = steps_of(trace)
     places = columns(trace, steps)
@@ -60,9 +87,7 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "words": _words(trace) | {"typed": n_typed(scene)},
         "model": model_data(trace, _training(scene)),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
-        "where": where(scene, trace),
         "start": vars(start(trace)),
-        "arrival": arrival,
         "changes": [
             {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
             for change in scene.changes
@@ -72,11 +97,6 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
     }
-
-
-def written(fitted: Fitted, **asked: object) -> bytes:
-    """The document as JSON."""
-    return json.dumps(document(fitted, **asked), ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 def where(scene: Scene, trace: Trace) -> dict:

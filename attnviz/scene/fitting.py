@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from attnviz.analysis.provenance import format_trail, parse_trail
@@ -41,11 +41,26 @@ class Fitted:
     refused: tuple[str, ...] = ()
 
 
-def fit(scene: Scene) -> Fitted:
-    """Make the pass of a scene, and bring what lies outside of it inside."""
+def pass_of(scene: Scene) -> Trace:
+    """The pass of a scene before any number is set by hand.
+
+    Raises
+    ------
+    SettingsError
+        If its sentence makes none.
+    """
+    if scene.source == OWN:
+        return trace_of(scene.settings)
+    if scene.source in MODELS:
+        return MODELS[scene.source].at(scene.model_seed, scene.checkpoint).trace(scene.sentence)
+    return SOURCES[scene.source][1].trace
+
+
+def fit(scene: Scene, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
+    """Make the pass of a scene with `made`, and bring what lies outside of it inside."""
     scene, notices = _with_own_settings(scene)
     try:
-        original = _pass(scene)
+        original = made(scene)
     except SettingsError as error:
         return Fitted(scene, None, None, tuple(notices), refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
@@ -71,14 +86,6 @@ def fit(scene: Scene) -> Fitted:
         trail=tuple(map(str, trail)),
     )
     return Fitted(fitted, original, trace, tuple(notices), refused)
-
-
-def _pass(scene: Scene) -> Trace:
-    if scene.source == OWN:
-        return trace_of(scene.settings)
-    if scene.source in MODELS:
-        return MODELS[scene.source].at(scene.model_seed, scene.checkpoint).trace(scene.sentence)
-    return SOURCES[scene.source][1].trace
 
 
 def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
@@ -118,6 +125,6 @@ def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...
         except ChangeError as error:
             refused.append(f"{change} is left out here: {error}")
     try:
-        return tuple(fitting), trace.with_changes(*fitting), tuple(refused)
+        return tuple(fitting), trace.with_changes(*fitting) if fitting else trace, tuple(refused)
     except ArrayError as error:
         return (), trace, (*refused, f"{error} No change was made.")

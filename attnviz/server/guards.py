@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import scripts
+from attnviz.server import scripts, share, silence
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
@@ -16,6 +16,7 @@ from attnviz.server.leaving import swept
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
 from attnviz.server.pace import Pace
+from attnviz.server.ready import get_ready
 from attnviz.server.runs import Runs
 from attnviz.server.seats import Seats
 
@@ -34,6 +35,9 @@ def middleware() -> list[Middleware]:
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
+    get_ready()
+    share.bound()
+    silence.bound()
     async with swept():
         yield
 

@@ -61,9 +61,8 @@ class Pace:
 
         async def paced() -> Message:
             nonlocal n_early
-            now = time.monotonic()
-            wait = bucket.wait(now)
-            n_early = 0 if bucket.is_full(now) else n_early + (wait > 0)
+            wait = bucket.wait(time.monotonic())
+            n_early += wait > 0
             if n_early > PATIENCE:
                 await send({"type": "websocket.close", "code": 1008})
                 return {"type": "websocket.disconnect", "code": 1008}
@@ -71,7 +70,9 @@ class Pace:
             async with sending:
                 pass
             message = await receive()
-            bucket.take(time.monotonic())
+            now = time.monotonic()
+            n_early = 0 if bucket.is_full(now) else n_early
+            bucket.take(now)
             return message
 
         async def sent(message: Message) -> None:

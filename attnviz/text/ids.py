@@ -1,6 +1,7 @@
 """Ids: what steps are called in addresses, and which step a pass shows for each."""
 
 import re
+from functools import lru_cache
 
 from attnviz.core.once import once
 from attnviz.core.trace import Trace
@@ -23,11 +24,15 @@ def nearest(trace: Trace) -> dict[str, str]:
 
     A step of a layer that the trace doesn't have is that step of its first or last layer.
     """
-    there = {step.id for step in steps_of(trace)}
-    order = ids(trace.n_layers)
+    return _nearest(trace.n_layers, frozenset(step.id for step in steps_of(trace)))
+
+
+@lru_cache(maxsize=64)  # more than there are kinds of passes
+def _nearest(count: int, there: frozenset[str]) -> dict[str, str]:
+    order = ids(count)
     return {
-        wanted: next(each for each in order[order.index(_moved(wanted, trace.n_layers)) :] if each in there)
-        for n_layers in (1, MOST_LAYERS, trace.n_layers)
+        wanted: next(each for each in order[order.index(_moved(wanted, count)) :] if each in there)
+        for n_layers in (1, MOST_LAYERS, count)
         for wanted in ids(n_layers)
     }
 

@@ -29,4 +29,5 @@ def symbol(name: str, head: int | None = None) -> str:
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
     """What may be said of the numbers of a stage; of those that hold for a number the first is told."""
     layer = trace.layer_of(name)
-    return tuple(story.renamed(layer.names) for story in said_of(layer.trace, entry(name).stories))
+    stories = said_of(layer.trace, entry(name).stories)
+    return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { background, css, gradient, luminance, textOn } from "../../attnviz/ui/viewer/browser/colour.js";
+import { FAINT } from "../../attnviz/ui/viewer/browser/bars.js";
+import { background, css, gradient, luminance, overPage, textOn } from "../../attnviz/ui/viewer/browser/colour.js";
 
 const COLOURS = { negative: [0, 0, 250], positive: [250, 0, 0], share: [0, 250, 0], page: [240, 245, 250] };
 const signed = (value) => background(value, { scale: "signed", limit: 2 }, COLOURS);
@@ -51,6 +52,10 @@ test("luminance is that of WCAG: 0 of black, 1 of white, green more than red mor
   assert.equal(luminance([0, 0, 0]), 0);
   assert.ok(Math.abs(luminance([255, 255, 255]) - 1) < 1e-12);
   assert.deepEqual([[255, 0, 0], [0, 255, 0], [0, 0, 255]].map((each) => luminance(each).toFixed(4)), ["0.2126", "0.7152", "0.0722"]);
+});
+
+test("a bar has a contrast of 3 beside the page, in light and dark", () => {
+  for (const page of [[255, 255, 255], [16, 20, 27]]) assert.ok(contrast(overPage([112, 56, 190], page, FAINT), page) >= 3);
 });
 
 test("text has a contrast of 4.5 on every colour there is", () => {

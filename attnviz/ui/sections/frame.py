@@ -16,7 +16,7 @@ def draw(shown: Shown, title: str) -> None:
     The title takes no room: it is heard, and the menu shows it.
     """
     style.draw()
-    with st.container(key=shown.key("title")):
+    with st.container(key=shown.key("heard_title")):
         st.title(title, anchor=False)
     arrival.keep_address(shown.unwritten)
     _say((*shown.notices, *controls.draw(shown), *shown.refused))

@@ -7,6 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from attnviz.ui.escaping import markdown
 from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
 CELL = (32, 19)  # px
@@ -51,8 +52,21 @@ def draw(values: np.ndarray, rows: Side, columns: Side, *, key: str, is_share: b
         Whether its colours are those of attention, from 0 to 1.
     """
     figure = _figure(values, rows, columns, is_share)
+    with st.container(key=f"heard_{key}"):
+        st.markdown(markdown(described(values, rows, columns)))
     with st.container(key=f"scrolled_{key}"):
         st.plotly_chart(figure, width=figure.layout.width, key=key, config={"displayModeBar": False})
+
+
+def described(values: np.ndarray, rows: Side, columns: Side) -> str:
+    """A matrix in words, row by row, for those who hear it; zeros are left out."""
+
+    def said(row: int) -> str:
+        numbers = [f"{columns.name(column)} {_written(value)}" for column, value in enumerate(values[row]) if value]
+        return f"{rows.name(row)}: {', '.join(numbers) or 'zeros'}"
+
+    sides = " by ".join(side.title or "one row" for side in (rows, columns))
+    return f"Chart of a matrix, {sides}. {'; '.join(map(said, range(len(values))))}."
 
 
 def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> go.Figure:

@@ -8,7 +8,11 @@ _STYLE = """<style>
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-address { display: none; }
-[class*="st-key-title"] { position: absolute; width: 1px; clip-path: inset(50%); } /* heard, not seen */
+
+/* heard, not seen */
+:has(> [class*="st-key-heard"]) {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
 
 /* settings: one line of boxes, each behind its small label; on a phone two lines, labels above */
 [class*="st-key-settings"] { gap: 0.4rem 0.75rem; flex-wrap: wrap; }
@@ -41,7 +45,7 @@ _STYLE = """<style>
 }
 
 /* one screen: the viewer has all the height that is left */
-@media (min-width: 641px) {
+@media (min-width: 821px) {
   [data-testid="stMainBlockContainer"]:has([class*="st-key-viewer"]) {
     display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
   }
@@ -61,6 +65,9 @@ _STYLE = """<style>
   }
 }
 
+/* a table that is wider than a phone is scrolled */
+[data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
+
 /* on a phone the parts of the model built by hand take two lines, so that all are seen */
 [class*="st-key-part"] [role="radiogroup"] { flex-wrap: wrap; }
 
@@ -71,8 +78,17 @@ _STYLE = """<style>
 /* Plotly's grey letters are too faint on a coloured cell: they are the page's */
 .js-plotly-plot text { fill: currentColor !important; }
 
-/* the text of what is chosen can be read on its own colour */
+/* what is chosen, and the words of code, can be read on their own colours */
 [data-selected="true"] p { color: light-dark(#1b2430, #e8ecf2); }
+[data-testid="stCode"] .token:is(.keyword, .function, .builtin) { color: light-dark(#005f9e, #5db7f0); }
+[data-testid="stCode"] .token.comment { color: light-dark(#5b626a, #a4acb8); }
+[data-testid="stCode"] .token.string { color: light-dark(#00694f, #35c9a3); }
+[data-testid="stCode"] .token:is(.number, .boolean) { color: light-dark(#a34a00, #f0a04b); }
+
+/* nothing moves by itself where people want it still */
+@media (prefers-reduced-motion: reduce) {
+  *, ::before, ::after { transition: none !important; animation: none !important; scroll-behavior: auto !important; }
+}
 
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }

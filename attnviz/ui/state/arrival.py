@@ -35,6 +35,11 @@ def page() -> str:
     return get_script_run_ctx().page_script_hash
 
 
+def session() -> str:
+    """What stands for the visitor's session."""
+    return get_script_run_ctx().session_id
+
+
 def keep_address(unwritten: Mapping[str, str | None]) -> None:
     """Have the browser keep the viewer's place in the address, and its history short, whatever Streamlit writes there.
 

@@ -16,6 +16,7 @@ from typing import NoReturn
 import streamlit as st
 
 from attnviz.scene.address import LOOKED_AT, looking, parse, query
+from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 from attnviz.ui.state import arrival
@@ -83,7 +84,7 @@ def read() -> Shown:
     written = {name: st.query_params.get_all(name) for name in st.query_params}
     has_arrived = arrival.brings_an_address(SCENE)
     if has_arrived:
-        fitted = parse(written)
+        fitted = parse(written, ANSWERS.original)
         is_elsewhere = st.session_state.get(_PAGE, ("",))[0] != arrival.page()
         if is_elsewhere or not _only_looks_elsewhere(st.session_state[SCENE], fitted.scene):
             arrive()
@@ -93,7 +94,7 @@ def read() -> Shown:
         if st.session_state[_PAGE] == (arrival.page(), st.session_state[ARRIVALS]):
             kept = looking(kept, written)
         # what people do in the app needs no comment on what follows from it
-        fitted = replace(fit(kept), notices=st.session_state.pop(_NOTICES, ()))
+        fitted = replace(fit(kept, ANSWERS.original), notices=st.session_state.pop(_NOTICES, ()))
     st.session_state[SCENE] = kept
     st.session_state[_PAGE] = (arrival.page(), st.session_state[ARRIVALS])
     address = query(fitted.scene)

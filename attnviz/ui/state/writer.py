@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from attnviz.scene.address import LOOKED_AT
+from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 
@@ -36,8 +37,8 @@ class Writer:
         return st.session_state[self.key(SCENE)]
 
     def fitted(self) -> Fitted:
-        """The scene as it stands now beside its pass, made anew."""
-        return fit(self.kept)
+        """The scene as it stands now beside its pass."""
+        return fit(self.kept, ANSWERS.original)
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene; the run that follows shows it."""

@@ -8,10 +8,11 @@ from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.models import MODELS
-from attnviz.scene.document import written
+from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.words import swapped
 from attnviz.ui.escaping import markdown
+from attnviz.ui.state import arrival
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 from attnviz.ui.viewer import script
@@ -31,8 +32,9 @@ def draw(shown: Shown) -> None:
         _viewer(
             key=key,
             height="stretch",
-            data=written(
+            data=ANSWERS.written(
                 shown,
+                arrival.session(),
                 asked=st.session_state.get(_heads(key), ()),
                 slopes_of=st.session_state.pop(_slopes(key), ""),  # for this run alone
                 arrival=shown.arrival,

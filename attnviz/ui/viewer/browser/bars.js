@@ -4,7 +4,7 @@ import { element } from "./element.js";
 import { short } from "./numeral.js";
 import { stepAt } from "./state.js";
 
-const FAINT = 0.65; // as strong as what one sees beside the page
+export const FAINT = 0.65; // how strong a bar is that can still be seen beside the page
 const FEW = 8; // bars that have room for what they say
 
 export function makeBars(tools) {

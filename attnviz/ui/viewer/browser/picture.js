@@ -15,7 +15,7 @@ import { focusOf, stepAt } from "./state.js";
 
 const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
 const APART = 18; // pixels
-const NARROW = 640; // pixels: a page that is not wider grows downwards
+const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
 
 export function makePicture(tools) {
   const box = element("section", "picture");
@@ -53,7 +53,7 @@ export function makePicture(tools) {
   };
   // What is beside the matrices takes its room first: bars, and the readout where cells are too small for digits.
   const layOut = (blocks, where, read) => {
-    const options = optionsOf(box, where), isNarrow = box.clientWidth <= NARROW;
+    const options = optionsOf(box, where), isNarrow = isOnNarrowPage(box);
     const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
     const room = { width: box.clientWidth - beside - 4, height: heightIn(box, legend) };
     const { offsetTop } = box; // read before anything moves
@@ -106,7 +106,7 @@ export function makePicture(tools) {
     if (matrices.length) mark();
   });
   new ResizeObserver(() => {
-    const now = `${box.clientWidth} ${box.clientWidth > NARROW ? box.clientHeight : 0}`;
+    const now = `${box.clientWidth} ${isOnNarrowPage(box) ? 0 : box.clientHeight}`;
     if (now !== room && shown) draw();
     room = now;
   }).observe(box);
@@ -119,9 +119,14 @@ export function makePicture(tools) {
   };
 }
 
+// Paper is never narrow.
+function isOnNarrowPage(box) {
+  return globalThis.innerWidth <= NARROW && !box.closest(".printed");
+}
+
 // Where the page is narrow it grows downwards, and only its width is given.
 function heightIn(box, legend) {
-  if (box.clientWidth <= NARROW) return 1.1 * box.clientWidth;
+  if (isOnNarrowPage(box)) return 1.1 * box.clientWidth;
   return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
 }
 
@@ -145,7 +150,7 @@ function setOnce(style, name, value) {
 
 function optionsOf(box, { present }) {
   const base = Number.parseFloat(getComputedStyle(box).fontSize);
-  if (box.clientWidth <= NARROW) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
+  if (isOnNarrowPage(box)) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
   return present
     ? { smallest: 12, largest: 2.4 * base, base, around: 0.3, line: 1.15 }
     : { smallest: 9, largest: 1.1 * base, base, around: 0.6, line: 1.42 };

@@ -1,0 +1,13 @@
+"""Ready: what the first visitor would wait for is there before anyone comes."""
+
+import importlib
+import pkgutil
+
+from attnviz.ui import sections, viewer
+
+
+def get_ready() -> None:
+    """Import what the pages need."""
+    for room in (sections, viewer):
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            importlib.import_module(module.name)

@@ -1,0 +1,177 @@
+"""How many people one server carries, and how much memory each of them takes.
+
+    .venv/bin/python -m benchmarks.load            all of it, some fifteen minutes
+    .venv/bin/python -m benchmarks.load 30 100     so many people alone
+
+Each visitor changes a setting every 2 s for 30 s, as a browser would
+(`benchmarks.visitor`): another mask, seed, number of heads, d_model or word. A
+time is from sending to the end of the script. Processor is the server's, from
+/proc; the page with one line of text is asked the same way in the same run.
+Visitors and server share this machine's cores.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import itertools
+import random
+import re
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from streamlit import config
+
+from benchmarks.viewer import processor_ms, served
+from benchmarks.visitor import Visitor
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+from balanced import balanced
+
+SECONDS = 30
+PAUSE = 2.0
+PEOPLE = (1, 30, 100, 200, 300)
+OPENING = "?step=scores&sentence=the+cat+sat+on+the+mat"
+HEAVIEST = "?d_model=128&heads=128&sentence={0}&context={0}".format("+".join(f"w{i}" for i in range(64)))
+SETTINGS = (
+    ("mask", "causal"),
+    ("another_seed", True),
+    ("n_heads", "4"),
+    ("sentence", "the dog sat on the mat"),
+    ("d_model", "16"),
+    ("mask", "none"),
+    ("another_seed", True),
+    ("n_heads", "2"),
+    ("sentence", "the cat sat on the mat"),
+    ("d_model", "8"),
+)
+
+
+FOLLOWED = tuple((key, value) for key, value in SETTINGS if key != "another_seed")
+"""Settings that a projector shows, which all have alike: those are answered from memory."""
+
+
+async def acting(visitor: Visitor, acts: Sequence[tuple[str, object]], times: list[float]) -> int:
+    """Act every `PAUSE` seconds for `SECONDS`; returns how often that failed."""
+    await asyncio.sleep(random.uniform(0, PAUSE))
+    failures, end = 0, time.monotonic() + SECONDS
+    for key, value in itertools.cycle(acts):
+        due = time.monotonic() + PAUSE
+        if due > end + PAUSE:
+            return failures
+        try:
+            await visitor.set(key, value)
+            times.append(visitor.seconds)
+            failures += bool(visitor.exceptions())
+        except Exception:  # a lost connection, no answer: whatever it is, the visitor has failed
+            failures += 1
+        await asyncio.sleep(due - time.monotonic())
+
+
+async def opened(address: str, n: int, at_once: int = 10) -> list[Visitor]:
+    """So many visitors, some at a time."""
+    free = asyncio.Semaphore(at_once)
+
+    async def one() -> Visitor:
+        async with free:
+            visitor = Visitor(address)
+            await visitor.connect()
+            await visitor.run()
+            return visitor
+
+    return await asyncio.gather(*(one() for _ in range(n)))
+
+
+async def crowd(address: str, pids: Sequence[int], n: int, acts: Sequence[tuple[str, object]]) -> str:
+    """What a crowd that acts finds, as a line."""
+    before = sum(map(memory_mb, pids))
+    visitors = await opened(address, n)
+    times: list[float] = []
+    used = sum(map(processor_ms, pids))
+    failures = sum(await asyncio.gather(*(acting(each, acts, times) for each in visitors)))
+    each = (sum(map(processor_ms, pids)) - used) / max(len(times), 1)
+    held = (sum(map(memory_mb, pids)) - before) / n
+    await asyncio.gather(*(visitor.close() for visitor in visitors))
+    times.sort()
+    slow = times[int(0.95 * len(times))]
+    return (
+        f"{statistics.median(times):7.3f} s  95 %: {slow:7.3f} s  {failures} failures of {len(times)}  "
+        f"{each:5.1f} ms of processor a run  {held:5.2f} MB a person"
+    )
+
+
+async def opening(address: str, n: int) -> str:
+    """How long it takes until each of a crowd that opens a link at once is served."""
+    start = time.monotonic()
+    visitors = await opened(address, n, at_once=n)
+    taken = time.monotonic() - start
+    await asyncio.gather(*(visitor.close() for visitor in visitors))
+    return f"all {n} served after {taken:.1f} s"
+
+
+async def coming_and_going(address: str, pid: int, n: int) -> str:
+    """The memory before and after some have come and gone, until Streamlit has forgotten them, twice."""
+    found = [memory_mb(pid)]
+    for _ in range(2):
+        visitors = await opened(address, n)
+        found.append(memory_mb(pid))
+        await asyncio.gather(*(visitor.close() for visitor in visitors))
+        await asyncio.sleep(config.get_option("server.disconnectedSessionTTL") + 10)
+        found.append(memory_mb(pid))
+    return "  ".join(f"{each:.0f} MB" for each in found)
+
+
+async def reopening(address: str, pid: int, n: int) -> str:
+    """The memory before and after one visitor has opened the largest pass again and again."""
+    before = memory_mb(pid)
+    for _ in range(n):
+        for visitor in await opened(address, 1):
+            await visitor.close()
+    return f"{before:.0f} MB, then {memory_mb(pid):.0f} MB"
+
+
+def memory_mb(pid: int) -> float:
+    """The memory that a process holds."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1000
+
+
+@contextlib.contextmanager
+def two_processes() -> Iterator[tuple[str, list[int]]]:
+    """Two processes behind nginx, as in `deploy/`."""
+    with tempfile.TemporaryDirectory() as folder, balanced(Path(folder)) as site:
+        yield f"{site.address}/", [process.pid for process in site.processes.values()]
+
+
+def show(name: str, measured: Callable[[], object]) -> None:
+    """Print what was measured under its name."""
+    print(f"{name:<34} {asyncio.run(measured())}", flush=True)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("people", nargs="*", type=int, help="how many act at once; without it, all of the table")
+    people = parser.parse_args().people
+    with served("benchmarks/line.py") as (address, pid):
+        show("one line of text, 30", lambda: crowd(address, [pid], 30, [("next", True)]))
+    with served("app.py") as (address, pid):
+        for n in people or PEOPLE:
+            show(f"a setting every {PAUSE:.0f} s, {n}", lambda n=n: crowd(address + OPENING, [pid], n, SETTINGS))
+        for n in people or PEOPLE[2:]:
+            show(f"as on the projector, {n}", lambda n=n: crowd(address + OPENING, [pid], n, FOLLOWED))
+    if people:
+        return
+    with two_processes() as (address, pids):
+        show("two processes behind nginx, 300", lambda: crowd(address + OPENING, pids, 300, SETTINGS))
+        show("two processes, opening at once", lambda: opening(address + OPENING, 300))
+    with served("app.py") as (address, pid):
+        show("opening at once", lambda: opening(address + OPENING, 300))
+        show("memory: 500 come and go, twice", lambda: coming_and_going(address + OPENING, pid, 500))
+        show("memory: the largest pass, 50 times", lambda: reopening(address + HEAVIEST, pid, 50))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""axe-core on a page: what it finds that somebody could not see, hear or reach."""
+
+from pathlib import Path
+
+import axe_playwright_python
+
+AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
+PAGES = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 20, 27)"}
+"""The colours of the page, as `.streamlit/config.toml` has them."""
+
+_SHOWN = """(colour) => getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor === colour"""
+_FOUND = """async (rules) => {
+  const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
+  const told = (id, { html, failureSummary }) => `${id}: ${html.slice(0, 160)}: ${failureSummary}`;
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => told(id, node)));
+}"""
+
+
+def violations(page, theme):
+    """What all of axe's rules, best practices too, find on a page in a theme."""
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no colour is on its way to another
+    page.wait_for_function(_SHOWN, arg=PAGES[theme])
+    return _found(page, {})
+
+
+def violations_but_contrast(page):
+    """What the rules find that cost little: the colours of every letter take ten times as long as all others."""
+    return _found(page, {"color-contrast": {"enabled": False}})
+
+
+def _found(page, rules):
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(AXE)
+    return page.evaluate(_FOUND, rules)

@@ -1,0 +1,142 @@
+"""What people type to break a page is words wherever it comes: no page fails, none of it is run or in a log."""
+
+import io
+import json
+import re
+import unicodedata
+from random import Random
+
+import numpy as np
+import pytest
+from hostile import CASES
+from page import ROOT, opened, plain, warnings
+from tab import at, expect
+
+from attnviz.core.settings import MAX_TOKENS
+from attnviz.core.tokens import tokenize
+from attnviz.models import MODELS
+from attnviz.scene.address import parse, query
+from attnviz.scene.document import document
+from attnviz.scene.words import swapped
+from attnviz.text import export
+
+PAGES = {
+    name: ROOT / "pages" / f"{name}.py" for name in ("walkthrough", "audit", "numpy_code", "by_hand", "worked_examples")
+}
+NUMBER = re.compile(r"\b\d+(\.\d+)?(e[+-]?\d+)?\b")
+OVERRIDES = "\u202a\u202b\u202c\u202d\u202e"
+NOTICED = ("step", "cell", "picked", "changes", "trail", "ask", "order", "notebook", "model", "seed", "heads", "mask")
+
+
+def every_case(test):
+    return pytest.mark.parametrize("text", CASES.values(), ids=CASES)(test)
+
+
+def shown(text):
+    """What stands in the box of a text that was typed: itself, a lone surrogate as a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def logged(caplog, capfd):
+    """What is in the log, or written beside it, but for Streamlit's word on AppTest."""
+    records = [each.getMessage() for each in caplog.records if "ScriptRunContext" not in each.getMessage()]
+    out, err = capfd.readouterr()
+    return [*records, *out.splitlines(), *(line for line in err.splitlines() if "evil" in line)]
+
+
+def neutral(trace):
+    """A pass of as many words that mean nothing to anyone."""
+    words = {
+        name: " ".join(f"word{n}" for n in range(len(trace.labels[axis])))
+        for name, axis in (("sentence", "query"), ("context", "key"))
+    }
+    return parse(words).trace
+
+
+@every_case
+def test_a_text_makes_a_pass_of_its_words_or_a_sentence_says_why_not(text):
+    fitted = parse({"sentence": text})
+    assert fitted.scene.sentence == shown(text)
+    assert parse(query(fitted.scene)).scene == fitted.scene
+    if fitted.trace is None:
+        assert tokenize(text) == () or len(tokenize(text)) > MAX_TOKENS
+        assert "Type 1 to 64 words" in fitted.refused[0] or "Shorten it" in fitted.refused[0]
+        return
+    written = json.dumps(document(fitted), allow_nan=False, default=lambda array: len(array))
+    written.encode()  # no lone surrogate in it
+    assert len(fitted.trace.labels["query"]) == len(tokenize(text))
+
+
+@every_case
+def test_a_model_says_which_words_it_does_not_know(text):
+    for source in MODELS:
+        fitted = parse({"model": source, "sentence": text})
+        for said in fitted.refused:
+            assert len(said) < 1000
+            assert said.endswith(".")
+            assert not any(unicodedata.category(each) == "Cc" or each in OVERRIDES for each in said)
+        assert fitted.trace or len(fitted.refused) == 1
+
+
+@every_case
+def test_nothing_that_was_typed_is_in_a_script_and_its_arrays_hold_words_as_text_alone(text):
+    trace = parse({"sentence": text, "context": text}).trace
+    if trace is None:
+        return
+    trace = trace.with_change("embeddings", (0, 0), 1.0)
+    other = neutral(trace).with_change("embeddings", (0, 0), 1.0)
+    script = export.script(trace)
+    assert NUMBER.sub("#", script) == NUMBER.sub("#", export.script(other))
+    compile(script, "script", "exec")
+    arrays = np.load(io.BytesIO(export.arrays(trace)), allow_pickle=False)
+    assert tuple(arrays["words_query"]) == trace.labels["query"]
+
+
+@every_case
+def test_its_words_can_be_swapped_and_stay_its_words(text):
+    fitted = parse({"sentence": text})
+    n = len(fitted.trace.labels["query"]) if fitted.trace else 0
+    if n > 1:
+        after = swapped(fitted, *Random(0).sample(range(n), 2))
+        assert sorted(tokenize(after)) == sorted(tokenize(shown(text)))
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
+def test_every_page_opens_keeps_what_was_typed_in_its_box_and_writes_none_of_it_into_a_log(page, caplog, capfd):
+    for text in map(shown, CASES.values()):
+        address = {"model": "by-hand"} if page.stem == "by_hand" else {"d_model": "2", "changes": "embeddings[0,0]=1"}
+        at_page = opened(page, sentence=text, **address)
+        assert not at_page.exception
+        for box in at_page.text_input:
+            assert box.label not in ("Sentence", "A string of the letters a to d") or box.value == text
+    assert logged(caplog, capfd) == []
+
+
+@every_case
+def test_a_value_that_is_none_is_named_in_a_sentence_and_none_of_it_is_markup(text, caplog, capfd):
+    at_page = opened(**dict.fromkeys(NOTICED, shown(text)), sentence="the cat sat")
+    assert not at_page.exception
+    (said,) = warnings(at_page)
+    for name in ("step", "cell", "ask", "order", "notebook", "model"):
+        assert any(line.startswith(name) or "got" in line for line in said.splitlines())
+    (box,) = at_page.warning
+    assert "evil" not in plain(box.value) or not re.search(r"(?<!\\)[<\[`*$]", box.value)
+    assert logged(caplog, capfd) == []
+
+
+@pytest.mark.browser
+def test_in_a_browser_nothing_of_it_is_an_element_runs_or_asks_for_anything(visit):
+    tab = visit()
+    tab.page.on("dialog", lambda dialog: tab.errors.append(dialog.message))
+    active = ("Markdown", "Streamlit's Markdown", "HTML", "a closed element", "an attribute", "LaTeX", "Plotly")
+    for name in active:
+        address = dict.fromkeys(NOTICED[:-3], shown(CASES[name])) | {
+            "sentence": shown(CASES[name])[:110],
+            "step": "scores",
+        }
+        page = tab.open(at(**address))
+        expect(page.get_by_role("listbox", name="Queries").locator(".text").first).to_be_visible()
+        main = page.get_by_test_id("stMain")
+        typed = "img, script, iframe, a[href*=evil], a[href^=mailto], .katex-error, [onerror], [onload], [onfocus]"
+        assert main.locator(typed).count() == 0
+        assert main.locator(".viewer b, .stAlert em, .stAlert strong, .stAlert code, .stAlert .katex").count() == 0

@@ -1,0 +1,132 @@
+"""The viewer by keyboard, by ear and where colours are forced; alone, without Streamlit."""
+
+import pytest
+from page import SENTENCE
+from tab import becomes, cell, expect, grid, step_is
+
+from attnviz import Settings, trace_of
+
+pytestmark = pytest.mark.browser
+
+WORDS = SENTENCE.split()
+LARGE = {"sentence": SENTENCE, "d_model": "64", "heads": "1"}
+HELD = "document.activeElement"
+NAMED = f"() => {HELD}.getAttribute('aria-label') || {HELD}.textContent || {HELD}.labels?.[0]?.textContent"
+SEEN = f"""() => getComputedStyle({HELD}).outlineStyle !== "none" && {HELD}.matches(":focus-visible")"""
+HEAR = """() => {
+  window.heard = [];
+  const status = document.querySelector(".heard[role=status]");
+  new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true });
+}"""
+
+
+def held(page):
+    return page.evaluate(f"() => {HELD}.outerHTML")
+
+
+def heard(page):
+    return page.evaluate("() => heard")
+
+
+def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
+    page = opened("?step=scores", **LARGE)
+    names = []
+    while not names or not page.evaluate(f"() => {HELD}.id === 'other' || {HELD} === document.body"):
+        page.keyboard.press("Tab")
+        assert len(names) < 40, names
+        names.append(page.evaluate(NAMED))
+        assert page.evaluate(f"() => {HELD}.id === 'other'") or (names[-1] and page.evaluate(SEEN)), held(page)
+    assert names.index("Next ›") == 2
+    assert page.locator(".terms button").count() == 2 * 64, "each of which the arrows reach"
+
+
+def test_arrows_lead_from_step_to_step_on_the_map_and_enter_opens_one(opened):
+    page = opened("?step=scores")
+    page.locator(".map [aria-current]").focus()
+    for key in ("End", "ArrowLeft"):
+        page.keyboard.press(key)
+    step_is(page, 4)
+    page.keyboard.press("Enter")
+    step_is(page, 9)
+    assert page.locator(".map [aria-current]").evaluate(f"(each) => each === {HELD}")
+
+
+def test_arrows_lead_from_term_to_term(opened):
+    page = opened("?step=scores")
+    links = page.locator(".terms button")
+    links.first.focus()
+    for key, place in (("ArrowRight", 1), ("ArrowDown", 3), ("ArrowLeft", 2), ("ArrowUp", 0)):
+        page.keyboard.press(key)
+        assert links.nth(place).evaluate(f"(each) => each === {HELD}"), key
+    step_is(page, 4)
+
+
+def test_a_table_is_heard_with_its_name_and_the_words_of_its_rows_and_columns(opened):
+    page = opened("?step=scores")
+    scores = grid(page, "Scores").last
+    labels = trace_of(Settings(SENTENCE)).labels["key"]
+    assert scores.get_by_role("columnheader").all_text_contents() == ["queries × keys", *labels]
+    assert scores.get_by_role("rowheader").all_text_contents() == list(labels)
+    assert scores.get_by_role("row").count() == 1 + len(labels)
+
+
+def test_a_drawn_matrix_has_one_cell_at_a_time_which_says_all_of_itself(opened):
+    page = opened("?step=scores", **LARGE)
+    queries = grid(page, "Queries").last
+    assert (queries.get_attribute("aria-rowcount"), queries.get_attribute("aria-colcount")) == (str(len(WORDS)), "64")
+    queries.get_by_role("gridcell").focus()
+    for key in ("Home", "ArrowDown", "End"):
+        page.keyboard.press(key)
+    q = trace_of(Settings(SENTENCE, d_model=64, n_heads=1))["q"].value
+    expect(queries.get_by_role("gridcell")).to_have_count(1)
+    said = page.evaluate(NAMED)
+    assert said.startswith("q[head 1, sat, 64] = ")
+    assert float(said.split(" = ")[1].replace("−", "-")) == q[0, 2, 63]
+
+
+def test_another_step_and_another_number_are_said_once_each(opened):
+    page = opened("?step=scores")
+    page.evaluate(HEAR)
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageUp")
+    cell(page, "Scores", 0, 3).click()
+    step, back, number = heard(page)
+    assert step.startswith("Step 5 of 10: Scaling.")
+    assert back.startswith("Step 4 of 10: Scores.")
+    assert number.startswith("scores[head 1, the, on] = ")
+    cell(page, "Scores", 0, 3).hover()
+    assert len(heard(page)) == 3, "what is only pointed at is not said"
+
+
+def test_nothing_is_said_while_something_plays(opened):
+    page = opened("?step=scores")
+    page.evaluate(HEAR)
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("combobox", name="Speed").select_option("fast")
+    becomes(page, lambda: page.locator(".viewer").get_attribute("data-moment") in ("sum", "next", "row", "all"), True)
+    assert heard(page) == [], "the number came back, which is no news in the end"
+
+
+def test_six_quick_presses_are_six_steps(opened):
+    page = opened()
+    page.evaluate("""() => {
+      for (let n = 0; n < 6; n += 1) document.dispatchEvent(new KeyboardEvent("keydown", { key: "PageDown" }));
+    }""")
+    step_is(page, 7)
+
+
+def test_where_colours_are_forced_what_is_chosen_and_what_numbers_say_are_seen(opened):
+    page = opened("?step=softmax")
+    try:
+        page.emulate_media(forced_colors="active")
+        colour = "(each) => getComputedStyle(each).backgroundColor"
+        pressed, other = (page.locator(f'.questions [aria-pressed="{is_on}"]').first for is_on in ("true", "false"))
+        assert pressed.evaluate(colour) != other.evaluate(colour)
+        assert page.locator(".map [aria-current]").evaluate(colour) != page.locator(".map .step").first.evaluate(colour)
+        assert (
+            len({bar.evaluate(colour) for bar in page.locator(".bar-row .bar").all()} - {other.evaluate(colour)}) == 2
+        )
+        cells = grid(page, "Attention").last.locator("td.number").all()
+        assert len({each.evaluate(colour) for each in cells}) > 3
+    finally:
+        page.emulate_media(forced_colors="none")
