@@ -25,7 +25,7 @@ from pathlib import Path
 
 from streamlit import config
 
-from benchmarks.viewer import processor_ms, served
+from benchmarks.server import processor_ms, served
 from benchmarks.visitor import Visitor
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
