@@ -11,10 +11,10 @@ import zipfile
 import pytest
 import streamlit.config
 from page import ROOT
-from serving import free_port, running
 
 from attnviz.server.command import main
 from attnviz.server.settings import settings
+from benchmarks.server import free_port, running
 
 
 @pytest.fixture(scope="module")

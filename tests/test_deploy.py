@@ -13,12 +13,12 @@ import urllib.request
 from urllib.parse import quote
 
 import pytest
-from balanced import NGINX, balanced
 from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.ui.viewer import script
+from benchmarks.balanced import NGINX, balanced
 
 WORDS = "dreizehn Eulen lesen heimlich"
 CONNECTED = '[data-testid="stApp"][data-test-connection-state="CONNECTED"]'

@@ -16,10 +16,10 @@ import urllib.request
 import pytest
 import websockets
 from page import ROOT
-from serving import free_port, running
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
