@@ -90,7 +90,14 @@ def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
 
 def test_it_answers_under_the_names_that_were_allowed(served):
     names = ["attnviz.example.edu", "attention.example.edu"]
-    assert served("--allow-host", names[0], "--allow-host", names[1])["server.allowedHosts"] == names
+    options = served("--address", "0.0.0.0", "--allow-host", names[0], "--allow-host", names[1])
+    assert options["server.allowedHosts"] == names
+    assert options["browser.serverAddress"] == names[0], "what it prints is what it answers to"
+
+
+@pytest.mark.parametrize("pattern", ["*", "*.example.edu"])
+def test_a_pattern_of_names_is_no_address_to_print(served, pattern):
+    assert "*" not in served("--address", "0.0.0.0", "--allow-host", pattern)["browser.serverAddress"]
 
 
 def test_no_server_elsewhere_is_asked_for_our_address(served):
