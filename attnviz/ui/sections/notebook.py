@@ -18,6 +18,12 @@ from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
 
+@cache
+def agreement() -> Agreement:
+    """How many of all printed numbers agree."""
+    return Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+
+
 def choose(shown: Shown) -> None:
     """The worked examples, each by what it teaches."""
     st.radio(
