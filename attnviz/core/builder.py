@@ -1,8 +1,7 @@
 """Builder: stages being made, one after the other."""
 
-import numpy as np
-
 from attnviz.core.layers import layered
+from attnviz.core.numbers import Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.stage import Stage
 
@@ -30,9 +29,9 @@ class Builder:
         shared = {name: full for name, full in self._names.items() if name == full}
         self._names, self._layer = {**shared, "x": x}, number
 
-    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
+    def give(self, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
-        self._add(Stage.given(name if shared else layered(name, self._layer), value, axes, recipe), name)
+        self._add(Stage.given(name if shared else layered(name, self._layer), numbers, axes, recipe), name)
 
     def apply(self, name: str, operation: Operation, *inputs: str) -> None:
         """Add the stage that `operation` makes of earlier ones.

@@ -33,7 +33,7 @@ class Numbers:
     @classmethod
     def of(cls, array: np.ndarray) -> Numbers:
         """Those of an array that is ours, and that nobody writes into from now on."""
-        array.flags.writeable = False
+        array.setflags(write=False)
         return cls(None, _largest(array), array)
 
     @property
@@ -42,7 +42,7 @@ class Numbers:
         make = self._make
         if make is not None:
             array = make()
-            array.flags.writeable = False
+            array.setflags(write=False)
             self._array, self._make = array, None
         return self._array
 

@@ -1,8 +1,12 @@
 """Parameters: the matrices of attention, drawn from a seed, learnt, or chosen by hand."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+from attnviz.core.arrays import real
+from attnviz.core.numbers import Numbers
 
 PARAMETER_AXES = {
     "w_q": ("head", "d_model", "d_k"),
@@ -24,6 +28,8 @@ class Parameters:
     Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of
     each head; without `w_o` the pass ends with the concatenation.
 
+    The arrays are copied once, when these are made, and nobody can write into the copies: passes share them.
+
     Attributes
     ----------
     w_q, w_k : ndarray (heads, d_in, d_k), optional
@@ -32,6 +38,11 @@ class Parameters:
     b_q, b_k : ndarray (heads, d_k), optional
     b_v : ndarray (heads, d_v), optional
     b_o : ndarray (d_out,), optional
+
+    Raises
+    ------
+    ArrayError
+        If one has other axes, or a number that is not real or not finite.
     """
 
     w_q: np.ndarray | None = None
@@ -43,12 +54,22 @@ class Parameters:
     b_v: np.ndarray | None = None
     b_o: np.ndarray | None = None
 
+    def __post_init__(self):
+        for name, numbers in self.numbers.items():
+            object.__setattr__(self, name, numbers.array)
+
+    @cached_property
+    def numbers(self) -> dict[str, Numbers]:
+        """Those that are given, by their names."""
+        given = {name: getattr(self, name) for name in PARAMETER_AXES}
+        return {name: real(name, array, PARAMETER_AXES[name]) for name, array in given.items() if array is not None}
+
 
 def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:
     """Cut a matrix (d_in, heads * d) into one band of columns for each head, (heads, d_in, d).
 
     The heads' small matrices are one big matrix cut: `x @ matrix` holds every
-    head's projection, side by side.
+    head's projection, side by side. The bands are views of it.
     """
     d_in, columns = matrix.shape
-    return matrix.reshape(d_in, n_heads, columns // n_heads).swapaxes(0, 1).copy()
+    return matrix.reshape(d_in, n_heads, columns // n_heads).swapaxes(0, 1)

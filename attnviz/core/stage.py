@@ -9,7 +9,6 @@ from functools import partial, reduce
 
 import numpy as np
 
-from attnviz.core.arrays import finite
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split
@@ -50,18 +49,9 @@ class Stage:
     overridden: frozenset[tuple[int, ...]] = frozenset()
 
     @classmethod
-    def given(cls, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> Stage:
-        """The stage of an array that comes from nothing; it is copied, so that whoever gave it may write into it.
-
-        Raises
-        ------
-        ArrayError
-            If a number is not finite, and hides no key.
-        """
-        numbers = Numbers.of(value.copy())
-        if not numbers.largest < math.inf and split(name)[0] not in HIDEABLE:
-            finite(name, value)
-        return cls(name, numbers, axes, value.shape, Source(recipe))
+    def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str) -> Stage:
+        """The stage of numbers that come from nothing."""
+        return cls(name, numbers, axes, numbers.array.shape, Source(recipe))
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
