@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial, reduce
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from attnviz.core.operations.source import Source
 from attnviz.core.terms import Cell
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(NamedTuple):
     """A named array and the operation that made it from earlier stages.
 
     Attributes
@@ -103,21 +102,21 @@ class Stage:
         value = made.value.copy()
         for index in self.overridden:
             value[index] = self.value[index]
-        return replace(self, numbers=Numbers.of(value))
+        return self._replace(numbers=Numbers.of(value))
 
     def renamed(self, names: Mapping[str, str]) -> Stage:
         """The stage with other names for it and for what it reads."""
-        return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
+        return self._replace(name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
     def holding(self, value: np.ndarray) -> Stage:
         """The stage with other numbers in it."""
-        return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
+        return self._replace(numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
         """The stage with `number` at `index`, or in all cells whose index begins so."""
         value = self.value.copy()
         value[index] = number
-        return replace(self, numbers=Numbers.of(value), overridden=self.overridden | {index})
+        return self._replace(numbers=Numbers.of(value), overridden=self.overridden | {index})
 
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""
