@@ -5,7 +5,6 @@ import numpy as np
 from attnviz.core.arrays import fitting_mask, real
 from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import Numbers
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
@@ -17,20 +16,21 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.parameters import PARAMETER_AXES, Parameters
+from attnviz.core.stage import Stage
 
 
 def project(build: Builder, parameters: Parameters) -> None:
     """The parameters, and the stages q, k and v that they make of x and the context."""
-    n_heads = _number_of_heads(parameters)
-    keys_from = "context" if "context" in build else "x"
     for name, numbers in parameters.numbers.items():
-        _give_parameter(build, name, numbers, n_heads, keys_from)
+        build.give(name, numbers, PARAMETER_AXES[name], "given")
+    keys_from = "context" if "context" in build else "x"
     for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
-        if f"w_{name}" in build:
-            matrices = [each for each in (f"w_{name}", f"b_{name}") if each in build]
-            build.apply(name, Projection(rows), source, *matrices)
-        else:
-            build.apply(name, Identity(rows, n_heads), source)
+        matrix, bias = f"w_{name}", f"b_{name}"
+        if matrix not in build:
+            build.apply(name, Identity(rows, parameters.n_heads), source)
+            continue
+        _check_rows(matrix, build[matrix], build[source])
+        build.apply(name, Projection(rows), source, matrix, *((bias,) if bias in build else ()))
 
 
 def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
@@ -82,28 +82,8 @@ def answer(build: Builder, w_u: np.ndarray) -> None:
     build.apply("probabilities", Softmax(), "logits")
 
 
-def _number_of_heads(parameters: Parameters) -> int:
-    given = {name: getattr(parameters, name) for name in ("w_q", "w_k", "w_v")}
-    counts = {name: len(matrices) for name, matrices in given.items() if matrices is not None}
-    if len(set(counts.values())) > 1:
-        raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
-    return next(iter(counts.values()), 1)
-
-
-def _give_parameter(build: Builder, name: str, numbers: Numbers, n_heads: int, keys_from: str) -> None:
-    """Add a parameter as a stage, once its shape fits what it is multiplied with or added to."""
-    shape = numbers.array.shape
-    kind, letter = name.split("_")
-    if kind == "b":
-        if f"w_{letter}" not in build:
-            raise ArrayError(f"{name} is added after a projection; got no w_{letter}. Give both or neither.")
-        w = build[f"w_{letter}"]
-        expected = (*w.shape[:-2], w.shape[-1])
-    elif letter == "o":
-        expected = shape
-    else:
-        source = build["x" if letter == "q" else keys_from]
-        expected = (n_heads, source.shape[-1], shape[-1])
-    if shape != expected:
-        raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {shape}.")
-    build.give(name, numbers, PARAMETER_AXES[name], "given")
+def _check_rows(name: str, w: Stage, source: Stage) -> None:
+    """Raise ArrayError unless a matrix has a row for each number of the vectors that it is multiplied with."""
+    expected = (w.shape[0], source.shape[-1], w.shape[2])
+    if w.shape != expected:
+        raise ArrayError(f"{name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.core.arrays import real
+from attnviz.core.errors import ArrayError
 from attnviz.core.numbers import Numbers
 
 PARAMETER_AXES = {
@@ -42,7 +43,7 @@ class Parameters:
     Raises
     ------
     ArrayError
-        If one has other axes, or a number that is not real or not finite.
+        If one has other axes, or a number that is not real or not finite, or they do not fit each other.
     """
 
     w_q: np.ndarray | None = None
@@ -57,12 +58,33 @@ class Parameters:
     def __post_init__(self):
         for name, numbers in self.numbers.items():
             object.__setattr__(self, name, numbers.array)
+        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.numbers}
+        if len(set(counts.values())) > 1:
+            raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
+        for letter in "qkvo":
+            self._check_bias(f"b_{letter}", f"w_{letter}")
 
     @cached_property
     def numbers(self) -> dict[str, Numbers]:
         """Those that are given, by their names."""
         given = {name: getattr(self, name) for name in PARAMETER_AXES}
         return {name: real(name, array, PARAMETER_AXES[name]) for name, array in given.items() if array is not None}
+
+    @cached_property
+    def n_heads(self) -> int:
+        """How many heads they are for; 1 where nothing is projected."""
+        return next((len(w) for w in (self.w_q, self.w_k, self.w_v) if w is not None), 1)
+
+    def _check_bias(self, name: str, projection: str) -> None:
+        """Raise ArrayError unless a bias fits the projection that it is added to."""
+        b, w = getattr(self, name), getattr(self, projection)
+        if b is None:
+            return
+        if w is None:
+            raise ArrayError(f"{name} is added after a projection; got no {projection}. Give both or neither.")
+        expected = (*w.shape[:-2], w.shape[-1])
+        if b.shape != expected:
+            raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {b.shape}.")
 
 
 def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:
