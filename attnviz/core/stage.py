@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import partial, reduce
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +65,7 @@ class Stage(NamedTuple):
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers(partial(_made, operation, inputs), largest)
+            numbers = Numbers.asked_for(largest, operation.compute, [each.numbers for each in inputs])
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
@@ -136,10 +136,6 @@ class Stage(NamedTuple):
                 f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.name}. "
                 "Give a finite number."
             )
-
-
-def _made(operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
-    return operation.compute(*[each.value for each in inputs])
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
