@@ -11,7 +11,9 @@ from attnviz.analysis.audit import Audit, audit
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.scene.answers import Answers
 from attnviz.ui.sections import audit as section
+from attnviz.ui.state import store
 
 AUDIT = ROOT / "pages" / "audit.py"
 
@@ -72,6 +74,17 @@ def test_no_link_alone_has_a_large_pass_audited(monkeypatch):
     assert at.button(key="run_audit").label.startswith("Recompute ")
 
 
+def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
+    monkeypatch.setattr(store, "ANSWERS", Answers())
+    first = opened(AUDIT, sentence=SENTENCE)
+    monkeypatch.setattr(section, "audit", None)
+    again = opened(AUDIT, sentence=SENTENCE)
+    assert quiet(again)
+    assert verdict(again) == verdict(first)
+    assert again.markdown[-1].value == first.markdown[-1].value
+    assert opened(AUDIT, sentence=SENTENCE, changes="scores[0,0,0]=3").exception  # another pass is another's
+
+
 def one_key_short(self, attention, v):
     return attention[..., :-1] @ v[..., :-1, :]
 
@@ -96,6 +109,7 @@ def softmax_of_queries(self, masked):
 )
 def test_a_planted_mistake_is_named_on_the_page(monkeypatch, operation, compute, named):
     monkeypatch.setattr(operation, "compute", compute)
+    monkeypatch.setattr(store, "ANSWERS", Answers())
     at = opened(AUDIT, sentence=SENTENCE)
     assert not at.exception
     assert not at.success

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
+from attnviz.core.once import once
 from attnviz.core.trace import Trace
 from attnviz.text.wording import counted
 from attnviz.ui.escaping import markdown
@@ -24,8 +25,9 @@ def wanted(trace: Trace) -> bool:
     )
 
 
+@once
 def run(trace: Trace) -> Audit:
-    """Recompute slice by slice, with a bar that tells how far it is."""
+    """Recompute slice by slice, with a bar that tells how far it is; a pass that is kept is recomputed once."""
     n_cells = sum(stage.value.size for stage in trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
