@@ -4,10 +4,11 @@ import asyncio
 import logging
 import re
 import socket
+from urllib.parse import quote
 
 import pytest
 import uvicorn
-from asgi import ask, drive
+from asgi import ask, drive, run
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
@@ -15,10 +16,12 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from attnviz.server import chunks, cleanup, guards, timeout
+from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.server import addresses, chunks, cleanup, guards, timeout
 from attnviz.server.doors import is_open
 from attnviz.server.headers import Headers, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
@@ -262,7 +265,7 @@ def test_who_does_not_read_is_not_heard():
         await task
         return taken
 
-    assert len(asyncio.run(story())) == 1
+    assert len(run(story())) == 1
 
 
 def run_of(*sent_back):
@@ -292,7 +295,7 @@ def run_of(*sent_back):
         await Runs(app)({"type": "websocket"}, receive, send)
         return taken[1]
 
-    return asyncio.run(story())
+    return run(story())
 
 
 def test_a_run_begins_when_the_one_before_has_ended(monkeypatch):
@@ -422,7 +425,7 @@ def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):
         await first
         return guard.free
 
-    assert asyncio.run(story()) == 1
+    assert run(story()) == 1
 
 
 def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
@@ -442,7 +445,7 @@ def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
         async with cleanup.swept():
             await asyncio.wait_for(swept.wait(), 20)
 
-    asyncio.run(story())
+    run(story())
 
 
 def test_little_is_read_from_one_connection_at_once(monkeypatch):
@@ -463,7 +466,7 @@ def test_little_is_read_from_one_connection_at_once(monkeypatch):
         transport.close()
         theirs.close()
 
-    asyncio.run(story())
+    run(story())
     assert max(sizes) == chunks.BYTES
 
 
@@ -492,7 +495,16 @@ def said_by_uvicorn(app, asked):
             writer.close()
         return answer
 
-    return asyncio.run(story())
+    return run(story())
+
+
+def test_the_longest_address_is_read_though_it_comes_in_chunks(monkeypatch):
+    monkeypatch.setattr(asyncio.selector_events._SelectorTransport, "max_size", chunks.BYTES)
+    monkeypatch.setattr(h11_impl, "DEFAULT_MAX_INCOMPLETE_EVENT_SIZE", 16_384)
+    addresses.bound()
+    longest = quote("\U0001f9d1" * MAX_CHARACTERS)
+    asked = f"GET /?sentence={longest}&context={longest} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    assert b"a page" in said_by_uvicorn(PlainTextResponse("a page"), asked.encode())
 
 
 @pytest.fixture

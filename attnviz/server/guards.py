@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import chunks, scripts, timeout
+from attnviz.server import addresses, chunks, scripts, timeout
 from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
@@ -36,6 +36,7 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
     warm_up()
+    addresses.bound()
     chunks.bound()
     timeout.bound()
     async with swept():
