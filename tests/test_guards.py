@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import re
 import socket
 from urllib.parse import quote
@@ -23,7 +24,7 @@ from uvicorn.server import ServerState
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.server import addresses, chunks, cleanup, guards, timeout
 from attnviz.server.doors import is_open
-from attnviz.server.headers import Headers, policy
+from attnviz.server.headers import Headers, policy, set_policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
 from attnviz.server.log import MINUTE, Throttle, quieten
 from attnviz.server.messages import LARGEST, Messages, judged
@@ -86,14 +87,15 @@ def test_no_script_runs_but_streamlits_own_and_components():
 
 def test_a_course_page_may_embed_the_app(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_FRAME_ANCESTORS", "'self' https://course.example.edu")
-    headers = ask(Headers(PlainTextResponse("a page")), "/").headers
+    headers = ask(Headers(PlainTextResponse("a page"), set_policy()), "/").headers
     assert headers["content-security-policy"].endswith("frame-ancestors 'self' https://course.example.edu")
 
 
 @pytest.mark.parametrize("text", ["", " ", "'self'; script-src *", "'self', *", "'self'\r\nX: y"])
-def test_a_setting_cannot_undo_the_policy(text):
-    with pytest.raises(ValueError, match=r"takes origins"):
-        policy(text)
+def test_a_setting_cannot_undo_the_policy_and_no_server_starts_with_it(text, monkeypatch):
+    monkeypatch.setitem(os.environ, "ATTNVIZ_FRAME_ANCESTORS", text)
+    with pytest.raises(SystemExit, match=r"takes origins"):
+        guards.middleware()
 
 
 @pytest.mark.parametrize(
@@ -349,7 +351,7 @@ def test_a_rest_makes_good_for_what_was_early(monkeypatch):
 
 def all_guards(app):
     for each in reversed(guards.middleware()):
-        app = each.cls(app)
+        app = each.cls(app, *each.args)
     return app
 
 
