@@ -4,11 +4,11 @@
 
 Without the two variables NumPy and torch take as many threads as there are cores, each by its own rules: then
 the processor's time counts all of them, and the wall's says who uses them better. One thread each compares work
-with work, and is what a server with many visitors has for one. All take turns, and the best of each is taken, so that a busy machine slows all
-alike; only the ratios carry over to another machine. "attend" is the call, which
-makes no number that nobody asked for; "all" also asks for every stage. Torch is
-no dependency: run it with a Python that has it, and the column is filled in. It
-is called as it is fastest: a batch of one sentence, in evaluation, with both biases.
+with work, and is what a server with many visitors has for one. All take turns, and the best of each is taken, so
+that a busy machine slows all alike; only the ratios carry over to another machine. "attend" is the call, which
+makes no number that nobody asked for; "all" also asks for every stage. The parameters are made before, as torch's
+are. Torch is no dependency: run it with a Python that has it, and the column is filled in. It is called as it is
+fastest: a batch of one sentence, in evaluation, with both biases.
 """
 
 import os
@@ -80,13 +80,14 @@ def best(tasks: Mapping[str, Callable[[], object]]) -> dict[str, np.ndarray]:
 
 
 def memory(make: Callable[[], Trace]) -> float:
-    """How many times the size of all stages is the most memory that making them takes."""
-    make()  # what is loaded once is not counted
+    """How many times the size of the stages that it makes is the most memory that making them takes."""
+    before = everything(make)  # the parameters' own; and what is loaded once
     tracemalloc.start()
     arrays = everything(make)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    own = {id(array): array.nbytes for array in arrays.values()}  # one array may be two stages
+    shared = {id(array) for array in before.values()}
+    own = {id(array): array.nbytes for array in arrays.values() if id(array) not in shared}  # one may be two stages
     return peak / sum(own.values())
 
 
