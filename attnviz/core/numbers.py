@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
+
+from attnviz.core.operations.operation import Operation
 
 TINY = 1e-150
 """Squares of smaller numbers vanish."""
@@ -29,7 +31,7 @@ class Numbers:
         self,
         largest: float,
         array: np.ndarray | None,
-        made_by: tuple[Callable[..., np.ndarray], Sequence[Numbers]] | None = None,
+        made_by: tuple[Operation, Sequence[Numbers]] | None = None,
     ) -> None:
         self.largest = largest
         self._array = array
@@ -42,17 +44,17 @@ class Numbers:
         return cls(_largest(array), array)
 
     @classmethod
-    def asked_for(cls, largest: float, compute: Callable[..., np.ndarray], inputs: Sequence[Numbers]) -> Numbers:
-        """Those that a function makes of others when it is time."""
-        return cls(largest, None, (compute, inputs))
+    def asked_for(cls, largest: float, operation: Operation, inputs: Sequence[Numbers]) -> Numbers:
+        """Those that an operation makes of others when someone asks for them."""
+        return cls(largest, None, (operation, inputs))
 
     @property
     def array(self) -> np.ndarray:
         """The array. Two threads that ask at once may both make it; they make the same numbers."""
         made_by = self._made_by
         if made_by is not None:
-            compute, inputs = made_by
-            array = compute(*[each.array for each in inputs])
+            operation, inputs = made_by
+            array = operation.compute(*[each.array for each in inputs])
             array.setflags(write=False)
             self._array, self._made_by = array, None
         return self._array

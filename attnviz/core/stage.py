@@ -65,7 +65,7 @@ class Stage(NamedTuple):
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers.asked_for(largest, operation.compute, [each.numbers for each in inputs])
+            numbers = Numbers.asked_for(largest, operation, [each.numbers for each in inputs])
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
