@@ -15,11 +15,12 @@ import urllib.request
 
 import pytest
 import websockets
+from asgi import run
 from page import ROOT
-from serving import free_port, running
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
@@ -66,9 +67,9 @@ def server(tmp_path_factory):
 @pytest.fixture
 def bystander(server):
     """Another person's page, which is to stay as it is; the log is to have nothing of what was typed."""
-    before = asyncio.run(page_of(server))
+    before = run(page_of(server))
     yield
-    assert asyncio.run(page_of(server)) == before
+    assert run(page_of(server)) == before
     assert MARKER not in server.log()
     assert "Traceback" not in server.log()
     assert server.process.poll() is None
@@ -98,7 +99,7 @@ def rerun(query="", widgets=(), **state):
 
 
 def test_a_probe_starts_no_session(server):
-    asyncio.run(page_of(server))
+    run(page_of(server))
     comes_to(lambda: server.fetch("/healthz"), "ok")
     before = server.files()
     for _ in range(10):
@@ -130,7 +131,7 @@ def test_another_page_cannot_listen(server, bystander, name, origin):
             pass
 
     with pytest.raises(websockets.exceptions.InvalidStatus, match="403"):
-        asyncio.run(listen())
+        run(listen())
 
 
 def wrong_states(visitor):
@@ -163,7 +164,7 @@ def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
                 await visitor.raw(rerun(widgets=states))
                 await visitor.finished()
 
-    asyncio.run(send())
+    run(send())
 
 
 @pytest.mark.parametrize(
@@ -200,7 +201,7 @@ def test_messages_of_any_kind_harm_nobody(server, bystander, messages):
             pass  # the bystander tells whether that was all
         visitor.socket.transport.abort()
 
-    asyncio.run(send())
+    run(send())
 
 
 def test_half_a_handshake_harms_nobody(server, bystander):
@@ -224,7 +225,7 @@ def test_a_closed_tab_gives_its_files_back(server):
 
     comes_to(lambda: server.files() < 25, True)
     before = server.files()
-    assert asyncio.run(visit()) - before <= 8 * 4 + 2
+    assert run(visit()) - before <= 8 * 4 + 2
     comes_to(lambda: server.files() <= before, True)
 
 

@@ -52,6 +52,7 @@ def test_a_large_pass_asks_before_it_is_audited(monkeypatch):
     monkeypatch.setattr(section, "PATIENCE", 1000)
     at = opened(AUDIT, sentence=SENTENCE)
     assert not at.success
+    assert at.button(key="run_audit").label.endswith("(about 1 second)")
     at.button(key="run_audit").click().run()
     assert verdict(at) == f"{Audit(tuple(audit(trace_of(Settings(SENTENCE))))).sentence(None)}."
 

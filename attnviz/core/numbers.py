@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -23,27 +23,38 @@ class Numbers:
         What none of them is larger than, whatever its sign; inf where some hide keys. It is known before they are made.
     """
 
-    __slots__ = ("_array", "_make", "largest")
+    __slots__ = ("_array", "_made_by", "largest")
 
-    def __init__(self, make: Callable[[], np.ndarray] | None, largest: float, array: np.ndarray | None = None) -> None:
-        self._make = make
-        self._array = array
+    def __init__(
+        self,
+        largest: float,
+        array: np.ndarray | None,
+        made_by: tuple[Callable[..., np.ndarray], Sequence[Numbers]] | None = None,
+    ) -> None:
         self.largest = largest
+        self._array = array
+        self._made_by = made_by
 
     @classmethod
     def of(cls, array: np.ndarray) -> Numbers:
         """Those of an array that is ours, and that nobody writes into from now on."""
-        array.flags.writeable = False
-        return cls(None, _largest(array), array)
+        array.setflags(write=False)
+        return cls(_largest(array), array)
+
+    @classmethod
+    def asked_for(cls, largest: float, compute: Callable[..., np.ndarray], inputs: Sequence[Numbers]) -> Numbers:
+        """Those that a function makes of others when it is time."""
+        return cls(largest, None, (compute, inputs))
 
     @property
     def array(self) -> np.ndarray:
         """The array. Two threads that ask at once may both make it; they make the same numbers."""
-        make = self._make
-        if make is not None:
-            array = make()
-            array.flags.writeable = False
-            self._array, self._make = array, None
+        made_by = self._made_by
+        if made_by is not None:
+            compute, inputs = made_by
+            array = compute(*[each.array for each in inputs])
+            array.setflags(write=False)
+            self._array, self._made_by = array, None
         return self._array
 
 

@@ -8,17 +8,17 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import scripts, share, silence
+from attnviz.server import addresses, chunks, scripts, timeout
+from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers
 from attnviz.server.hosts import Hosts
-from attnviz.server.leaving import swept
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
 from attnviz.server.pace import Pace
-from attnviz.server.ready import get_ready
 from attnviz.server.runs import Runs
 from attnviz.server.seats import Seats
+from attnviz.server.warmup import warm_up
 
 
 def routes() -> list[BaseRoute]:
@@ -35,9 +35,10 @@ def middleware() -> list[Middleware]:
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
-    get_ready()
-    share.bound()
-    silence.bound()
+    warm_up()
+    addresses.bound()
+    chunks.bound()
+    timeout.bound()
     async with swept():
         yield
 

@@ -5,11 +5,12 @@ import streamlit as st
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.core.once import once
 from attnviz.core.trace import Trace
+from attnviz.text.wording import counted
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.turns import in_turns
 
-PATIENCE = 80_000  # terms that are recomputed without asking, so by a link alone: a quarter of a second
-TERMS_A_SECOND = 200_000  # measured on one machine, pauses counted; only for telling how long it may take
+PATIENCE = 80_000  # terms that are recomputed without asking, so by a link alone
+TERMS_A_SECOND = 200_000  # about, pauses counted: to say how long it may take
 
 
 def wanted(trace: Trace) -> bool:
@@ -18,7 +19,7 @@ def wanted(trace: Trace) -> bool:
     if n <= PATIENCE:
         return True
     return st.button(
-        f"Recompute {n:,} terms (about {max(n // TERMS_A_SECOND, 1)} seconds)",
+        f"Recompute {n:,} terms (about {counted(max(n // TERMS_A_SECOND, 1), 'second')})",
         key="run_audit",
         type="primary",
     )

@@ -1,7 +1,7 @@
-"""What a tab held is given back soon after it was closed: three files, and the memory of its last pass.
+"""Cleanup: what a tab held, three files and the memory of its last pass, is freed soon after the tab was closed.
 
-Streamlit looks for sessions whose time is over only when another one ends, so
-the last visitors' would stay for good.
+Streamlit looks for expired sessions only when another one ends, so those of the
+last visitors would stay for good.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class Nobody(SessionClient):
 
 
 def sweep(runtime: Runtime) -> None:
-    """Have Streamlit look for sessions whose time is over, by one that ends at once, and free what they held."""
+    """Have Streamlit look for expired sessions, by way of one that ends at once, and free what they held."""
     session = runtime.connect_session(Nobody(), {})
     runtime.disconnect_session(session)
     runtime.close_session(session)
@@ -36,12 +36,13 @@ def sweep(runtime: Runtime) -> None:
 
 @asynccontextmanager
 async def swept() -> AsyncIterator[None]:
-    """Sweep, as often as a session's time is over."""
+    """Sweep as often as sessions expire, for as long as the block lasts."""
 
     async def sweep_often() -> None:
         while True:
             await asyncio.sleep(config.get_option("server.disconnectedSessionTTL"))
-            sweep(get_instance())
+            with suppress(OSError):  # no file is free for a session: the next sweep may find one
+                sweep(get_instance())
 
     task = asyncio.create_task(sweep_often())
     try:
