@@ -92,9 +92,8 @@ class Chart:
 
 def draw(chart: Chart, key: str) -> None:
     """Draw a matrix, to be seen and to be heard."""
-    with st.container(key=f"heard_{key}"):
-        st.markdown(chart.words)
     with st.container(key=f"scrolled_{key}"):
+        st.markdown(chart.words)
         st.plotly_chart(chart.figure, width=chart.width, key=key, config={"displayModeBar": False})
 
 
