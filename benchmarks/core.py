@@ -1,14 +1,17 @@
 """A pass with every stage kept: its time beside plain NumPy and torch, measured in the same run, and its memory.
 
-    .venv/bin/python -m benchmarks.core
+    OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.core
 
-All take turns, and the best of each is taken, so that a busy machine slows all
-alike; only the ratios carry over to another machine. "attend" is the call, which
-makes no number that nobody asked for; "all" also asks for every stage. Torch is
-no dependency: run it with a Python that has it, and the column is filled in. It
-is called as it is fastest: a batch of one sentence, in evaluation, with both biases.
+Without the two variables NumPy and torch take as many threads as there are cores, each by its own rules: then
+the processor's time counts all of them, and the wall's says who uses them better. One thread each compares work
+with work, and is what a server with many visitors has for one. All take turns, and the best of each is taken, so
+that a busy machine slows all alike; only the ratios carry over to another machine. "attend" is the call, which
+makes no number that nobody asked for; "all" also asks for every stage. The parameters are made before, as torch's
+are. Torch is no dependency: run it with a Python that has it, and the column is filled in. It is called as it is
+fastest: a batch of one sentence, in evaluation, with both biases.
 """
 
+import os
 import time
 import tracemalloc
 from collections.abc import Callable, Mapping
@@ -27,6 +30,7 @@ except ImportError:
 
 SIZES = ((8, 64, 4), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8))
 SECONDS = 4  # for each size
+COLUMNS = [(clock, name) for clock in range(2) for name in ("torch", "NumPy")]
 SETTINGS = {
     "default": Settings("the cat sat on the mat"),
     "costliest": Settings(*(" ".join(f"{w}{n}" for n in range(MAX_TOKENS)) for w in "ab"), d_model=128, n_heads=128),
@@ -63,39 +67,45 @@ def torchs(x: np.ndarray, n_heads: int) -> Callable[[], object]:
     return torch.no_grad()(call)
 
 
-def best(tasks: Mapping[str, Callable[[], object]]) -> dict[str, float]:
-    """The least time of each, in milliseconds; all take turns."""
-    found, end = dict.fromkeys(tasks, float("inf")), time.perf_counter() + SECONDS
+def best(tasks: Mapping[str, Callable[[], object]]) -> dict[str, np.ndarray]:
+    """The least time of each, the processor's and the wall's, in milliseconds; all take turns."""
+    found, end = dict.fromkeys(tasks, np.full(2, np.inf)), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
         for name, task in tasks.items():
-            start = time.perf_counter()
+            start = np.array([time.process_time(), time.perf_counter()])
             task()
-            found[name] = min(found[name], (time.perf_counter() - start) * 1e3)
+            took = np.array([time.process_time(), time.perf_counter()]) - start
+            found[name] = np.minimum(found[name], took * 1e3)
     return found
 
 
 def memory(make: Callable[[], Trace]) -> float:
-    """How many times the size of all stages is the most memory that making them takes."""
-    make()  # what is loaded once is not counted
+    """How many times the size of the stages that it makes is the most memory that making them takes."""
+    before = everything(make)  # the parameters' own; and what is loaded once
     tracemalloc.start()
     arrays = everything(make)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    own = {id(array): array.nbytes for array in arrays.values()}  # one array may be two stages
+    shared = {id(array) for array in before.values()}
+    own = {id(array): array.nbytes for array in arrays.values() if id(array) not in shared}  # one may be two stages
     return peak / sum(own.values())
 
 
 def row(title: str, make: Callable[[], Trace], peers: Mapping[str, Callable[[], object]]) -> str:
     """One line of the table."""
     times = best({"attend": make, "all": partial(everything, make), **peers})
-    ratios = (f"{times['all'] / times[name]:9.2f}" if name in times else "        -" for name in ("torch", "NumPy"))
-    return f"{title:<18}{times['attend']:10.3f}{times['all']:10.3f}{''.join(ratios)}{memory(make):9.2f}"
+    ratios = {name: times["all"] / times[name] for name in peers}
+    columns = (f"{ratios[name][clock]:9.2f}" if name in ratios else f"{'-':>9}" for clock, name in COLUMNS)
+    return f"{title:<18}{times['attend'][0]:10.3f}{times['all'][0]:10.3f}{''.join(columns)}{memory(make):9.2f}"
 
 
 def main() -> None:
     """Print the table."""
-    print("tokens, d_model, heads; ms; times torch and plain NumPy; peak memory over the stages' own")
-    print(f"{'':<18}{'attend':>10}{'all':>10}{'/ torch':>9}{'/ NumPy':>9}{'memory':>9}")
+    threads = {name: os.environ.get(name, "not set") for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    print(f"threads: {', '.join(f'{name} {number}' for name, number in threads.items())}")
+    print("tokens, d_model, heads; the processor's ms; times torch and plain NumPy; peak memory over the stages' own")
+    print(f"{'':<38}{'processor':^18}{'wall':^18}")
+    print(f"{'':<18}{'attend':>10}{'all':>10}{''.join(f'/ {name}'.rjust(9) for _, name in COLUMNS)}{'memory':>9}")
     draw = np.random.default_rng(0).standard_normal
     for n_tokens, d_model, n_heads in SIZES:
         x, shape = draw((n_tokens, d_model)), (n_heads, d_model, d_model // n_heads)

@@ -10,7 +10,6 @@ another machine. The last column says what the server's processor did.
 
 import asyncio
 import contextlib
-import os
 import statistics
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import time
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from benchmarks.server import processor_ms, served
+from benchmarks.server import memory_mb, processor_ms, served
 from benchmarks.visitor import Visitor
 
 SECONDS = 12
@@ -100,7 +99,7 @@ async def _read(socket: websockets.ClientConnection) -> None:
 async def answers(address: str) -> list[float]:
     """How long each of a visitor's settings took."""
     taken = []
-    async with Visitor(f"{address}?step=softmax") as visitor:
+    async with Visitor(f"{address}/?step=softmax") as visitor:
         started = time.monotonic()
         while time.monotonic() - started < SECONDS:
             await asyncio.sleep(PAUSE)
@@ -112,7 +111,7 @@ async def answers(address: str) -> list[float]:
 def measured(name: str) -> str:
     """A row of the table: a fresh server, the visitor, and a flood beside it."""
     with served("app.py") as (address, pid):
-        asyncio.run(answers_warm(address))
+        asyncio.run(warm(address))
         flooding = name != NOBODY and subprocess.Popen(
             [sys.executable, "-m", "benchmarks.hostile", address.split("/")[2], name], stderr=subprocess.DEVNULL
         )
@@ -120,8 +119,7 @@ def measured(name: str) -> str:
         before, started = processor_ms(pid), time.monotonic()
         taken = sorted(asyncio.run(answers(address)))
         processor = (processor_ms(pid) - before) / (time.monotonic() - started) / 10
-        with open(f"/proc/{pid}/statm") as file:
-            memory = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        memory = memory_mb(pid)
         if flooding:
             flooding.kill()
             flooding.wait()
@@ -129,9 +127,9 @@ def measured(name: str) -> str:
     return f"{name:<40} {median:7.3f} {late:7.3f} {taken[-1]:7.3f} s  {processor:4.0f} %  {memory:5.0f} MB"
 
 
-async def answers_warm(address: str) -> None:
+async def warm(address: str) -> None:
     """Open each kind of page once, which imports what it needs."""
-    async with Visitor(f"{address}?step=softmax"), Visitor(f"{address}?{LARGEST}"):
+    async with Visitor(f"{address}/?step=softmax"), Visitor(f"{address}/?{LARGEST}"):
         pass
 
 

@@ -110,7 +110,7 @@ def main() -> None:
         base = median_ms(page, click('[data-testid="stButton"] button'), '[data-testid="stText"]')
         print(f"| one line of text | {base:.0f} ms | 1.0 | | |")
         for case in (*IN_PLACE, *BY_A_RUN):
-            visit(page, app[0] + case.address, case.shown)
+            visit(page, f"{app[0]}/{case.address}", case.shown)
             messages.clear()
             before = processor_ms(app[1])
             taken = median_ms(page, case.act, case.watched)

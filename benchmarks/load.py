@@ -15,9 +15,7 @@ import asyncio
 import contextlib
 import itertools
 import random
-import re
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,17 +23,15 @@ from pathlib import Path
 
 from streamlit import config
 
-from benchmarks.viewer import processor_ms, served
+from benchmarks.balanced import balanced
+from benchmarks.server import memory_mb, processor_ms, served
 from benchmarks.visitor import Visitor
-
-sys.path.append(str(Path(__file__).parents[1] / "tests"))
-from balanced import balanced
 
 SECONDS = 30
 PAUSE = 2.0
 PEOPLE = (1, 30, 100, 200, 300)
-OPENING = "?step=scores&sentence=the+cat+sat+on+the+mat"
-HEAVIEST = "?d_model=128&heads=128&sentence={0}&context={0}".format("+".join(f"w{i}" for i in range(64)))
+OPENING = "/?step=scores&sentence=the+cat+sat+on+the+mat"
+HEAVIEST = "/?d_model=128&heads=128&sentence={0}&context={0}".format("+".join(f"w{i}" for i in range(64)))
 SETTINGS = (
     ("mask", "causal"),
     ("another_seed", True),
@@ -48,7 +44,6 @@ SETTINGS = (
     ("sentence", "the cat sat on the mat"),
     ("d_model", "8"),
 )
-
 
 FOLLOWED = tuple((key, value) for key, value in SETTINGS if key != "another_seed")
 """Settings that a projector shows, which all have alike: those are answered from memory."""
@@ -133,16 +128,11 @@ async def reopening(address: str, pid: int, n: int) -> str:
     return f"{before:.0f} MB, then {memory_mb(pid):.0f} MB"
 
 
-def memory_mb(pid: int) -> float:
-    """The memory that a process holds."""
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1000
-
-
 @contextlib.contextmanager
 def two_processes() -> Iterator[tuple[str, list[int]]]:
     """Two processes behind nginx, as in `deploy/`."""
     with tempfile.TemporaryDirectory() as folder, balanced(Path(folder)) as site:
-        yield f"{site.address}/", [process.pid for process in site.processes.values()]
+        yield site.address, [process.pid for process in site.processes.values()]
 
 
 def show(name: str, measured: Callable[[], object]) -> None:
@@ -152,7 +142,7 @@ def show(name: str, measured: Callable[[], object]) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser("python -m benchmarks.load")
     parser.add_argument("people", nargs="*", type=int, help="how many act at once; without it, all of the table")
     people = parser.parse_args().people
     with served("benchmarks/line.py") as (address, pid):

@@ -1,40 +1,67 @@
-"""A Streamlit script on a free port of this machine, and the processor time that it uses."""
+"""Servers on free ports of this machine, and what they use of it: processor time and memory."""
 
 import contextlib
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with contextlib.closing(socket.socket()) as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
 
 
 @contextlib.contextmanager
-def served(script: str) -> Iterator[tuple[str, int]]:
-    """A script, served until the end of the block; yields its address and its process id."""
-    with contextlib.closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    options = ["--server.port", port, "--server.address", "127.0.0.1", "--server.headless", "true"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", script, *options],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def running(
+    command: Sequence[object], address: str, path: str = "_stcore/health", **options: object
+) -> Iterator[subprocess.Popen]:
+    """A server, from when it answers `ok` at a path of its address until the end of the block; yields its process."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | options
+    server = subprocess.Popen(command, **quiet)
     try:
-        while True:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health"):
-                break
+        deadline = time.monotonic() + 60
+        while not _is_healthy(f"{address}/{path}"):
+            assert server.poll() is None, "the server ended at once"
+            assert time.monotonic() < deadline, "the server did not answer within a minute"
             time.sleep(0.1)
-        yield f"http://127.0.0.1:{port}/", server.pid
+        yield server
     finally:
         server.terminate()
-        server.wait()
+        server.wait(10)
+
+
+@contextlib.contextmanager
+def served(script: str = "app.py") -> Iterator[tuple[str, int]]:
+    """A Streamlit script until the end of the block; yields its address and its process id."""
+    port = str(free_port())
+    options = ["--server.port", port, "--server.address", "127.0.0.1", "--server.headless", "true"]
+    address = f"http://127.0.0.1:{port}"
+    with running([sys.executable, "-m", "streamlit", "run", script, *options], address, cwd=ROOT) as server:
+        yield address, server.pid
 
 
 def processor_ms(pid: int) -> float:
     """The processor time that a process has used."""
-    with open(f"/proc/{pid}/stat") as file:
-        fields = file.read().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mb(pid: int) -> float:
+    """The memory that a process holds."""
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1000
+
+
+def _is_healthy(address: str) -> bool:
+    with contextlib.suppress(OSError), urllib.request.urlopen(address, timeout=1) as answer:
+        return answer.read() == b"ok"  # any other path answers 200 too, with a page
+    return False

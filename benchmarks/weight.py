@@ -72,12 +72,13 @@ def main() -> int:
     heaviest = 0
     with contextlib.ExitStack() as stack:
         browser = stack.enter_context(browsing())
-        address = given or stack.enter_context(served("app.py"))[0]
+        address = given.rstrip("/") or stack.enter_context(served("app.py"))[0]
         for name, (path, picture) in PAGES.items():
-            came, packed, with_plotly = weight(browser, address + path)
+            visited = f"{address}/{path}"
+            came, packed, with_plotly = weight(browser, visited)
             heaviest = max(heaviest, packed)
-            taken = statistics.median(first_ms(browser, address + path, picture) for _ in range(VISITS))
-            slow = f"{first_ms(browser, address + path, picture, 1000 * float(speed)) / 1000:.0f} s" if speed else ""
+            taken = statistics.median(first_ms(browser, visited, picture) for _ in range(VISITS))
+            slow = f"{first_ms(browser, visited, picture, 1000 * float(speed)) / 1000:.0f} s" if speed else ""
             script = "Plotly" if with_plotly else ""
             print(
                 f"| {name} | {came / 1e6:.2f} MB | {packed / 1e6:.2f} MB | {script} | {taken:.0f} ms | {slow} |",

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from attnviz.examples import EXAMPLES
-from attnviz.examples.printout import Agreement
 from attnviz.ui.sections import frame, notebook
 from attnviz.ui.state import store
 
@@ -11,7 +9,7 @@ shown = store.read()
 frame.draw_without_controls(shown)
 with st.container(width=900):
     st.title("Worked examples", anchor=False)
-    agreement = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+    agreement = notebook.agreement()
     st.markdown(
         "Five notebooks on attention, rebuilt number by number. Each shows one thing well, and each gets something "
         f"wrong. Of the {agreement.n_numbers:,} numbers that they printed, **{agreement.n_to_the_digit:,} come out to "

@@ -1,9 +1,17 @@
 """An ASGI app asked one thing, without a server."""
 
 import asyncio
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 from starlette.datastructures import Headers
+
+
+def run(story: Coroutine):
+    """What a coroutine returns; in a thread of its own, as the browser's tests leave a loop running in theirs."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, story).result()
 
 
 def ask(app, path, method="GET", host="127.0.0.1"):
@@ -24,7 +32,7 @@ def ask(app, path, method="GET", host="127.0.0.1"):
     async def send(message):
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    run(app(scope, receive, send))
     body = b"".join(message["body"] for message in sent[1:])
     return SimpleNamespace(status=sent[0]["status"], headers=Headers(raw=sent[0]["headers"]), text=body.decode())
 
@@ -44,5 +52,5 @@ def drive(guard, incoming, host="127.0.0.1", origin="http://127.0.0.1"):
         sent.append(message)
 
     headers = [(b"host", host.encode()), (b"origin", origin.encode())]
-    asyncio.run(guard(app)({"type": "websocket", "path": "/_stcore/stream", "headers": headers}, receive, send))
+    run(guard(app)({"type": "websocket", "path": "/_stcore/stream", "headers": headers}, receive, send))
     return taken, sent

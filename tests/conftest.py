@@ -15,7 +15,9 @@ import hypothesis
 import pytest
 from alone import BROWSER, Alone, written
 from streamlit.components.v2 import manifest_scanner
-from tab import Tab, served
+from tab import Tab
+
+from benchmarks.server import served
 
 hypothesis.settings.register_profile("tests", deadline=None, derandomize="CI" in os.environ)
 hypothesis.settings.load_profile("tests")
@@ -41,7 +43,7 @@ def pytest_addoption(parser):
 
 @pytest.fixture(scope="session")
 def server():
-    with served() as address:
+    with served() as (address, _):
         yield address
 
 

@@ -1,16 +1,14 @@
-"""A person's tab in a real browser: the app on a port of its own, what the tab shows, and where things are in it."""
+"""A person's tab in a real browser: what it shows, and where things are in it."""
 
 import contextlib
 import re
-import sys
 import time
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from numerals import short
-from page import ROOT
-from serving import free_port, running
 
 try:
+    from playwright.sync_api import TimeoutError as Late
     from playwright.sync_api import expect
 
     expect.set_options(timeout=20_000)  # other processes may keep the machine busy
@@ -30,16 +28,6 @@ _OUTLINED = """(grid) => {
     .filter((cell) => frames.some((frame) => isIn(cell.getBoundingClientRect(), frame)))
     .map(({ dataset }) => [Number(dataset.row), Number(dataset.column)]);
 }"""
-
-
-@contextlib.contextmanager
-def served(script="app.py"):
-    """The app, or another script, on a free port of this machine; yields its address."""
-    port = free_port()
-    address = f"http://127.0.0.1:{port}"
-    options = ["--server.port", str(port), "--server.headless", "true"]
-    with running([sys.executable, "-m", "streamlit", "run", script, *options], address, cwd=ROOT):
-        yield address
 
 
 class Tab:
@@ -114,7 +102,8 @@ def pick(page, label, option):
 
     def picked():
         if chosen.is_visible():
-            chosen.click()
+            with contextlib.suppress(Late):  # it was taken away meanwhile
+                chosen.click(timeout=2_000)
         return not chosen.is_visible()
 
     becomes(page, picked, True)

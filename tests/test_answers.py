@@ -4,12 +4,13 @@ import json
 import threading
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from page import changes_of
 
 from attnviz.scene import answers, document
 from attnviz.scene.answers import LARGEST, SHARE, Answers, closed, key_of
-from attnviz.scene.fitting import fit
+from attnviz.scene.fitting import fit, pass_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
@@ -67,14 +68,25 @@ def test_one_session_alone_has_nothing_kept_and_two_have():
     assert is_kept(kept, OWN)
 
 
-def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good():
+def test_the_passes_that_everyone_may_meet_are_kept_without_a_document_too_and_no_other():
+    kept = Answers(room=0)
+    for scene in (FIRST_VISIT, Scene(), Scene(source="002 multihead")):
+        assert is_kept(kept, scene)
+        anew = pass_of(scene)
+        for stage in kept.original(scene).stages:
+            np.testing.assert_array_equal(stage.value, anew[stage.name].value)
+    assert not is_kept(kept, OWN)
+
+
+def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeypatch):
     kept = Answers(room=0)
     for scene in (FIRST_VISIT, *(Scene(source=source) for source in SOURCES)):
         assert key_of(fit(scene).scene) in closed()
         ask(kept, scene, "a")
     ask(kept, OWN, "a", "b")
-    assert is_kept(kept, FIRST_VISIT)
     assert not is_kept(kept, OWN)
+    monkeypatch.setattr(document, "body", None)
+    ask(kept, FIRST_VISIT, "b")
 
 
 def size():

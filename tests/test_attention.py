@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -110,7 +111,7 @@ def test_shifting_a_row_of_scores_changes_nothing():
 
 
 def test_a_bias_of_the_keys_shifts_rows_and_so_changes_nothing():
-    biased = Parameters(**{**vars(drawn()), "b_k": array(2, 3)})
+    biased = replace(drawn(), b_k=array(2, 3))
     close(
         attend(array(6, 5), parameters=biased)["output"].value, attend(array(6, 5), parameters=drawn())["output"].value
     )

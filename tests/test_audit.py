@@ -39,7 +39,7 @@ def audited_alone(trace, stage):
 def planted(trace, name, operation):
     """The trace with another operation in one stage, and all that follows made from it."""
     stages = {stage.name: stage for stage in trace.stages}
-    stages[name] = replace(stages[name], operation=operation)
+    stages[name] = stages[name]._replace(operation=operation)
     for stage in trace.stages:
         inputs = [stages[each] for each in stage.inputs]
         if inputs:

@@ -1,7 +1,9 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
 import pytest
-from tab import at, becomes, expect, heading, parameters, served
+from tab import at, becomes, expect, heading, parameters
+
+from benchmarks.server import served
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +19,7 @@ def go(page, name):
 
 
 def test_a_deep_link_on_a_server_that_has_just_started(visit):
-    with served() as address:
+    with served() as (address, _):
         tab = visit(address=address)
         page = tab.open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
         expect(heading(page, "Scores become shares")).to_be_visible()
@@ -26,7 +28,7 @@ def test_a_deep_link_on_a_server_that_has_just_started(visit):
 
 
 def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
-    with served() as address:
+    with served() as (address, _):
         tab = visit(address=address)
         page = tab.open("worked_examples" + at(notebook="002"))
         expect(heading(page, "Attention needs no parameters")).to_be_visible()

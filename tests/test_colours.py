@@ -24,7 +24,8 @@ ROLES = {
     "": ("embeddings", "positions", "x", "context", "scores", "scaled", "mask", "masked", "attention"),
 }
 ROLE_OF = {stage: role for role, stages in ROLES.items() for stage in stages}
-THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+THEMES = {name: THEME[name] for name in ("light", "dark")}
 TRACE = trace_of(
     Settings("the cat sat", "le chat noir", n_heads=2, mask="causal", positions="sinusoidal", initialiser="pytorch")
 )

@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page import ROOT, opened, warnings
 from sinks import SINKS, WORDS
-from tab import becomes, expect, served
+from tab import becomes, expect
 
 from attnviz.text.steps import STEPS
 from attnviz.ui.escaping import WORD_JOINER, markdown
+from benchmarks.server import served
 
 MARKUP = "a, img, em, strong, code, del, h1, h2, ol, ul, blockquote, .katex, p [data-testid=stIconMaterial]"
 READ = f"""(keys) => keys.map((key) => {{
@@ -49,7 +50,7 @@ def test_a_word_in_the_banner_is_escaped(word):
 
 @pytest.mark.browser
 def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_markup(visit):
-    with served("tests/sinks.py") as address:
+    with served("tests/sinks.py") as (address, _):
         tab = visit(address=address)
         page = tab.open()
         expect(page.locator(f".st-key-segment_{len(WORDS) - 1} button")).to_be_visible()

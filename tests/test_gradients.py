@@ -14,6 +14,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.builder import Builder
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError
+from attnviz.core.numbers import Numbers
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -285,8 +286,8 @@ def test_the_caption_counts_a_key_that_was_given_as_a_word_and_a_mask_as_none():
     numbers = np.array([[[9.0, 9.0], [9.0, 9.0]], [[0.1, 0.2], [0.4, 0.3]]])  # the second head is asked for
     build = Builder()
     for name, rows in (("q", "query"), ("k", "key"), ("v", "key")):
-        build.give(name, numbers, ("head", rows, "d_k"), "given")
-    build.give("mask", np.array([[0.0, 9.0], [0.0, 0.0]]), ("query", "key"), "given")
+        build.give(name, Numbers.of(numbers), ("head", rows, "d_k"), "given")
+    build.give("mask", Numbers.of(np.array([[0.0, 9.0], [0.0, 0.0]])), ("query", "key"), "given")
     build.apply("scores", DotProducts(), "q", "k")
     build.apply("masked", Addition(hides=True), "scores", "mask")
     trace = Trace(tuple(build.stages.values()), {"query": ("a", "b"), "key": ("a", "b")})

@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import os
 import re
 import socket
+from urllib.parse import quote
 
 import pytest
 import uvicorn
-from asgi import ask, drive
+from asgi import ask, drive, run
 from hypothesis import given
 from hypothesis import strategies as st
 from starlette.applications import Starlette
@@ -15,14 +17,16 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Mount
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from uvicorn.protocols.http import h11_impl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from attnviz.server import guards, share, silence
+from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.server import addresses, chunks, cleanup, guards, timeout
 from attnviz.server.doors import is_open
-from attnviz.server.headers import Headers, policy
+from attnviz.server.headers import Headers, policy, set_policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
-from attnviz.server.log import MINUTE, Once, quieten
+from attnviz.server.log import MINUTE, Throttle, quieten
 from attnviz.server.messages import LARGEST, Messages, judged
 from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
 from attnviz.server.runs import Runs
@@ -83,14 +87,15 @@ def test_no_script_runs_but_streamlits_own_and_components():
 
 def test_a_course_page_may_embed_the_app(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_FRAME_ANCESTORS", "'self' https://course.example.edu")
-    headers = ask(Headers(PlainTextResponse("a page")), "/").headers
+    headers = ask(Headers(PlainTextResponse("a page"), set_policy()), "/").headers
     assert headers["content-security-policy"].endswith("frame-ancestors 'self' https://course.example.edu")
 
 
 @pytest.mark.parametrize("text", ["", " ", "'self'; script-src *", "'self', *", "'self'\r\nX: y"])
-def test_a_setting_cannot_undo_the_policy(text):
-    with pytest.raises(ValueError, match=r"takes origins"):
-        policy(text)
+def test_a_setting_cannot_undo_the_policy_and_no_server_starts_with_it(text, monkeypatch):
+    monkeypatch.setitem(os.environ, "ATTNVIZ_FRAME_ANCESTORS", text)
+    with pytest.raises(SystemExit, match=r"takes origins"):
+        guards.middleware()
 
 
 @pytest.mark.parametrize(
@@ -262,7 +267,7 @@ def test_who_does_not_read_is_not_heard():
         await task
         return taken
 
-    assert len(asyncio.run(story())) == 1
+    assert len(run(story())) == 1
 
 
 def run_of(*sent_back):
@@ -292,13 +297,14 @@ def run_of(*sent_back):
         await Runs(app)({"type": "websocket"}, receive, send)
         return taken[1]
 
-    return asyncio.run(story())
+    return run(story())
 
 
 def test_a_run_begins_when_the_one_before_has_ended(monkeypatch):
     large = ForwardMsg(delta={"new_element": {"text": {"body": "a" * 1_000}}})
     ended = ForwardMsg(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY, hash="0" * 64)
     assert len(ended.SerializeToString()) < 100
+    monkeypatch.setattr("attnviz.server.runs.PATIENCE", 60)  # however busy the machine is
     assert not run_of()
     assert not run_of(large)
     assert run_of(large, ended)
@@ -366,7 +372,7 @@ def test_a_rest_makes_good_for_what_was_early(monkeypatch):
 
 def all_guards(app):
     for each in reversed(guards.middleware()):
-        app = each.cls(app)
+        app = each.cls(app, *each.args)
     return app
 
 
@@ -386,26 +392,26 @@ def written(filter_, message, *arguments, line=1, level=logging.WARNING, error=N
 
 def test_a_thing_is_said_once_a_minute_with_its_count():
     now = [0.0]
-    once = Once(lambda: now[0])
-    assert written(once, "out of files") == "out of files"
-    assert [written(once, "out of files") for _ in range(2_047)] == [""] * 2_047
-    assert written(once, "another thing", line=2) == "another thing"
+    throttle = Throttle(lambda: now[0])
+    assert written(throttle, "out of files") == "out of files"
+    assert [written(throttle, "out of files") for _ in range(2_047)] == [""] * 2_047
+    assert written(throttle, "another thing", line=2) == "another thing"
     now[0] = MINUTE
-    assert written(once, "out of files") == "out of files (2,047 more before)"
-    assert len(once.last) == 2
+    assert written(throttle, "out of files") == "out of files (2,047 more before)"
+    assert len(throttle.last) == 2
 
 
 def test_what_a_visitor_sent_is_in_no_line():
-    once = Once()
+    throttle = Throttle()
     try:
         raise ValueError(MARKER)
     except ValueError as error:
         lines = [
-            written(once, "no fragment %s, %.3f", MARKER, 1.0, line=1),
-            written(once, f"never retrieved\nfuture: {MARKER}", line=2),
-            written(once, "Error", line=3, error=error),
-            written(once, error, line=4),
-            written(once, MARKER, line=5, level=logging.INFO),
+            written(throttle, "no fragment %s, %.3f", MARKER, 1.0, line=1),
+            written(throttle, f"never retrieved\nfuture: {MARKER}", line=2),
+            written(throttle, "Error", line=3, error=error),
+            written(throttle, error, line=4),
+            written(throttle, MARKER, line=5, level=logging.INFO),
         ]
     assert lines[:2] == ["no fragment …, …", "never retrieved"]
     assert re.fullmatch(r"Error: ValueError at test_guards\.py:\d+", lines[2])
@@ -442,29 +448,49 @@ def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):
         await first
         return guard.free
 
-    assert asyncio.run(story()) == 1
+    assert run(story()) == 1
+
+
+def test_sweeps_go_on_after_one_that_found_no_free_file(monkeypatch):
+    async def story():
+        swept = asyncio.Event()
+        found = iter([OSError("too many open files"), None])
+
+        def sweep(runtime):
+            error = next(found)
+            if error:
+                raise error
+            swept.set()
+
+        monkeypatch.setattr(cleanup, "sweep", sweep)
+        monkeypatch.setattr(cleanup, "get_instance", lambda: None)
+        monkeypatch.setattr(cleanup.config, "get_option", lambda _: 0.02)
+        async with cleanup.swept():
+            await asyncio.wait_for(swept.wait(), 20)
+
+    run(story())
 
 
 def test_little_is_read_from_one_connection_at_once(monkeypatch):
     monkeypatch.setattr(asyncio.selector_events._SelectorTransport, "max_size", 256 * 1024)
-    share.bound()
-    chunks = []
+    chunks.bound()
+    sizes = []
 
     class Reader(asyncio.Protocol):
         def data_received(self, data):
-            chunks.append(len(data))
+            sizes.append(len(data))
 
     async def story():
         ours, theirs = socket.socketpair()
         transport, _ = await asyncio.get_running_loop().connect_accepted_socket(Reader, ours)
         theirs.sendall(b"0" * 20_000)
-        while sum(chunks) < 20_000:
+        while sum(sizes) < 20_000:
             await asyncio.sleep(0)
         transport.close()
         theirs.close()
 
-    asyncio.run(story())
-    assert max(chunks) == share.BYTES
+    run(story())
+    assert max(sizes) == chunks.BYTES
 
 
 def test_all_that_serves_is_quiet(monkeypatch):
@@ -473,7 +499,7 @@ def test_all_that_serves_is_quiet(monkeypatch):
         monkeypatch.setattr(logging.getLogger(name), "filters", [])
     quieten()
     for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
-        assert [type(each) for each in logging.getLogger(name).filters] == [Once]
+        assert [type(each) for each in logging.getLogger(name).filters] == [Throttle]
 
 
 def said_by_uvicorn(app, asked):
@@ -492,37 +518,49 @@ def said_by_uvicorn(app, asked):
             writer.close()
         return answer
 
-    return asyncio.run(story())
+    return run(story())
+
+
+def test_the_longest_address_is_read_though_it_comes_in_chunks(monkeypatch):
+    monkeypatch.setattr(asyncio.selector_events._SelectorTransport, "max_size", chunks.BYTES)
+    monkeypatch.setattr(h11_impl, "DEFAULT_MAX_INCOMPLETE_EVENT_SIZE", 16_384)
+    addresses.bound()
+    longest = quote("\U0001f9d1" * MAX_CHARACTERS)
+    asked = f"GET /?sentence={longest}&context={longest} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+    assert b"a page" in said_by_uvicorn(PlainTextResponse("a page"), asked.encode())
 
 
 @pytest.fixture
-def looked(monkeypatch):
-    """Each connection is looked at quickly; how often that was."""
-    look, times = silence.look, []
+def checks(monkeypatch):
+    """Connections are checked quickly; how often they were."""
+    check, times = timeout.check, []
 
     def counted(*arguments):
         times.append(arguments)
-        look(*arguments)
+        check(*arguments)
 
     monkeypatch.setattr(H11Protocol, "connection_made", H11Protocol.connection_made)
-    monkeypatch.setattr(silence, "SECONDS", 0.02)
-    monkeypatch.setattr(silence, "look", counted)
-    silence.bound()
+    monkeypatch.setattr(timeout, "SECONDS", 0.02)
+    monkeypatch.setattr(timeout, "check", counted)
+    timeout.bound()
     return times
 
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+BODILESS = REQUEST[:-2] + b"Content-Length: 5\r\n\r\n"
 
 
-@pytest.mark.parametrize("asked", [b"", REQUEST[:-2], REQUEST + b"GET /"], ids=["none", "half", "next half"])
-def test_half_a_request_is_not_waited_for(looked, asked):
+@pytest.mark.parametrize(
+    "asked", [b"", REQUEST[:-2], REQUEST + b"GET /", BODILESS], ids=["none", "half", "next half", "no body"]
+)
+def test_half_a_request_is_not_waited_for(checks, asked):
     answer = said_by_uvicorn(PlainTextResponse("a page"), asked)
-    assert (b"a page" in answer) == (REQUEST in asked)
+    assert (b"a page" in answer) == (REQUEST in asked or asked == BODILESS)
 
 
-def test_a_long_answer_is_waited_for(looked):
+def test_a_long_answer_is_waited_for(checks):
     async def slow(scope, receive, send):
-        while len(looked) < 3:
+        while len(checks) < 3:
             await asyncio.sleep(0)
         await PlainTextResponse("a page")(scope, receive, send)
 

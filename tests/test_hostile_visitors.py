@@ -6,7 +6,6 @@ One server for all of it, allowed so few files that they can be used up.
 import asyncio
 import json
 import os
-import re
 import socket
 import sys
 import time
@@ -15,11 +14,12 @@ import urllib.request
 
 import pytest
 import websockets
+from asgi import run
 from page import ROOT
-from serving import free_port, running
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
@@ -66,9 +66,9 @@ def server(tmp_path_factory):
 @pytest.fixture
 def bystander(server):
     """Another person's page, which is to stay as it is; the log is to have nothing of what was typed."""
-    before = asyncio.run(page_of(server))
+    before = run(page_of(server))
     yield
-    assert asyncio.run(page_of(server)) == before
+    assert run(page_of(server)) == before
     assert MARKER not in server.log()
     assert "Traceback" not in server.log()
     assert server.process.poll() is None
@@ -98,7 +98,7 @@ def rerun(query="", widgets=(), **state):
 
 
 def test_a_probe_starts_no_session(server):
-    asyncio.run(page_of(server))
+    run(page_of(server))
     comes_to(lambda: server.fetch("/healthz"), "ok")
     before = server.files()
     for _ in range(10):
@@ -130,7 +130,7 @@ def test_another_page_cannot_listen(server, bystander, name, origin):
             pass
 
     with pytest.raises(websockets.exceptions.InvalidStatus, match="403"):
-        asyncio.run(listen())
+        run(listen())
 
 
 def wrong_states(visitor):
@@ -163,7 +163,7 @@ def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
                 await visitor.raw(rerun(widgets=states))
                 await visitor.finished()
 
-    asyncio.run(send())
+    run(send())
 
 
 @pytest.mark.parametrize("query", ["sentence=a+b&mask=window", "", "by_hand"])
@@ -216,7 +216,7 @@ def test_messages_of_any_kind_harm_nobody(server, bystander, messages):
             pass  # the bystander tells whether that was all
         visitor.socket.transport.abort()
 
-    asyncio.run(send())
+    run(send())
 
 
 def test_half_a_handshake_harms_nobody(server, bystander):
@@ -240,7 +240,7 @@ def test_a_closed_tab_gives_its_files_back(server):
 
     comes_to(lambda: server.files() < 25, True)
     before = server.files()
-    assert asyncio.run(visit()) - before <= 8 * 4 + 2
+    assert run(visit()) - before <= 8 * 4 + 2
     comes_to(lambda: server.files() <= before, True)
 
 
@@ -260,6 +260,7 @@ def test_a_run_out_of_files_writes_little_and_ends(server, bystander):
     comes_to(lambda: server.files() < FILES / 2, True)
 
 
-def test_what_was_logged_is_one_line_each(server):
-    lines = re.findall(r"^\d{4}-.*|^(?:WARNING|ERROR).*", server.log(), re.MULTILINE)
-    assert len(lines) < 40
+def test_all_of_the_log_is_short(server):
+    lines = server.log().splitlines()
+    assert len(lines) < 60
+    assert all(len(line) < 500 for line in lines), lines

@@ -21,7 +21,8 @@ from attnviz.text.steps import ENTRIES
 from attnviz.ui.viewer.bundle import bundle
 
 BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
-THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+_THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+THEMES = {name: _THEME[name] for name in ("light", "dark")}
 
 
 def test_node_s_own_tests_pass(node):

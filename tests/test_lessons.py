@@ -169,7 +169,7 @@ def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace)
 
 def test_a_stage_that_no_step_knows_is_noticed(monkeypatch):
     trace = TRACES["plain"]
-    unknown = replace(trace["scaled"], name="capped", inputs=("scaled",))
+    unknown = trace["scaled"]._replace(name="capped", inputs=("scaled",))
     monkeypatch.setitem(ENTRIES, "capped", Entry("Z^C_i", "Capped scores", "the scaled scores, capped"))
     trace = replace(trace, stages=(*trace.stages[:-1], unknown, trace.stages[-1]))
     assert {stage.name for stage in trace.stages if stage.inputs} - set(explained(trace)) == {"capped"}

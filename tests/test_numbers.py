@@ -84,6 +84,17 @@ def test_who_gave_an_array_may_write_into_it(name):
     assert numbers(trace.stages) == wanted
 
 
+def test_passes_share_parameters_that_nobody_can_write_into():
+    arrays = given()
+    parameters = Parameters(**{name: arrays[name] for name in SHAPES})
+    one, other = (attend(arrays["x"], arrays["context"], parameters=parameters) for _ in range(2))
+    for name in SHAPES:
+        arrays[name][...] = 99
+        assert one[name].value is other[name].value is getattr(parameters, name)
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(parameters, name)[...] = 99
+
+
 def test_a_pass_is_refused_or_all_of_its_numbers_are_finite():
     random, refused = np.random.default_rng(0), set()
     for _ in range(300):
@@ -110,9 +121,10 @@ def test_what_cancels_in_the_output_is_refused_in_the_contributions():
 def test_a_pass_takes_little_more_memory_than_its_stages():
     draw = np.random.default_rng(0).standard_normal
     x, w_o, mask = draw((128, 32)), draw((32, 32)), np.tri(128, dtype=bool)
-    parameters = Parameters(*(draw((4, 32, 8)) for _ in range(3)), w_o)
+    matrices = [*(draw((4, 32, 8)) for _ in range(3)), w_o]
     gc.collect()
     tracemalloc.start()
+    parameters = Parameters(*matrices)
     arrays = {id(stage.value): stage.value for stage in attend(x, parameters=parameters, mask=mask).stages}
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

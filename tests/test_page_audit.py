@@ -11,7 +11,9 @@ from attnviz.analysis.audit import Audit, audit
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.scene.answers import Answers
 from attnviz.ui.sections import audit as section
+from attnviz.ui.state import store
 
 AUDIT = ROOT / "pages" / "audit.py"
 
@@ -50,6 +52,7 @@ def test_a_large_pass_asks_before_it_is_audited(monkeypatch):
     monkeypatch.setattr(section, "PATIENCE", 1000)
     at = opened(AUDIT, sentence=SENTENCE)
     assert not at.success
+    assert at.button(key="run_audit").label.endswith("(about 1 second)")
     at.button(key="run_audit").click().run()
     assert verdict(at) == f"{Audit(tuple(audit(trace_of(Settings(SENTENCE))))).sentence(None)}."
 
@@ -69,6 +72,17 @@ def test_no_link_alone_has_a_large_pass_audited(monkeypatch):
     at = opened(AUDIT, changes=";".join(f"{cell}=0.5" for cell in first_cells), **address)
     assert not at.exception
     assert at.button(key="run_audit").label.startswith("Recompute ")
+
+
+def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
+    monkeypatch.setattr(store, "ANSWERS", Answers())
+    first = opened(AUDIT, sentence=SENTENCE)
+    monkeypatch.setattr(section, "audit", None)
+    again = opened(AUDIT, sentence=SENTENCE)
+    assert quiet(again)
+    assert verdict(again) == verdict(first)
+    assert again.markdown[-1].value == first.markdown[-1].value
+    assert opened(AUDIT, sentence=SENTENCE, changes="scores[0,0,0]=3").exception  # another pass is another's
 
 
 def one_key_short(self, attention, v):
@@ -95,6 +109,7 @@ def softmax_of_queries(self, masked):
 )
 def test_a_planted_mistake_is_named_on_the_page(monkeypatch, operation, compute, named):
     monkeypatch.setattr(operation, "compute", compute)
+    monkeypatch.setattr(store, "ANSWERS", Answers())
     at = opened(AUDIT, sentence=SENTENCE)
     assert not at.exception
     assert not at.success

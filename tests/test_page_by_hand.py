@@ -5,6 +5,7 @@ import json
 import re
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from page import ROOT, opened, quiet, texts, warnings
 
@@ -16,6 +17,7 @@ from attnviz.models.strings import tried
 from attnviz.models.training import passed, stages_for
 from attnviz.scene.scene import OWN
 from attnviz.ui.sections.blocks import PARTS
+from attnviz.ui.sections.heatmap import Chart, Side
 from attnviz.views.palette import NEGATIVE, POSITIVE
 
 PAGE = ROOT / "pages" / "by_hand.py"
@@ -254,3 +256,22 @@ def test_what_is_broken_is_marked():
     for changes, mark in (((), ":green[✓] The answer is "), (IDEAS[2].changes, ":red[✗] The answer is ")):
         said = texts(opened(PAGE, model="by-hand", changes=format_changes(changes)))
         assert any(text.startswith(mark) for text in said)
+
+
+def test_a_chart_is_what_plotly_itself_makes_of_it():
+    rows, columns = (
+        Side("a <b>", ("x", "y"), {"one": slice(0, 1), "two": slice(1, 2)}),
+        Side("", ("1", "1", "long one")),
+    )
+    for values, is_share in ((np.array([[0, 1e-300, -2.5], [1e6, 3, 0.1]]), False), (np.eye(2, 3), True)):
+        sent = Chart.of(values, rows, columns, is_share=is_share).figure.to_dict()
+        layout = {name: part for name, part in sent["layout"].items() if name != "template"}
+        assert go.Figure(sent["data"], layout).to_dict() == sent
+        np.testing.assert_array_equal(go.Figure([go.Heatmap(z=values)]).to_dict()["data"][0]["z"], sent["data"][0]["z"])
+
+
+def test_what_is_drawn_of_the_model_as_it_was_built_stays_so_beside_changes():
+    changes = format_changes((Change("w_q_1", (0, 0, 0), 7.0),))
+    built, changed, again = (matrix(opened(PAGE, model="by-hand", changes=each), "w_q_1") for each in ("", changes, ""))
+    np.testing.assert_array_equal(built, again)
+    assert (built[0, 0], changed[0, 0]) == (MODEL.arrays["w_q_1"][0, 0, 0], 7.0)

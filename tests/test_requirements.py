@@ -2,15 +2,22 @@
 
 import json
 import re
+import tomllib
 
 from packaging.requirements import Requirement
 from packaging.version import Version
 from page import ROOT
 
-RANGES = [Requirement(line) for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+RANGES = [Requirement(each) for each in PROJECT["dependencies"]]
 LOCK = (ROOT / "deploy" / "requirements.lock").read_text("utf-8")
 LOCKED = dict(re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.M))
 MADE = "made by deploy/lock, which makes both again"
+
+
+def test_the_package_and_a_clone_ask_for_the_same():
+    cloned = {Requirement(line) for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()}
+    assert {each for each in cloned if each.name != "pytest"} == set(RANGES), "pytest is for a clone alone"
 
 
 def test_the_lock_is_within_the_ranges():

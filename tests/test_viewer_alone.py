@@ -417,6 +417,24 @@ def test_arrows_of_the_map_lead_from_left_to_right(opened):
     assert all(x < to_x for x, *_, to_x, _ in ends)
 
 
+DRAWN = """() => [
+  ...[...document.querySelectorAll("canvas")].map((each) => each.toDataURL()),
+  ...[...document.querySelectorAll(".arrow")].map((each) => each.getAttribute("d")),
+]"""
+
+
+@pytest.mark.parametrize("step", ["softmax", "whole-pass"])
+def test_what_was_drawn_before_leaves_nothing_behind(opened, step):
+    documents = [{"heads": "4", "d_model": "32", "mask": "causal"}, {"sentence": "a b c", "seed": "3"}]
+    for document in documents:
+        page = opened(f"?step={step}", **document)
+        document["drawn"] = page.evaluate(DRAWN)
+    for document in (documents[0], documents[1], documents[0]):
+        settings = {name: value for name, value in document.items() if name != "drawn"}
+        page.evaluate("(given) => viewer.show(given)", json.loads(written(**settings)))
+        becomes(page, lambda: page.evaluate(DRAWN), document["drawn"])
+
+
 def test_each_head_has_a_picture_of_its_own_and_is_chosen_by_it(opened):
     page = opened("?step=softmax")
     pictures = page.locator(".heads canvas").evaluate_all("(all) => all.map((each) => each.toDataURL())")

@@ -17,6 +17,7 @@ from attnviz import Parameters, attend
 from attnviz.core.attention import attend_projected
 from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
+from attnviz.core.numbers import Numbers
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.examples import EXAMPLES, algorithm3, masked, onehot
@@ -409,7 +410,7 @@ def test_sum_normalised_rows_add_up_to_1_and_hidden_keys_count_0():
 @pytest.mark.parametrize("row", [[1.0, -1.0], [0.0, 0.0], [1.7e308, 1.7e308]])
 def test_a_row_without_a_usable_sum_is_refused(row):
     build = Builder()
-    build.give("masked", np.array([[row]]), ("head", "query", "key"), "given")
+    build.give("masked", Numbers.of(np.array([[row]])), ("head", "query", "key"), "given")
     with pytest.raises(ArrayError, match="Use softmax"):
         build.apply("attention", SumNormalise(), "masked")
 

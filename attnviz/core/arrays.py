@@ -1,48 +1,47 @@
 """Arrays: what attention accepts of those that people give, with a sentence for what it doesn't."""
 
+import math
+
 import numpy as np
 
 from attnviz.core.errors import ArrayError
+from attnviz.core.numbers import Numbers
 
 
-def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> np.ndarray:
-    """The array as float64, if its numbers are real and its axes these; else ArrayError."""
-    array = _array(name, array, np.float64)
+def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
+    """The numbers of a copy of the array, if they are real and finite and its axes these; else ArrayError."""
+    array = _copied(name, array, np.float64)
     if array.ndim != len(axes) or 0 in array.shape:
         raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
-    return array
-
-
-def finite(name: str, array: np.ndarray) -> np.ndarray:
-    """The array, if all of its numbers are finite; else ArrayError."""
-    wrong = np.count_nonzero(~np.isfinite(array))
-    if wrong:
+    numbers = Numbers.of(array)
+    if not numbers.largest < math.inf:
+        wrong = np.count_nonzero(~np.isfinite(array))
         raise ArrayError(f"{name} must hold finite numbers; got {wrong} that are not.")
-    return array
+    return numbers
 
 
-def _array(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarray:
+def _copied(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarray:
     try:
         array = np.asarray(value)
-        if np.iscomplexobj(array):
+        if array.dtype.kind == "c":
             raise TypeError
-        return np.asarray(array, dtype=dtype)
+        return np.array(array, dtype=dtype, order="C")
     except (TypeError, ValueError, OverflowError):
         raise ArrayError(f"{name} must be an array of real numbers; got {type(value).__name__}.") from None
 
 
-def fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> np.ndarray:
-    """The mask, of booleans or float64, if it fits; all keys visible where there is none; else ArrayError."""
+def fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> Numbers:
+    """Those of a copy of the mask, of booleans or float64, if it fits; all visible without one; else ArrayError."""
     if mask is None:
-        return np.ones((n_queries, n_keys), dtype=bool)
-    mask = _array("mask", mask)
+        return Numbers.of(np.ones((n_queries, n_keys), dtype=bool))
+    mask = _copied("mask", mask)
     if mask.shape not in ((n_queries, n_keys), (n_heads, n_queries, n_keys)):
         raise ArrayError(
             f"mask must have the shape (queries, keys) = {(n_queries, n_keys)} or "
             f"(heads, queries, keys) = {(n_heads, n_queries, n_keys)}; got {mask.shape}."
         )
     if mask.dtype == bool:
-        return mask
+        return Numbers.of(mask)
     if not np.issubdtype(mask.dtype, np.floating):
         raise ArrayError(
             f"mask must be boolean (True is visible) or float (added to the scores); got {mask.dtype}. "
@@ -50,4 +49,4 @@ def fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: 
         )
     if np.isnan(mask).any() or np.isposinf(mask).any():
         raise ArrayError("A float mask may hold finite numbers and -inf; got NaN or inf.")
-    return mask.astype(np.float64)
+    return Numbers.of(mask.astype(np.float64))

@@ -143,7 +143,7 @@ def attend(
         passed_on = list(build.stages)[-1]
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
-        answer(build, real("w_u", w_u, ("d_out", "answers")))
+        answer(build, w_u)
     return Trace(tuple(build.stages.values()), {})
 
 

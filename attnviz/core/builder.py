@@ -1,8 +1,7 @@
 """Builder: stages being made, one after the other."""
 
-import numpy as np
-
 from attnviz.core.layers import layered
+from attnviz.core.numbers import Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.stage import Stage
 
@@ -16,23 +15,23 @@ class Builder:
 
     def __init__(self) -> None:
         self.stages: dict[str, Stage] = {}
-        self._names: dict[str, str] = {}
+        self._here: dict[str, Stage] = {}
         self._layer = 0
 
     def __contains__(self, name: str) -> bool:
-        return name in self._names
+        return name in self._here
 
     def __getitem__(self, name: str) -> Stage:
-        return self.stages[self._names[name]]
+        return self._here[name]
 
     def begin_layer(self, number: int, x: str) -> None:
         """Number the stages that follow, and have `x` stand for the stage of that full name; 0 follows all layers."""
-        shared = {name: full for name, full in self._names.items() if name == full}
-        self._names, self._layer = {**shared, "x": x}, number
+        shared = {name: stage for name, stage in self._here.items() if name == stage.name}
+        self._here, self._layer = {**shared, "x": self.stages[x]}, number
 
-    def give(self, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
+    def give(self, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
-        self._add(Stage.given(name if shared else layered(name, self._layer), value, axes, recipe), name)
+        self._add(Stage.given(name if shared else layered(name, self._layer), numbers, axes, recipe), name)
 
     def apply(self, name: str, operation: Operation, *inputs: str) -> None:
         """Add the stage that `operation` makes of earlier ones.
@@ -45,5 +44,4 @@ class Builder:
         self._add(Stage.computed(layered(name, self._layer), operation, [self[each] for each in inputs]), name)
 
     def _add(self, stage: Stage, name: str) -> None:
-        self.stages[stage.name] = stage
-        self._names[name] = stage.name
+        self.stages[stage.name] = self._here[name] = stage

@@ -48,7 +48,7 @@ def pytorch(d_model: int, n_heads: int, seed: int) -> Parameters:
     glorot = math.sqrt(3.0) * math.sqrt(2.0 / (d_model + 3 * d_model))
     in_weight = torchstream.uniform(random, glorot, (3, d_model, d_model))
     w_q, w_k, w_v = (banded(rows.T, n_heads) for rows in in_weight)
-    return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T.copy())
+    return Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=out_weight.T)
 
 
 def _drawn(d_model: int, n_heads: int, seed: int, draw: Callable) -> Parameters:

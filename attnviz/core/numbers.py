@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
+
+from attnviz.core.operations.operation import Operation
 
 TINY = 1e-150
 """Squares of smaller numbers vanish."""
@@ -23,27 +25,38 @@ class Numbers:
         What none of them is larger than, whatever its sign; inf where some hide keys. It is known before they are made.
     """
 
-    __slots__ = ("_array", "_make", "largest")
+    __slots__ = ("_array", "_made_by", "largest")
 
-    def __init__(self, make: Callable[[], np.ndarray] | None, largest: float, array: np.ndarray | None = None) -> None:
-        self._make = make
-        self._array = array
+    def __init__(
+        self,
+        largest: float,
+        array: np.ndarray | None,
+        made_by: tuple[Operation, Sequence[Numbers]] | None = None,
+    ) -> None:
         self.largest = largest
+        self._array = array
+        self._made_by = made_by
 
     @classmethod
     def of(cls, array: np.ndarray) -> Numbers:
         """Those of an array that is ours, and that nobody writes into from now on."""
-        array.flags.writeable = False
-        return cls(None, _largest(array), array)
+        array.setflags(write=False)
+        return cls(_largest(array), array)
+
+    @classmethod
+    def asked_for(cls, largest: float, operation: Operation, inputs: Sequence[Numbers]) -> Numbers:
+        """Those that an operation makes of others when someone asks for them."""
+        return cls(largest, None, (operation, inputs))
 
     @property
     def array(self) -> np.ndarray:
         """The array. Two threads that ask at once may both make it; they make the same numbers."""
-        make = self._make
-        if make is not None:
-            array = make()
-            array.flags.writeable = False
-            self._array, self._make = array, None
+        made_by = self._made_by
+        if made_by is not None:
+            operation, inputs = made_by
+            array = operation.compute(*[each.array for each in inputs])
+            array.setflags(write=False)
+            self._array, self._made_by = array, None
         return self._array
 
 

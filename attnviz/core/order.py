@@ -1,10 +1,8 @@
 """Order: which stage follows which, within a layer and after the last."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from attnviz.core.arrays import finite, fitting_mask, real
+from attnviz.core.arrays import fitting_mask, real
 from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
@@ -18,22 +16,21 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.parameters import PARAMETER_AXES, Parameters
+from attnviz.core.stage import Stage
 
 
 def project(build: Builder, parameters: Parameters) -> None:
     """The parameters, and the stages q, k and v that they make of x and the context."""
-    given = {name: getattr(parameters, name) for name in PARAMETER_AXES}
-    given = {name: real(name, w, PARAMETER_AXES[name]) for name, w in given.items() if w is not None}
-    n_heads = _number_of_heads(given)
+    for name, numbers in parameters.numbers.items():
+        build.give(name, numbers, PARAMETER_AXES[name], "given")
     keys_from = "context" if "context" in build else "x"
-    for name, value in given.items():
-        _give_parameter(build, name, value, n_heads, keys_from)
     for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
-        if f"w_{name}" in build:
-            matrices = [each for each in (f"w_{name}", f"b_{name}") if each in build]
-            build.apply(name, Projection(rows), source, *matrices)
-        else:
-            build.apply(name, Identity(rows, n_heads), source)
+        matrix, bias = f"w_{name}", f"b_{name}"
+        if matrix not in build:
+            build.apply(name, Identity(rows, parameters.n_heads), source)
+            continue
+        _check_rows(matrix, build[matrix], build[source])
+        build.apply(name, Projection(rows), source, matrix, *((bias,) if bias in build else ()))
 
 
 def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
@@ -47,13 +44,14 @@ def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise:
 
     n_heads, n_queries, n_keys = q.shape[0], q.shape[1], k.shape[1]
     visible = fitting_mask(mask, n_heads, n_queries, n_keys)
-    factor = None if scale is None else float(finite("scale", real("scale", scale, ())))
+    is_boolean = visible.array.dtype == bool
+    factor = None if scale is None else float(real("scale", scale, ()).array)
     build.apply("scores", DotProducts(), "q", "k")
     build.apply("scaled", Scale(q.shape[-1], factor), "scores")
     if "mask" not in build:
         recipe = "no mask: every key is visible" if mask is None else "given"
-        build.give("mask", visible, ("head", "query", "key")[-visible.ndim :], recipe, shared=True)
-    build.apply("masked", Hide() if visible.dtype == bool else Addition(hides=True), "scaled", "mask")
+        build.give("mask", visible, ("head", "query", "key")[-visible.array.ndim :], recipe, shared=True)
+    build.apply("masked", Hide() if is_boolean else Addition(hides=True), "scaled", "mask")
     build.apply("attention", normalise(), "masked")
     build.apply("heads", WeightedSum(), "attention", "v")
     build.apply("concat", Concatenation(), "heads")
@@ -77,33 +75,15 @@ def add_residual(build: Builder) -> None:
 
 def answer(build: Builder, w_u: np.ndarray) -> None:
     """The stages from what the last layer passes on to a probability for each answer."""
-    if w_u.shape[0] != build["x"].shape[-1]:
+    build.give("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"), "given")
+    if build["w_u"].shape[0] != build["x"].shape[-1]:
         raise ArrayError(f"w_u must have {build['x'].shape[-1]} rows, one for each number of a token; got {w_u.shape}.")
-    build.give("w_u", w_u, ("d_model", "answer"), "given")
     build.apply("logits", Projection("query"), "x", "w_u")
     build.apply("probabilities", Softmax(), "logits")
 
 
-def _number_of_heads(given: Mapping[str, np.ndarray]) -> int:
-    counts = {name: len(given[name]) for name in ("w_q", "w_k", "w_v") if name in given}
-    if len(set(counts.values())) > 1:
-        raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
-    return next(iter(counts.values()), 1)
-
-
-def _give_parameter(build: Builder, name: str, value: np.ndarray, n_heads: int, keys_from: str) -> None:
-    """Add a parameter as a stage, once its shape fits what it is multiplied with or added to."""
-    kind, letter = name.split("_")
-    if kind == "b":
-        if f"w_{letter}" not in build:
-            raise ArrayError(f"{name} is added after a projection; got no w_{letter}. Give both or neither.")
-        w = build[f"w_{letter}"]
-        expected = (*w.shape[:-2], w.shape[-1])
-    elif letter == "o":
-        expected = value.shape
-    else:
-        source = build["x" if letter == "q" else keys_from]
-        expected = (n_heads, source.shape[-1], value.shape[-1])
-    if value.shape != expected:
-        raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {value.shape}.")
-    build.give(name, value, PARAMETER_AXES[name], "given")
+def _check_rows(name: str, w: Stage, source: Stage) -> None:
+    """Raise ArrayError unless a matrix has a row for each number of the vectors that it is multiplied with."""
+    expected = (w.shape[0], source.shape[-1], w.shape[2])
+    if w.shape != expected:
+        raise ArrayError(f"{name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")

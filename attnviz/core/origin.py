@@ -36,3 +36,7 @@ class Origin:
     read: Literal["", "last", "each"] = ""
     right: tuple[str | None, ...] = ()
     layers: tuple[str, ...] = ()
+
+
+GIVEN = Origin()
+"""That of parameters that someone chose."""

@@ -1,8 +1,13 @@
 """Parameters: the matrices of attention, drawn from a seed, learnt, or chosen by hand."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+
+from attnviz.core.arrays import real
+from attnviz.core.errors import ArrayError
+from attnviz.core.numbers import Numbers
 
 PARAMETER_AXES = {
     "w_q": ("head", "d_model", "d_k"),
@@ -24,6 +29,8 @@ class Parameters:
     Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of
     each head; without `w_o` the pass ends with the concatenation.
 
+    The arrays are copied once, when these are made, and nobody can write into the copies: passes share them.
+
     Attributes
     ----------
     w_q, w_k : ndarray (heads, d_in, d_k), optional
@@ -32,6 +39,11 @@ class Parameters:
     b_q, b_k : ndarray (heads, d_k), optional
     b_v : ndarray (heads, d_v), optional
     b_o : ndarray (d_out,), optional
+
+    Raises
+    ------
+    ArrayError
+        If one has other axes, or a number that is not real or not finite, or they do not fit each other.
     """
 
     w_q: np.ndarray | None = None
@@ -43,12 +55,43 @@ class Parameters:
     b_v: np.ndarray | None = None
     b_o: np.ndarray | None = None
 
+    def __post_init__(self):
+        for name, numbers in self.numbers.items():
+            object.__setattr__(self, name, numbers.array)
+        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.numbers}
+        if len(set(counts.values())) > 1:
+            raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
+        for letter in "qkvo":
+            self._check_bias(f"b_{letter}", f"w_{letter}")
+
+    @cached_property
+    def numbers(self) -> dict[str, Numbers]:
+        """Those that are given, by their names."""
+        given = {name: getattr(self, name) for name in PARAMETER_AXES}
+        return {name: real(name, array, PARAMETER_AXES[name]) for name, array in given.items() if array is not None}
+
+    @cached_property
+    def n_heads(self) -> int:
+        """How many heads they are for; 1 where nothing is projected."""
+        return next((len(w) for w in (self.w_q, self.w_k, self.w_v) if w is not None), 1)
+
+    def _check_bias(self, name: str, projection: str) -> None:
+        """Raise ArrayError unless a bias fits the projection that it is added to."""
+        b, w = getattr(self, name), getattr(self, projection)
+        if b is None:
+            return
+        if w is None:
+            raise ArrayError(f"{name} is added after a projection; got no {projection}. Give both or neither.")
+        expected = (*w.shape[:-2], w.shape[-1])
+        if b.shape != expected:
+            raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {b.shape}.")
+
 
 def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:
     """Cut a matrix (d_in, heads * d) into one band of columns for each head, (heads, d_in, d).
 
     The heads' small matrices are one big matrix cut: `x @ matrix` holds every
-    head's projection, side by side.
+    head's projection, side by side. The bands are views of it.
     """
     d_in, columns = matrix.shape
-    return matrix.reshape(d_in, n_heads, columns // n_heads).swapaxes(0, 1).copy()
+    return matrix.reshape(d_in, n_heads, columns // n_heads).swapaxes(0, 1)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
+from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.core.arrays import finite
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split
@@ -19,8 +18,7 @@ from attnviz.core.operations.source import Source
 from attnviz.core.terms import Cell
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(NamedTuple):
     """A named array and the operation that made it from earlier stages.
 
     Attributes
@@ -50,18 +48,9 @@ class Stage:
     overridden: frozenset[tuple[int, ...]] = frozenset()
 
     @classmethod
-    def given(cls, name: str, value: np.ndarray, axes: tuple[str, ...], recipe: str) -> Stage:
-        """The stage of an array that comes from nothing; it is copied, so that whoever gave it may write into it.
-
-        Raises
-        ------
-        ArrayError
-            If a number is not finite, and hides no key.
-        """
-        numbers = Numbers.of(value.copy())
-        if not numbers.largest < math.inf and split(name)[0] not in HIDEABLE:
-            finite(name, value)
-        return cls(name, numbers, axes, value.shape, Source(recipe))
+    def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str) -> Stage:
+        """The stage of numbers that come from nothing."""
+        return cls(name, numbers, axes, numbers.array.shape, Source(recipe))
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
@@ -76,7 +65,7 @@ class Stage:
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers(partial(_made, operation, inputs), largest)
+            numbers = Numbers.asked_for(largest, operation, [each.numbers for each in inputs])
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
@@ -113,21 +102,21 @@ class Stage:
         value = made.value.copy()
         for index in self.overridden:
             value[index] = self.value[index]
-        return replace(self, numbers=Numbers.of(value))
+        return self._replace(numbers=Numbers.of(value))
 
     def renamed(self, names: Mapping[str, str]) -> Stage:
         """The stage with other names for it and for what it reads."""
-        return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
+        return self._replace(name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
     def holding(self, value: np.ndarray) -> Stage:
         """The stage with other numbers in it."""
-        return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
+        return self._replace(numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
         """The stage with `number` at `index`, or in all cells whose index begins so."""
         value = self.value.copy()
         value[index] = number
-        return replace(self, numbers=Numbers.of(value), overridden=self.overridden | {index})
+        return self._replace(numbers=Numbers.of(value), overridden=self.overridden | {index})
 
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""
@@ -147,10 +136,6 @@ class Stage:
                 f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.name}. "
                 "Give a finite number."
             )
-
-
-def _made(operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:
-    return operation.compute(*[each.value for each in inputs])
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:

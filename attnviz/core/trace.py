@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,7 @@ from attnviz.core.errors import ChangeError
 from attnviz.core.layers import alone, layered, split
 from attnviz.core.operations.rule import Rule
 from attnviz.core.operations.source import Source
-from attnviz.core.origin import Origin
+from attnviz.core.origin import GIVEN, Origin
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
@@ -39,7 +39,7 @@ class Trace:
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
     changes: tuple[Change, ...] = ()
-    origin: Origin = field(default_factory=Origin)
+    origin: Origin = GIVEN
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -251,7 +251,7 @@ class Trace:
         return replace(
             self,
             stages=tuple(
-                replace(stage, operation=Source(recipes[stage.name])) if stage.name in recipes else stage
+                stage._replace(operation=Source(recipes[stage.name])) if stage.name in recipes else stage
                 for stage in self.stages
             ),
         )

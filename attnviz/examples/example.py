@@ -1,6 +1,7 @@
 """Worked examples: a notebook as its variants, print-outs and mistakes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from attnviz.examples.mistake import Mistake
 from attnviz.examples.printout import Agreement, Number, PrintOut
@@ -55,7 +56,7 @@ class Example:
         """Every published number beside the computed one."""
         return tuple(number for print_out in self.print_outs for number in print_out.numbers)
 
-    @property
+    @cached_property
     def agreement(self) -> Agreement:
         """How many of them agree, and how closely."""
         return Agreement.of(self.numbers)

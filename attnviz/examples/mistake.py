@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,9 +17,9 @@ class Side:
     what: str
     compute: Callable[[], ArrayLike]
 
-    @property
+    @cached_property
     def value(self) -> np.ndarray:
-        """Its numbers; a wrong one may be NaN or inf, and does not warn."""
+        """Its numbers, computed once; a wrong one may be NaN or inf, and does not warn."""
         with np.errstate(all="ignore"):
             return np.asarray(self.compute())
 

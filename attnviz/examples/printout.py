@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 
 import numpy as np
@@ -89,9 +89,9 @@ class PrintOut:
     slack: float = 0.0
     why: str = ""
 
-    @property
+    @cached_property
     def numbers(self) -> tuple[Number, ...]:
-        """Each published number beside the computed one."""
+        """Each published number beside the computed one, computed once."""
         computed = np.ravel(self.computed())[: len(self.published)].tolist()
         return tuple(
             Number(text, float(value), self._last_place(text), self.slack)

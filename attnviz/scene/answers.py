@@ -84,16 +84,27 @@ class Answers:
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
         self._closed = closed()
+        self._passes: dict[Key, Trace] = {}  # those of the closed set
         self._kept: dict[Key, Answer] = {}
         self._waiting: dict[str, deque[Key]] = {}
         self._clock = count()
         self._lock = threading.Lock()
 
     def original(self, scene: Scene) -> Trace:
-        """The pass of a scene before any number is set by hand (see `pass_of`)."""
+        """The pass of a scene before any number is set by hand (see `pass_of`).
+
+        Of the closed set it is kept for pages that send no document too.
+        """
+        key = key_of(scene)
         with self._lock:
-            kept = self._kept.get(key_of(scene))
-        return kept.original if kept else pass_of(scene)
+            kept, original = self._kept.get(key), self._passes.get(key)
+        if kept or original:
+            return kept.original if kept else original
+        original = pass_of(scene)
+        if key in self._closed:
+            with self._lock:
+                self._passes[key] = original
+        return original
 
     def written(
         self, fitted: Fitted, asker: str, *, asked: Sequence[int] = (), slopes_of: str = "", arrival: int = 0

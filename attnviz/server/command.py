@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
         "--allow-host",
         action="append",
         metavar="NAME",
-        help="the name in the links to the app, as in attnviz.example.edu, if it has one: it answers under no other",
+        help="a host name that the app answers to, as in attnviz.example.edu; it then answers to no other",
     )
     return parser
 
@@ -41,7 +41,10 @@ def _of(asked: argparse.Namespace) -> dict[str, object]:
         "server.address": asked.address,
         "server.allowedHosts": asked.allow_host,
     }
-    if asked.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
+    names = [name for name in asked.allow_host or () if "*" not in name]
+    if names:  # at any other address it would be refused
+        options["browser.serverAddress"] = names[0]
+    elif asked.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
         options["browser.serverAddress"] = _own_address()
     return {name: value for name, value in options.items() if value is not None}
 

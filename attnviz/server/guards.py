@@ -8,17 +8,17 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import scripts, share, silence
+from attnviz.server import addresses, chunks, scripts, timeout
+from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
-from attnviz.server.headers import Headers
+from attnviz.server.headers import Headers, set_policy
 from attnviz.server.hosts import Hosts
-from attnviz.server.leaving import swept
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
 from attnviz.server.pace import Pace
-from attnviz.server.ready import get_ready
 from attnviz.server.runs import Runs
 from attnviz.server.seats import Seats
+from attnviz.server.warmup import warm_up
 
 
 def routes() -> list[BaseRoute]:
@@ -28,16 +28,18 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    return [Middleware(guard) for guard in (Headers, Hosts, Doors, Seats, Pace, Messages, Runs)]
+    others = (Hosts, Doors, Seats, Pace, Messages, Runs)
+    return [Middleware(Headers, set_policy()), *map(Middleware, others)]
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served."""
     quieten()
-    get_ready()
-    share.bound()
-    silence.bound()
+    warm_up()
+    addresses.bound()
+    chunks.bound()
+    timeout.bound()
     async with swept():
         yield
 

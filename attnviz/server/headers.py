@@ -51,13 +51,21 @@ def _inline_scripts() -> str:
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
+def set_policy() -> str:
+    """The policy with the pages that the operator has set; where they are none, the server doesn't start."""
+    try:
+        return policy(os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'"))
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+
+
 class Headers:
     """Adds the headers to every answer."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, policy: str) -> None:
         self.app = app
         self.headers = {
-            "Content-Security-Policy": policy(os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'")),
+            "Content-Security-Policy": policy,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "same-origin",  # an address holds what a person typed
         }

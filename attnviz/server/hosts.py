@@ -1,9 +1,9 @@
-"""Under which names the app answers, and whose pages may talk to it.
+"""Which host names the app answers to, and whose pages may talk to it.
 
-A page of somebody else's can have its own name lead to this machine, and then
-read what the app shows as if it were its own. An address of numbers can't be
-led elsewhere, so those and this machine's names are enough for a class room;
-`server.allowedHosts` says any other.
+Somebody else can point a name of theirs at this machine (DNS rebinding), and
+their page then reads the app as if it were its own. Nobody can do that with an
+IP address, so IP addresses and this machine's own names are enough for a
+classroom; `server.allowedHosts` names any others.
 """
 
 from collections.abc import Sequence
@@ -18,17 +18,17 @@ from starlette.websockets import WebSocketClose
 from streamlit import config
 
 LOCAL = ("localhost", "*.localhost", "*.streamlit.app")
-"""Names that nobody else can lead to this machine: its own, and those that Community Cloud gives out."""
+"""Names that nobody else can point at this machine: its own, and those that Community Cloud gives out."""
 
 _PROBES = ("/healthz", "/_stcore/health")
 _REFUSED = (
-    "This app does not answer under the name in the address. Open it by its numbers, as in http://192.0.2.7:8501, "
-    "or have its operator add the name to server.allowedHosts."
+    "This app does not answer to the host name in the address. Open it by its IP address, as in http://192.0.2.7:8501, "
+    "or ask its operator to allow the name (attnviz --allow-host NAME, or server.allowedHosts)."
 )
 
 
 def answers_to(host: str, names: Sequence[str]) -> bool:
-    """Whether a Host header is one of `names`, as in `*.example.com`; without any, whether nobody could have led it."""
+    """Whether a Host header is one of `names`, as in `*.example.com`; without any, whether it can only be ours."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -16,7 +16,7 @@ _SLOT = re.compile(r"%[-#0 +]*\d*(\.\d+)?[a-z]")
 _LOGGERS = ("asyncio", "uvicorn", "websockets", "streamlit")
 
 
-class Once(logging.Filter):
+class Throttle(logging.Filter):
     """Lets each thing pass once a minute, as one line, with how often it has happened meanwhile.
 
     A thing is a place in the code that writes and the kind of error, so there are only so many.
@@ -65,7 +65,7 @@ def _place(error: BaseException | None) -> str:
 
 def quieten() -> None:
     """Have what serves the app say each thing once."""
-    once = Once()
+    throttle = Throttle()
     for name in (*_LOGGERS, *logging.root.manager.loggerDict):
         if name.partition(".")[0] in _LOGGERS:
-            logging.getLogger(name).addFilter(once)
+            logging.getLogger(name).addFilter(throttle)

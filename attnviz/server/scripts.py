@@ -10,7 +10,7 @@ _KEPT = "public, max-age=31536000, immutable"
 
 
 def route() -> Route:
-    """The route of the viewer's script; an older page, after an update of the server, gets the new one once."""
+    """The route of the viewer's script, under any name: a page from before an update asks for the one it knew."""
     return Route("/viewer/{name}.js", _script)
 
 

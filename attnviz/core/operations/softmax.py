@@ -1,6 +1,7 @@
 """Softmax: a row of scores becomes shares that add up to 1."""
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,7 @@ class Softmax(Operation):
 
     def _parts(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each row's maximum, its exponentials and their sum."""
-        largest = masked.max(axis=-1, keepdims=True, initial=np.finfo(float).min)
+        largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
         exponentials = masked - largest
         np.exp(exponentials, out=exponentials)
         return largest, exponentials, exponentials.sum(axis=-1, keepdims=True)

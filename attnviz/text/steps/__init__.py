@@ -4,6 +4,7 @@ Which steps a trace has, and what they say, follows from its stages.
 """
 
 from dataclasses import replace
+from functools import lru_cache
 
 from attnviz.core.layers import split
 from attnviz.core.once import once
@@ -37,6 +38,7 @@ ENTRIES: dict[str, Entry] = {
 """What the steps say of each stage, by its name without a layer."""
 
 
+@lru_cache(maxsize=256)  # more than there are stages
 def entry(name: str) -> Entry:
     """What the vocabulary says of a stage."""
     own, layer = split(name)

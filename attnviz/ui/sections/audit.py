@@ -3,12 +3,14 @@
 import streamlit as st
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
+from attnviz.core.once import once
 from attnviz.core.trace import Trace
+from attnviz.text.wording import counted
 from attnviz.ui.escaping import markdown
 from attnviz.ui.state.turns import in_turns
 
-PATIENCE = 80_000  # terms that are recomputed without asking, so by a link alone: a quarter of a second
-TERMS_A_SECOND = 200_000  # measured on one machine, pauses counted; only for telling how long it may take
+PATIENCE = 80_000  # terms that are recomputed without asking, so by a link alone
+TERMS_A_SECOND = 200_000  # about, pauses counted: to say how long it may take
 
 
 def wanted(trace: Trace) -> bool:
@@ -17,14 +19,15 @@ def wanted(trace: Trace) -> bool:
     if n <= PATIENCE:
         return True
     return st.button(
-        f"Recompute {n:,} terms (about {max(n // TERMS_A_SECOND, 1)} seconds)",
+        f"Recompute {n:,} terms (about {counted(max(n // TERMS_A_SECOND, 1), 'second')})",
         key="run_audit",
         type="primary",
     )
 
 
+@once
 def run(trace: Trace) -> Audit:
-    """Recompute slice by slice, with a bar that tells how far it is."""
+    """Recompute slice by slice, with a bar that tells how far it is; a pass that is kept is recomputed once."""
     n_cells = sum(stage.value.size for stage in trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0

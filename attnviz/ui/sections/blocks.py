@@ -1,6 +1,7 @@
 """The parameters of the model built by hand, block by block: what each matrix reads, and where it puts it."""
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import streamlit as st
@@ -10,7 +11,7 @@ from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
 from attnviz.models.ideas import IDEAS, parameters_with
 from attnviz.text.wording import counted
 from attnviz.ui.sections import heatmap
-from attnviz.ui.sections.heatmap import Side
+from attnviz.ui.sections.heatmap import Chart, Side
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -125,9 +126,20 @@ def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
             value = parameters[matrix.name]
             with st.container(width="content", key=shown.key(f"matrix_{matrix.name}")):
                 st.markdown(f"${matrix.symbol}$ · {purpose(matrix, value)}", width=300)
-                heatmap.draw(
-                    value[0] if value.ndim == 3 else value, matrix.rows, matrix.columns, key=shown.key(matrix.name)
-                )
+                is_built = value is MODEL.arrays[matrix.name]
+                chart = _built(part, matrix.name) if is_built else _chart(matrix, value)
+                heatmap.draw(chart, shown.key(matrix.name))
+
+
+def _chart(matrix: Matrix, value: np.ndarray) -> Chart:
+    return Chart.of(value[0] if value.ndim == 3 else value, matrix.rows, matrix.columns)
+
+
+@cache
+def _built(part: str, name: str) -> Chart:
+    """The chart of a parameter as it was built, made once in a process."""
+    matrix = next(matrix for matrix in PARTS[part] if matrix.name == name)
+    return _chart(matrix, MODEL.arrays[name])
 
 
 def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:

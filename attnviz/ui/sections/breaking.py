@@ -1,6 +1,7 @@
 """Some parameters of the model built by hand set to others: which strings break."""
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import streamlit as st
 
@@ -41,7 +42,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
     for change in changes:
         if change not in of_all:
             st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
-    st.markdown(f"{verdict(tried(of_all))} {chosen.lesson if chosen else ''}")
+    st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
 
 
 def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
@@ -54,13 +55,15 @@ def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
     )
     with st.container(horizontal=True, gap="large"):
         with st.container(width="content"):
-            _by_length(results)
+            st.markdown(_by_length(shared(changes)))
         with st.container():
             _examples(shown, results, changes)
 
 
-def verdict(results: Sequence[Tried]) -> str:
+@lru_cache(maxsize=64)
+def verdict(changes: tuple[Change, ...]) -> str:
     """How many strings are answered right, and how many of them exactly."""
+    results = tried(changes)
     n_right, n_exact = sum(each.is_right for each in results), sum(each.is_exact for each in results)
     if n_exact == len(results):
         return f"All **{len(results)}** strings are answered right, and exactly: one 1 and otherwise 0."
@@ -68,7 +71,10 @@ def verdict(results: Sequence[Tried]) -> str:
     return f"Of {len(results)} strings **{n_right}** are answered right, **{n_exact}** of them exactly; {broken}."
 
 
-def _by_length(results: Sequence[Tried]) -> None:
+@lru_cache(maxsize=64)
+def _by_length(changes: tuple[Change, ...]) -> str:
+    """The same for each length, as a table."""
+    results = tried(changes)
     rows = [[each for each in results if len(each.string) == length] for length in LENGTHS]
     table = {
         "letters": [str(length) for length in LENGTHS],
@@ -76,13 +82,11 @@ def _by_length(results: Sequence[Tried]) -> None:
         "right": [sum(each.is_right for each in row) for row in rows],
         "exact": [sum(each.is_exact for each in row) for row in rows],
     }
-    st.markdown(
-        "\n".join(
-            (
-                f"| {' | '.join(table)} |",
-                "|--:|--:|--:|--:|",
-                *(f"| {' | '.join(map(str, row))} |" for row in zip(*table.values(), strict=True)),
-            )
+    return "\n".join(
+        (
+            f"| {' | '.join(table)} |",
+            "|--:|--:|--:|--:|",
+            *(f"| {' | '.join(map(str, row))} |" for row in zip(*table.values(), strict=True)),
         )
     )
 

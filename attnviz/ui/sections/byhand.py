@@ -10,13 +10,14 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL
 from attnviz.models.task import most_probable
+from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
 from attnviz.text.wording import precise
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.blocks import LAYER_1, LAYER_2, VECTOR
-from attnviz.ui.sections.heatmap import Side
+from attnviz.ui.sections.heatmap import Chart, Side
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -25,7 +26,7 @@ SOURCE, TRAINED = "by-hand", "recall"
 
 def fitted(shown: Shown) -> Fitted:
     """The scene of the page, if it is of this model; else the model's first example."""
-    return shown if shown.scene.source == SOURCE else fit(of_model(SOURCE))
+    return shown if shown.scene.source == SOURCE else fit(of_model(SOURCE), ANSWERS.original)
 
 
 def update(writer: Writer, **parts: object) -> None:
@@ -66,11 +67,12 @@ def draw(shown: Shown, fitted: Fitted) -> None:
                 words = fitted.trace.labels["query"]
                 st.markdown(f"**{title}** {_looks(words, attention[-1])}", width=360)
                 queries, keys = Side("queries", words), Side("keys", words)
-                heatmap.draw(attention, queries, keys, key=shown.key(f"attention_{layer}"), is_share=True)
+                chart = Chart.of(attention, queries, keys, is_share=True)
+                heatmap.draw(chart, shown.key(f"attention_{layer}"))
     with st.container(key=shown.key("output")):
         st.markdown("**The output of the last letter**")
         output = fitted.trace["output_2"].value[-1:]
-        heatmap.draw(output, Side("", ("output",)), VECTOR, key=shown.key("output_2"))
+        heatmap.draw(Chart.of(output, Side("", ("output",)), VECTOR), shown.key("output_2"))
 
 
 def trained(shown: Shown) -> None:

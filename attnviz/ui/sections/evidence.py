@@ -12,7 +12,7 @@ from attnviz.models.evidence import Evidence, Hidden, evidence, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
 from attnviz.ui.sections import door, heatmap
-from attnviz.ui.sections.heatmap import Side
+from attnviz.ui.sections.heatmap import Chart, Side
 from attnviz.ui.state.store import Shown
 
 TIRED = "the animal did not cross the street because it was too tired"
@@ -159,14 +159,22 @@ def _table(before: Mapping[int, Evidence]) -> str:
 
 
 def _rows(rows: Mapping[str, tuple[Trace, int]], *, key: str) -> None:
-    """The attention of one token of each of some passes: the pass, and the place of the token in it."""
+    """Draw the attention of one token of each of some passes: the pass, and the place of the token in it."""
+    heatmap.draw(_chart(tuple(rows.items())), key)
+
+
+@cache
+def _chart(rows: tuple[tuple[str, tuple[Trace, int]], ...]) -> Chart:
+    """The same as a chart; the passes of this page are few, and kept."""
+    rows = dict(rows)
     values = [trace["attention"].value[0, place] for trace, place in rows.values()]
     words = tuple(
         " / ".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
     )
-    heatmap.draw(np.array(values), Side("query", tuple(rows)), Side("keys", words), key=key, is_share=True)
+    return Chart.of(np.array(values), Side("query", tuple(rows)), Side("keys", words), is_share=True)
 
 
+@cache
 def _trace(model: str, sentence: str, seed: int = 0, checkpoint: int | None = None) -> Trace:
     return MODELS[model].at(seed, checkpoint).trace(sentence)
 

@@ -1,7 +1,9 @@
 """A matrix as a Plotly heatmap, in the colours of the walkthrough: laid over the page, in light and dark."""
 
+import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
@@ -40,22 +42,59 @@ class Side:
         return f"{block} {self.labels[place]}".strip()
 
 
-def draw(values: np.ndarray, rows: Side, columns: Side, *, key: str, is_share: bool = False) -> None:
-    """Draw a matrix with its numbers written in it, but for zeros.
+class Figure(go.Figure):
+    """A figure as the data that a browser is sent.
 
-    Parameters
-    ----------
-    values : ndarray (rows, columns)
-    rows, columns : Side
-    key : str
-    is_share : bool
-        Whether its colours are those of attention, from 0 to 1.
+    Streamlit asks a figure for this data alone. Plotly's own figure would check and
+    copy each part of it in every run, which takes ten times as long.
     """
-    figure = _figure(values, rows, columns, is_share)
-    with st.container(key=f"heard_{key}"):
-        st.markdown(markdown(described(values, rows, columns)))
+
+    def __init__(self, traces: list[dict], layout: dict) -> None:
+        self._sent = {"data": traces, "layout": layout | {"template": _template()}}
+
+    def to_dict(self) -> dict:
+        """The data; it is nobody's to change."""
+        return self._sent
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A matrix that is ready to be drawn.
+
+    Attributes
+    ----------
+    figure : Figure
+        With its numbers written in it, but for zeros.
+    width : int
+        In px.
+    words : str
+        The same for those who hear it, as Markdown.
+    """
+
+    figure: Figure
+    width: int
+    words: str
+
+    @classmethod
+    def of(cls, values: np.ndarray, rows: Side, columns: Side, *, is_share: bool = False) -> "Chart":
+        """Lay a matrix out.
+
+        Parameters
+        ----------
+        values : ndarray (rows, columns)
+        rows, columns : Side
+        is_share : bool
+            Whether its colours are those of attention, from 0 to 1.
+        """
+        figure = _figure(values, rows, columns, is_share)
+        return cls(figure, figure.to_dict()["layout"]["width"], markdown(described(values, rows, columns)))
+
+
+def draw(chart: Chart, key: str) -> None:
+    """Draw a matrix, to be seen and to be heard."""
     with st.container(key=f"scrolled_{key}"):
-        st.plotly_chart(figure, width=figure.layout.width, key=key, config={"displayModeBar": False})
+        st.markdown(chart.words)
+        st.plotly_chart(chart.figure, width=chart.width, key=key, config={"displayModeBar": False})
 
 
 def described(values: np.ndarray, rows: Side, columns: Side) -> str:
@@ -69,59 +108,74 @@ def described(values: np.ndarray, rows: Side, columns: Side) -> str:
     return f"Chart of a matrix, {sides}. {'; '.join(map(said, range(len(values))))}."
 
 
-def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> go.Figure:
-    limit = 1.0 if is_share else np.abs(values).max() or 1.0
+@cache
+def _template() -> dict:
+    """Streamlit's own, which lets its theme in."""
+    return go.Figure().to_dict()["layout"]["template"]
+
+
+def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> Figure:
+    limit = 1.0 if is_share else float(np.abs(values).max()) or 1.0
     colours = [_over_page(SHARE, 0), _over_page(SHARE, STRONGEST)]
     if not is_share:
         colours = [_over_page(NEGATIVE, STRONGEST), _over_page(SHARE, 0), _over_page(POSITIVE, STRONGEST)]
-    across, down = np.meshgrid(range(len(columns.labels)), range(len(rows.labels)))
-    hover = [[f"{rows.name(row)}, {columns.name(column)}" for column in across[0]] for row in down[:, 0]]
-    cells = go.Heatmap(
-        z=values,
-        zmin=0 if is_share else -limit,
-        zmax=limit,
-        colorscale=colours,
-        showscale=False,
-        text=hover,
-        hovertemplate="%{text}: %{z}<extra></extra>",
-        xgap=1,
-        ygap=1,
-    )
-    numbers = go.Scatter(
-        x=across.ravel(),
-        y=down.ravel(),
-        text=[_written(value) for value in values.ravel()],
-        mode="text",
-        textfont={"size": 10},
-        hoverinfo="skip",
-    )
+    n_rows, n_columns = values.shape
+    across = [columns.name(column) for column in range(n_columns)]
+    down = [rows.name(row) for row in range(n_rows)]
+    cells = {
+        "type": "heatmap",
+        "z": _numbers(values),
+        "zmin": 0 if is_share else -limit,
+        "zmax": limit,
+        "colorscale": [[at / (len(colours) - 1), colour] for at, colour in enumerate(colours)],
+        "showscale": False,
+        "text": [[f"{row}, {column}" for column in across] for row in down],
+        "hovertemplate": "%{text}: %{z}<extra></extra>",
+        "xgap": 1,
+        "ygap": 1,
+    }
+    numbers = {
+        "type": "scatter",
+        "x": list(range(n_columns)) * n_rows,
+        "y": [row for row in range(n_rows) for _ in range(n_columns)],
+        "text": [_written(value) for value in values.ravel().tolist()],
+        "mode": "text",
+        "textfont": {"size": 10},
+        "hoverinfo": "skip",
+    }
     layout = _layout(rows, columns)
-    layout.annotations, layout.shapes = list(_names(rows, columns)), list(_lines(rows, columns))
-    return go.Figure([cells, numbers], layout)
+    layout |= {"annotations": list(_names(rows, columns)), "shapes": list(_lines(rows, columns))}
+    return Figure([cells, numbers], layout)
 
 
-def _layout(rows: Side, columns: Side) -> go.Layout:
+def _numbers(values: np.ndarray) -> dict[str, str]:
+    """An array bit for bit, as Plotly writes one."""
+    bits = base64.b64encode(values.astype("<f8").tobytes()).decode()
+    return {"dtype": "f8", "bdata": bits, "shape": ", ".join(map(str, values.shape))}
+
+
+def _layout(rows: Side, columns: Side) -> dict[str, object]:
     axis = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     left = _depth(rows) + _width(rows.labels)
     top = _depth(columns) + _height(columns.labels)
     right = _overhang(columns.labels)
-    return go.Layout(
-        width=left + CELL[0] * len(columns.labels) + right,
-        height=top + CELL[1] * len(rows.labels) + EDGE,
-        margin={"l": left, "t": top, "r": right, "b": EDGE},
-        showlegend=False,
-        plot_bgcolor="rgba(0,0,0,0)",
-        paper_bgcolor="rgba(0,0,0,0)",
-        xaxis=axis
+    return {
+        "width": left + CELL[0] * len(columns.labels) + right,
+        "height": top + CELL[1] * len(rows.labels) + EDGE,
+        "margin": {"l": left, "t": top, "r": right, "b": EDGE},
+        "showlegend": False,
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "xaxis": axis
         | _ticks(columns)
         | {"side": "top", "tickangle": -SLANT * _slanted(columns.labels), "range": [-0.5, len(columns.labels) - 0.5]},
-        yaxis=axis | _ticks(rows) | {"range": [len(rows.labels) - 0.5, -0.5]},
-    )
+        "yaxis": axis | _ticks(rows) | {"range": [len(rows.labels) - 0.5, -0.5]},
+    }
 
 
 def _ticks(side: Side) -> dict[str, object]:
     """Places are numbers, as Plotly merges equal labels."""
-    return {"tickvals": list(range(len(side.labels))), "ticktext": side.labels, "tickfont": {"size": 11}}
+    return {"tickvals": list(range(len(side.labels))), "ticktext": list(side.labels), "tickfont": {"size": 11}}
 
 
 def _depth(side: Side) -> int:

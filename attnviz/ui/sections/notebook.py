@@ -1,5 +1,7 @@
 """A worked example on the page, told as a lesson: what it shows, what went wrong in it, where its numbers are from."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -14,6 +16,12 @@ from attnviz.scene.scene import Scene
 from attnviz.text.steps import STEPS, entry, steps_of
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
+
+
+@cache
+def agreement() -> Agreement:
+    """How many of all printed numbers agree."""
+    return Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
 
 
 def choose(shown: Shown) -> None:
@@ -59,20 +67,31 @@ def _published(example: Example) -> None:
     """Where the example is from, and every number that its notebook printed beside the computed one."""
     with st.expander(f"The notebook and its printed numbers: {_counted(example.agreement)}", key=f"of_{example.id}"):
         st.markdown(example.source)
-        st.markdown("\n".join(_line(print_out) for print_out in example.print_outs))
+        st.markdown(_lines(example.id))
         st.markdown(
             "Every number, as it was published and as it is computed here: ✓ agrees to the last digit printed, ≈ as "
             "closely as the rounded inputs allow, ✗ does not."
         )
-        table = pd.DataFrame(
-            [
-                (print_out.name, number.published, number.shown, _mark(number))
-                for print_out in example.print_outs
-                for number in print_out.numbers
-            ],
-            columns=["print-out", "published", "computed", "agrees"],
-        )
-        st.dataframe(table, hide_index=True, height=320, key="numbers")
+        st.dataframe(_table(example.id), hide_index=True, height=320, key="numbers")
+
+
+@cache
+def _table(notebook: str) -> pd.DataFrame:
+    """Every number that a notebook printed, beside the computed one."""
+    return pd.DataFrame(
+        [
+            (print_out.name, number.published, number.shown, _mark(number))
+            for print_out in EXAMPLES[notebook].print_outs
+            for number in print_out.numbers
+        ],
+        columns=["print-out", "published", "computed", "agrees"],
+    )
+
+
+@cache
+def _lines(notebook: str) -> str:
+    """All print-outs of a notebook as a list."""
+    return "\n".join(map(_line, EXAMPLES[notebook].print_outs))
 
 
 def _counted(agreement: Agreement) -> str:

@@ -10,7 +10,7 @@ _STYLE = """<style>
 .st-key-address { display: none; }
 
 /* heard, not seen */
-:has(> [class*="st-key-heard"]) {
+:has(> [class*="st-key-heard"]), [class*="st-key-scrolled"] > :has([data-testid="stMarkdown"]) {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 

@@ -9,8 +9,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from page import ROOT
-from serving import free_port, running
+from benchmarks.server import ROOT, free_port, running
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin")
 

@@ -1,4 +1,4 @@
-"""Ready: what the first visitor would wait for is there before anyone comes."""
+"""Warm-up: what the first visitor would wait for is imported before anyone comes."""
 
 import importlib
 import pkgutil
@@ -6,8 +6,8 @@ import pkgutil
 from attnviz.ui import sections, viewer
 
 
-def get_ready() -> None:
-    """Import what the pages need."""
+def warm_up() -> None:
+    """Import all that the pages need."""
     for room in (sections, viewer):
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
             importlib.import_module(module.name)

@@ -1,4 +1,4 @@
-"""How much is read from one connection before all others have their turn.
+"""Chunks: how much is read from one connection before all others have their turn.
 
 A websocket's pings and the parts of a message never reach the app, so no guard
 paces them; but each is read and answered, and tens of thousands fit into what

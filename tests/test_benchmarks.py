@@ -1,0 +1,21 @@
+"""Benchmarks: no test runs them, but each can be imported, and the README lists it."""
+
+import importlib
+import re
+
+import pytest
+from page import ROOT
+
+LISTED = re.findall(r"^\| `(\w+)` \|", (ROOT / "benchmarks" / "README.md").read_text("utf-8"), re.M)
+RUN = {path.stem for path in ROOT.glob("benchmarks/*.py") if "__main__" in path.read_text("utf-8")}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_benchmark_can_be_imported(name):
+    if name in ("latency", "weight"):
+        pytest.importorskip("playwright")
+    assert callable(importlib.import_module(f"benchmarks.{name}").main)
+
+
+def test_the_readme_lists_every_benchmark():
+    assert set(LISTED) == RUN
