@@ -45,7 +45,7 @@ def test_every_step_of_two_layers_is_for_everyone(alone):
     expect(page.locator(".way .end button")).to_be_disabled()
 
 
-@pytest.mark.parametrize(("theme", "view"), zip(THEMES * len(VIEWS), VIEWS, strict=False))
+@pytest.mark.parametrize(("theme", "view"), list(zip(THEMES * len(VIEWS), VIEWS, strict=False)))
 def test_every_view_is_for_everyone(alone, view, theme):
     page = alone(color_scheme=theme).open(VIEWS[view])
     assert violations(page, theme) == []
