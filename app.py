@@ -9,7 +9,8 @@ from attnviz.server import descriptors, guards
 from attnviz.ui.state import share
 
 if __name__ == "__main__":
-    st.set_page_config(page_icon="🔎", layout="wide")  # before the pages, whose icons a font host would be asked for
+    # without an icon set first, Streamlit has the browser ask a font host for that of the page
+    st.set_page_config(page_icon="🔎", layout="wide")
     page = st.navigation(
         [
             st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),

@@ -18,20 +18,19 @@ import streamlit.testing.v1.local_script_runner as runner
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS
 from attnviz.core.stage import Stage
 from attnviz.scene.address import parse
 from attnviz.scene.document import document
 from attnviz.text import export
+from benchmarks.largest import ADDRESS
 
 ROOT = Path(__file__).parent.parent
 ROUNDS = 2
 LIMIT = 0.5
 """Seconds of processor that the costliest run may take."""
 
-WORDS = {"sentence": "w", "context": "c"}
-LARGE = {name: " ".join(f"{letter}{n}" for n in range(MAX_TOKENS)) for name, letter in WORDS.items()}
-LARGE |= {"d_model": "128", "positions": "sinusoidal", "mask": "window", "mask_size": "64", "ask": "what would move it"}
+LARGE = ADDRESS | {"positions": "sinusoidal", "mask": "window", "mask_size": "64", "ask": "what would move it"}
 LETTERS = " ".join("abcdefgh"[n % 8] for n in range(15))
 
 

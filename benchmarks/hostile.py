@@ -18,15 +18,16 @@ import time
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from benchmarks import largest
 from benchmarks.server import memory_mb, processor_ms, served
 from benchmarks.visitor import Visitor
 
 SECONDS = 12
+LIMIT = 1.0  # seconds that another person waits at most, but for one answer in twenty
 PAUSE = 0.3  # between two settings
 MASKS = ("causal", "none")
 NOBODY = "nobody"
-WORDS = "+".join(f"w{n}" for n in range(64))
-LARGEST = f"step=softmax&sentence={WORDS}&d_model=128&heads=128"
+LARGEST = largest.query(step="softmax")
 
 
 def rerun(query: str) -> bytes:
@@ -108,8 +109,14 @@ async def answers(address: str) -> list[float]:
     return taken
 
 
-def measured(name: str) -> str:
-    """A row of the table: a fresh server, the visitor, and a flood beside it."""
+def print_row(name: str) -> bool:
+    """Measure and print a row of the table: a fresh server, the visitor, a flood beside it.
+
+    Returns
+    -------
+    bool
+        Whether the visitor was answered within the limit.
+    """
     with served("app.py") as (address, pid):
         asyncio.run(warm(address))
         flooding = name != NOBODY and subprocess.Popen(
@@ -124,7 +131,11 @@ def measured(name: str) -> str:
             flooding.kill()
             flooding.wait()
     median, late = statistics.median(taken), taken[int(len(taken) * 0.95)]
-    return f"{name:<40} {median:7.3f} {late:7.3f} {taken[-1]:7.3f} s  {processor:4.0f} %  {memory:5.0f} MB"
+    print(
+        f"{name:<40} {median:7.3f} {late:7.3f} {taken[-1]:7.3f} s  {processor:4.0f} %  {memory:5.0f} MB",
+        flush=True,
+    )
+    return late <= LIMIT
 
 
 async def warm(address: str) -> None:
@@ -133,14 +144,14 @@ async def warm(address: str) -> None:
         pass
 
 
-def main() -> None:
-    """Print the table, or flood."""
+def main() -> int:
+    """Print the table, or flood; 1 if someone waits longer than the limit."""
     if len(sys.argv) == 3:
         asyncio.run(flood(*sys.argv[1:]))
     print(f"{'beside':<40}  median    95 %    most     processor  memory")
-    for name in (NOBODY, *FLOODS, *FRAMES, *AUDITS):
-        print(measured(name), flush=True)
+    found = [print_row(name) for name in (NOBODY, *FLOODS, *FRAMES, *AUDITS)]
+    return 0 if all(found) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -15,6 +15,7 @@ import sys
 
 from playwright.sync_api import Browser
 
+from benchmarks import largest
 from benchmarks.server import served
 from benchmarks.tab import IDLE, PICTURE, PICTURED, SIZE, browsing
 
@@ -22,7 +23,7 @@ VISITS = 5
 LIMIT = 3_000_000
 PLOTLY = "PlotlyChart"
 PACKED = (".woff2", ".png", ".ico")
-LARGE = "?step=scores&sentence=" + "+".join(f"w{i}" for i in range(64)) + "&d_model=128&heads=8"
+LARGE = "?" + largest.query(step="scores", context="", heads="8")
 PAGES = {
     "walkthrough": ("", PICTURE.replace("[role=grid]", "canvas")),
     "walkthrough, scores": ("?step=scores", PICTURE),

@@ -116,6 +116,14 @@ def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
     assert site.answering(f"/{path}", 2).count("-") == 1, "the second time, nobody was asked for it"
 
 
+def test_whatever_reaches_the_app_is_limited():
+    public = (ROOT / "deploy/nginx/nginx.conf").read_text("utf-8").partition("listen 127.0.0.1:8480")[0]
+    locations = re.findall(r"location ([^{]+) \{(.*?)\}", public, re.DOTALL)
+    reaching = {path: body for path, body in locations if "proxy_pass" in body}
+    assert {"/", "= /healthz", "~ ^/(static|viewer)/"} <= set(reaching)
+    assert [path for path, body in reaching.items() if "limit_req zone=" not in body] == []
+
+
 def test_the_longest_address_fits(site):
     longest = quote("語" * MAX_CHARACTERS)
     assert asked(f"{site.address}/?sentence={longest}&context={longest}")[0] == 200

@@ -5,6 +5,7 @@ import logging
 import os
 import re
 import socket
+from asyncio import selector_events
 from urllib.parse import quote
 
 import pytest
@@ -491,6 +492,40 @@ def test_little_is_read_from_one_connection_at_once(monkeypatch):
 
     run(story())
     assert max(sizes) == chunks.BYTES
+
+
+@pytest.fixture
+def end(monkeypatch, capfd):
+    """Begin to serve; returns what is said where the process ends."""
+
+    def ended(code):
+        raise SystemExit(code)
+
+    async def story():
+        async with guards.lifespan(None):
+            pass
+
+    def begin():
+        with pytest.raises(SystemExit, match=r"^1$"):
+            run(story())
+        return capfd.readouterr().err
+
+    monkeypatch.setattr(os, "_exit", ended)
+    return begin
+
+
+def test_with_a_name_that_is_gone_no_server_starts(end, monkeypatch):
+    monkeypatch.setattr(selector_events, "_SelectorTransport", type("Another", (), {}))
+    assert re.fullmatch(r"attnviz doesn't start without its guards: Another has no max_size\. .*\n", end())
+    monkeypatch.delattr(selector_events, "_SelectorTransport")
+    assert re.fullmatch(r"attnviz doesn't start .* has no attribute '_SelectorTransport'\. .*\n", end())
+
+
+@pytest.mark.parametrize("name", ["uvloop", "httptools"])
+def test_beside_what_takes_the_guards_place_no_server_starts(name, end, monkeypatch, tmp_path):
+    (tmp_path / f"{name}.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    assert f"(pip uninstall {name})" in end()
 
 
 def test_all_that_serves_is_quiet(monkeypatch):

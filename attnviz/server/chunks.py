@@ -7,10 +7,12 @@ asyncio reads at once: everyone else would wait for a second.
 
 from asyncio import selector_events
 
+from attnviz.server import insides
+
 BYTES = 1_024
 """Read at once; what our pages send is hardly longer."""
 
 
 def bound() -> None:
     """Have asyncio read no more than that at once: it has no public option for it."""
-    selector_events._SelectorTransport.max_size = BYTES
+    insides.replace(selector_events._SelectorTransport, "max_size", BYTES)

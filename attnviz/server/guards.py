@@ -1,14 +1,14 @@
 """What `app.py` and the command `attnviz` put around the pages: routes of our own, and what every request passes."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import addresses, chunks, scripts, timeout
+from attnviz.server import addresses, chunks, insides, scripts, timeout
 from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers, set_policy
@@ -34,13 +34,16 @@ def middleware() -> list[Middleware]:
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """What holds while the app is served."""
-    quieten()
-    warm_up()
-    addresses.bound()
-    chunks.bound()
-    timeout.bound()
-    async with swept():
+    """What holds while the app is served; without it, the server doesn't start."""
+    async with AsyncExitStack() as held:
+        with insides.required():
+            insides.check()
+            chunks.bound()
+            addresses.bound()
+            timeout.bound()
+            quieten()
+            warm_up()
+            await held.enter_async_context(swept())
         yield
 
 

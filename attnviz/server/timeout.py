@@ -4,6 +4,8 @@ from asyncio import Transport
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from attnviz.server import insides
+
 SECONDS = 10.0
 """How often a connection is checked; one that has finished no request between two checks is closed."""
 
@@ -27,4 +29,4 @@ def bound() -> None:
         begin(protocol, transport)
         protocol.loop.call_later(SECONDS, check, protocol, None)
 
-    H11Protocol.connection_made = connection_made
+    insides.replace(H11Protocol, "connection_made", connection_made)

@@ -1,0 +1,18 @@
+"""The largest pass there is, as an address: all words of both texts, the longest vectors, a head for each number."""
+
+from urllib.parse import urlencode
+
+from attnviz.core.settings import MAX_TOKENS, WHOLE_NUMBERS
+
+_LONGEST = str(max(WHOLE_NUMBERS["d_model"]))
+ADDRESS = {
+    "sentence": " ".join(f"w{n}" for n in range(MAX_TOKENS)),
+    "context": " ".join(f"c{n}" for n in range(MAX_TOKENS)),
+    "d_model": _LONGEST,
+    "heads": _LONGEST,
+}
+
+
+def query(**others: str) -> str:
+    """The address with some of it changed, as it is written behind a question mark."""
+    return urlencode(ADDRESS | others)
