@@ -41,10 +41,10 @@ def running(
 
 
 @contextlib.contextmanager
-def served(script: str = "app.py") -> Iterator[tuple[str, int]]:
-    """A Streamlit script until the end of the block; yields its address and its process id."""
-    port = str(free_port())
-    options = ["--server.port", port, "--server.address", "127.0.0.1", "--server.headless", "true"]
+def served(script: str = "app.py", port: int | None = None) -> Iterator[tuple[str, int]]:
+    """A Streamlit script until the end of the block, on a free port or this one; yields its address and process id."""
+    port = port or free_port()
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
     address = f"http://127.0.0.1:{port}"
     with running([sys.executable, "-m", "streamlit", "run", script, *options], address, cwd=ROOT) as server:
         yield address, server.pid

@@ -14,8 +14,8 @@ def run(story: Coroutine):
         return thread.submit(asyncio.run, story).result()
 
 
-def ask(app, path, method="GET", host="127.0.0.1"):
-    """The app's answer: its `status`, `headers` and `text`."""
+def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None):
+    """The app's answer: its `status`, `headers` and `text`; what it reads of the body is put into `read`."""
     sent = []
     scope = {
         "type": "http",
@@ -27,7 +27,9 @@ def ask(app, path, method="GET", host="127.0.0.1"):
     }
 
     async def receive():
-        return {"type": "http.request", "body": b""}
+        if read is not None:
+            read.append(body)
+        return {"type": "http.request", "body": body}
 
     async def send(message):
         sent.append(message)

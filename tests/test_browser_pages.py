@@ -1,9 +1,12 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
-import pytest
-from tab import at, becomes, expect, heading, parameters
+import os
+import signal
 
-from benchmarks.server import served
+import pytest
+from tab import IDLE, at, becomes, expect, heading, parameters, step_is
+
+from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
 
@@ -34,6 +37,24 @@ def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router
         expect(heading(page, "Attention needs no parameters")).to_be_visible()
         expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
         tab.leave()  # before its server ends, which it would miss
+
+
+def test_the_first_next_after_a_restart_of_the_server_is_one_step(browser):
+    port, page = free_port(), browser.new_page()
+    with served(port=port) as (address, pid):
+        page.goto(f"{address}/{at(sentence=SENTENCE, step='Softmax')}")
+        step_is(page, 6)
+        os.kill(pid, signal.SIGKILL)
+        expect(page.locator(IDLE)).to_have_count(0)
+    with served(port=port):
+        expect(page.locator(IDLE)).to_have_count(1)
+        page.get_by_role("button", name="Next").first.click()
+        there = {"sentence": SENTENCE, "step": "weighted-sum"}
+        for _ in range(2):
+            step_is(page, 7)
+            becomes(page, lambda: parameters(page), there)
+            page.reload()
+        page.close()  # before its server ends, which it would miss
 
 
 def test_settings_survive_a_page_switch_and_a_reload(visit):

@@ -23,6 +23,7 @@ from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
+from benchmarks import largest
 
 SCHEMA = json.loads((ROOT / "attnviz/ui/viewer/browser/document.schema.json").read_text("utf-8"))
 ADDRESSES = {
@@ -222,6 +223,13 @@ def test_slopes_are_sent_of_the_heads_whose_numbers_are():
     numbers, found = sent["stages"]["scores"]["values"], sent["slopes"]["values"]["scores"]
     assert [each is None for each in found] == [each is None for each in numbers]
     assert None in found
+
+
+@pytest.mark.parametrize("heads", ["1", "16", "128"])
+def test_the_costliest_address_is_answered_by_at_most_5_MB_and_8_with_all_heads(heads):
+    address = largest.ADDRESS | {"heads": heads, "positions": "sinusoidal", "mask": "window", "mask_size": "64"}
+    for asked, most in (((), 5_000_000), (range(128), 8_000_000)):
+        assert len(json.dumps(document(parse(address), asked=asked, slopes_of="output[1,1]"))) <= most
 
 
 def test_slopes_beyond_float64_are_a_sentence():

@@ -1,10 +1,13 @@
 """What every request passes through, each guard alone: no server is started."""
 
 import asyncio
+import io
 import logging
 import os
+import pickle
 import re
 import socket
+import zipfile
 from asyncio import selector_events
 from urllib.parse import quote
 
@@ -69,6 +72,26 @@ def test_doors_that_pages_need_are_open(path):
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])
 def test_nothing_can_be_sent_but_through_a_page(method):
     assert ask(APP, "/_stcore/upload_file/0/0", method).status == 405
+
+
+def zip_bomb():
+    """A megabyte of zeros in a kilobyte."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bomb:
+        bomb.writestr("words.txt", bytes(1_000_000))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("method", ["PUT", "POST"])
+@pytest.mark.parametrize("body", [zip_bomb(), pickle.dumps(print)], ids=["zip bomb", "pickle"])
+def test_zip_bombs_and_pickles_are_refused_unread_and_never_stored(method, body):
+    reached, read = [], []
+
+    async def app(scope, receive, send):
+        reached.append(scope["path"])
+
+    assert ask(all_guards(app), "/_stcore/upload_file/0/0", method, body=body, read=read).status == 405
+    assert (reached, read) == ([], [])
 
 
 def test_every_answer_has_the_headers():

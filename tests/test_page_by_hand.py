@@ -7,6 +7,7 @@ import re
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from page import ROOT, opened, quiet, texts, warnings
 
 from attnviz.core.changes import Change, format_changes
@@ -17,7 +18,7 @@ from attnviz.models.strings import tried
 from attnviz.models.training import passed, stages_for
 from attnviz.scene.scene import OWN
 from attnviz.ui.sections.blocks import PARTS
-from attnviz.ui.sections.heatmap import Chart, Side
+from attnviz.ui.sections.heatmap import Chart, Figure, Side
 from attnviz.views.palette import NEGATIVE, POSITIVE
 
 PAGE = ROOT / "pages" / "by_hand.py"
@@ -268,6 +269,21 @@ def test_a_chart_is_what_plotly_itself_makes_of_it():
         layout = {name: part for name, part in sent["layout"].items() if name != "template"}
         assert go.Figure(sent["data"], layout).to_dict() == sent
         np.testing.assert_array_equal(go.Figure([go.Heatmap(z=values)]).to_dict()["data"][0]["z"], sent["data"][0]["z"])
+
+
+def test_streamlit_asks_a_figure_for_its_data_alone():
+    """Ours is never made as Plotly makes its own: whatever else it is asked for fails."""
+    asked = []
+
+    class Watched(Figure):
+        def __getattribute__(self, name):
+            asked.append(name)
+            return super().__getattribute__(name)
+
+    figure = Watched([{"type": "scatter", "y": [1, 2]}], {"width": 100})
+    asked.clear()
+    st.plotly_chart(figure, width=100, key="chart")
+    assert {name for name in asked if not name.startswith("__")} == {"to_dict", "_sent"}
 
 
 def test_what_is_drawn_of_the_model_as_it_was_built_stays_so_beside_changes():

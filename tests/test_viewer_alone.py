@@ -287,12 +287,16 @@ def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
     assert page.locator(".printed").count() == 0
 
 
+EIGHT = {"sentence": "the cat sat on the mat and slept", "heads": "4", "mask": "causal"}
+
+
+@pytest.mark.parametrize("settings", [{"model": "mirror"}, EIGHT], ids=["mirror", "8 words"])
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
-def test_every_step_of_a_model_that_answers_each_word_fits_its_screen(opened, size):
-    page = opened(model="mirror")
+def test_every_step_fits_its_screen(opened, size, settings):
+    page = opened(**settings)
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }}")
-    for step in [step["id"] for step in json.loads(written(model="mirror"))["steps"]]:
+    for step in [step["id"] for step in json.loads(written(**settings))["steps"]]:
         page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
         page.wait_for_timeout(50)
         below, scrolls = page.evaluate(
