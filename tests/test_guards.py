@@ -353,7 +353,7 @@ def test_what_two_quick_runs_may_have_made_a_browser_forget_is_sent_again(n_ende
     async def send(message):
         pass
 
-    asyncio.run(Runs(app)({"type": "websocket"}, receive, send))
+    run(Runs(app)({"type": "websocket"}, receive, send))
     assert (heard[0].query_string, list(heard[0].cached_message_hashes)) == ("seed=1", kept)
 
 

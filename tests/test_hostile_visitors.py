@@ -179,7 +179,7 @@ def test_a_select_box_is_heard_where_it_holds_an_option(server, bystander, query
                 assert visitor.exceptions() == []
                 assert MARKER not in visitor.query
 
-    asyncio.run(pick())
+    run(pick())
 
 
 @pytest.mark.parametrize(
