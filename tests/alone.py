@@ -48,6 +48,7 @@ class Alone:
     def open(self, address, document):
         """Show a document, given as JSON, at an address."""
         self.text = PAGE % (STYLES, MODULES, document.replace("</", r"<\/"))
+        self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": 1366, "height": 768})
         self.page.mouse.move(0, 0)
         self.page.goto(f"http://alone.test/{address}")

@@ -44,6 +44,7 @@ class Tab:
         """Be as good as new, for a visit to an address."""
         self.address = address
         self.errors, self.elsewhere, self.told = [], set(), []
+        self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.mouse.move(0, 0)
         return self
