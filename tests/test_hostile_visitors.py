@@ -101,9 +101,9 @@ def test_a_probe_starts_no_session(server):
     run(page_of(server))
     comes_to(lambda: server.fetch("/healthz"), "ok")
     before = server.files()
-    for _ in range(10):
+    for _ in range(40):
         assert server.fetch("/healthz") == "ok"
-    assert server.files() <= before
+    assert server.files() < before + 40, "a session holds three; a sweep and this connection a few, for a moment"
 
 
 def test_nothing_can_be_left_on_the_server(server):
