@@ -7,6 +7,11 @@ from types import SimpleNamespace
 
 from starlette.datastructures import Headers
 
+from attnviz.server import guards
+
+MARKER = "mangosteen"
+"""What a visitor sends, and no log may hold."""
+
 
 def run(story: Coroutine):
     """What a coroutine returns; in a thread of its own, as the browser's tests leave a loop running in theirs."""
@@ -56,3 +61,10 @@ def drive(guard, incoming, host="127.0.0.1", origin="http://127.0.0.1"):
     headers = [(b"host", host.encode()), (b"origin", origin.encode())]
     run(guard(app)({"type": "websocket", "path": "/_stcore/stream", "headers": headers}, receive, send))
     return taken, sent
+
+
+def all_guards(app):
+    """An app behind all guards."""
+    for each in reversed(guards.middleware()):
+        app = each.cls(app, *each.args)
+    return app

@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 import websockets
-from asgi import run
+from asgi import MARKER, run
 from page import ROOT
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -24,7 +24,7 @@ from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
 
-MARKER = "mangosteen"
+
 FILES = 240  # enough for 35 tabs
 OPTIONS = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.disconnectedSessionTTL", "1"]
 

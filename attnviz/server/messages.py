@@ -8,8 +8,10 @@ import re
 from typing import Literal
 
 from google.protobuf.message import DecodeError
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from attnviz.server.websocket import WebsocketGuard
 
 LARGEST = 256_000
 """Bytes of one message; our pages send a few thousand."""
@@ -38,17 +40,10 @@ def judged(data: bytes) -> Literal["heard", "ignored", "refused"]:
     return "heard" if heard and all(map(_IDENTITY.fullmatch, identities)) else "ignored"
 
 
-class Messages:
+class Messages(WebsocketGuard):
     """Hands on what our pages send, and hangs up on who sends what none of them could."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
-            return
-
+    async def guard(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def heard() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
                 verdict = judged(message.get("bytes") or b"\xff")  # a text is no message of ours

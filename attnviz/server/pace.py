@@ -9,7 +9,9 @@ read the answers is kept waiting too: no new one is computed for them.
 import asyncio
 import time
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from attnviz.server.websocket import WebsocketGuard
 
 BURST = 50
 """Messages that are heard at once, after a rest."""
@@ -47,16 +49,10 @@ class Bucket:
         self.full_at = max(self.full_at, now) + 1 / self.rate
 
 
-class Pace:
+class Pace(WebsocketGuard):
     """Takes messages from each websocket at that pace, and while its answers are read."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
-            return
+    async def guard(self, scope: Scope, receive: Receive, send: Send) -> None:
         bucket, sending, n_early = Bucket(BURST, RATE), asyncio.Lock(), 0
 
         async def paced() -> Message:

@@ -13,9 +13,11 @@ import time
 from collections import deque
 from contextlib import suppress
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from attnviz.server.websocket import WebsocketGuard
 
 PATIENCE = 1.0
 """Seconds that a message waits for the run before; long work is stopped by it after that."""
@@ -44,16 +46,10 @@ def without_kept(message: Message) -> Message:
     return message | {"bytes": asked.SerializeToString()}
 
 
-class Runs:
+class Runs(WebsocketGuard):
     """Holds what a browser asks for back until its last run has ended."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
-            return
+    async def guard(self, scope: Scope, receive: Receive, send: Send) -> None:
         idle, ended = asyncio.Event(), deque([-FRESH, -FRESH], maxlen=2)
         idle.set()
 

@@ -5,6 +5,8 @@ import contextlib
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.server.websocket import WebsocketGuard
+
 MOST = 1_000
 """Tabs at once; a core answers fewer (`deploy/README.md`)."""
 
@@ -22,21 +24,19 @@ def seats() -> int:
     return MOST
 
 
-class Seats:
+class Seats(WebsocketGuard):
     """Refuses a tab where there is no seat; the browser asks again by itself."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+        super().__init__(app)
         self.free = seats()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "websocket":
-            await self.app(scope, receive, send)
-        elif not self.free:
+    async def guard(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if not self.free:
             await PlainTextResponse("All seats are taken; the page tries again by itself.", 503)(scope, receive, send)
-        else:
-            self.free -= 1
-            try:
-                await self.app(scope, receive, send)
-            finally:
-                self.free += 1
+            return
+        self.free -= 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.free += 1
