@@ -6,7 +6,7 @@ import { explain, makeLabelled } from "./labelled.js";
 import { drawRuns } from "./runs.js";
 
 export function makeChoice(act) {
-  const select = element("select"), frame = element("span", "frame-of-choice"), labelled = makeLabelled("choice", select, frame);
+  const select = element("select"), frame = element("span", "frame"), labelled = makeLabelled("choice", select, frame);
   const held = makeHeld();
   let options = [], event = "";
   frame.append(select);

@@ -7,7 +7,7 @@ const PAUSE = 150; // ms after the last key
 const NEARLY_FULL = 0.75; // of the limit: from then on one sees how much there is
 
 export function makeTextbox(act) {
-  const input = element("input"), counter = element("span", "counter"), frame = element("span", "frame-of-text");
+  const input = element("input", "typed"), counter = element("span", "counter"), frame = element("span", "frame");
   const labelled = makeLabelled("text", input, frame);
   let control = null, held = "", timer = null, isWaiting = false, isNews = false; // held: what was sent or said last
   input.type = "text";
