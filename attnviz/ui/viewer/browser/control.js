@@ -1,0 +1,72 @@
+// Control: a choice from a list, a switch, a button, a note. Each is {element, update(control, isWaiting)}.
+import { button } from "./button.js";
+import { element } from "./element.js";
+import { makeHeld } from "./held.js";
+import { explain, makeLabelled } from "./labelled.js";
+import { drawRuns } from "./runs.js";
+
+export function makeChoice(act) {
+  const select = element("select"), frame = element("span", "frame"), labelled = makeLabelled("choice", select, frame);
+  const held = makeHeld();
+  let options = [], event = "";
+  frame.append(select);
+  select.onchange = () => act(event, held.pick(options[select.selectedIndex].value));
+  return {
+    element: labelled.element,
+    update(control, isWaiting) {
+      labelled.update(control);
+      if (isOther(options, control.options)) select.replaceChildren(...control.options.map(({ label }) => element("option", "", label)));
+      ({ options, event } = control);
+      const shown = held.now(control.value, isWaiting);
+      select.selectedIndex = options.findIndex(({ value }) => value === shown);
+    },
+  };
+}
+
+export function makeSwitch(act) {
+  const line = element("label", "switch"), box = element("input"), name = element("span"), held = makeHeld();
+  let event = "";
+  box.type = "checkbox";
+  box.setAttribute("role", "switch");
+  box.onchange = () => act(event, held.pick(box.checked));
+  line.append(box, name);
+  return {
+    element: line,
+    update(control, isWaiting) {
+      ({ event } = control);
+      name.textContent = control.label;
+      box.checked = held.now(control.value, isWaiting);
+      explain(line, box, control.help);
+    },
+  };
+}
+
+export function makePress(act) {
+  let event = "";
+  const made = button("", () => act(event, true), "press");
+  return {
+    element: made,
+    update(control) {
+      ({ event } = control);
+      made.textContent = control.sign;
+      made.setAttribute("aria-label", control.label);
+      explain(made, made, control.help);
+    },
+  };
+}
+
+export function makeNote() {
+  const line = element("p", "note");
+  let runs = [];
+  return {
+    element: line,
+    update(control) {
+      if (isOther(runs, control.runs)) line.replaceChildren(...drawRuns(control.runs));
+      ({ runs } = control);
+    },
+  };
+}
+
+function isOther(one, other) {
+  return JSON.stringify(one) !== JSON.stringify(other);
+}
