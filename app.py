@@ -6,7 +6,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 import streamlit as st
 
 from attnviz.server import descriptors, guards
-from attnviz.ui.state import share
+from attnviz.ui.state import tabs
 
 if __name__ == "__main__":
     # without an icon set first, Streamlit has the browser ask a font host for that of the page
@@ -25,7 +25,7 @@ if __name__ == "__main__":
         position="top",
     )
     st.set_page_config(page_title=f"{page.title} · attnviz")
-    with share.kept():
+    with tabs.shared():
         page.run()
 else:
     descriptors.allow_all()

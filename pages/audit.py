@@ -6,7 +6,7 @@ from attnviz.ui.sections import audit, frame
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw_with_banner(shown, "Audit")
+frame.draw_with_settings(shown, "Audit")
 st.header("Can these numbers be trusted?", anchor=False)
 st.markdown(
     "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed from "

@@ -6,7 +6,7 @@ from attnviz.ui.sections import blocks, breaking, byhand, frame
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw_without_controls(shown)
+frame.draw_without_settings(shown)
 with st.container(width=1280):
     st.title("Built by hand", anchor=False)
     st.markdown(

@@ -7,7 +7,7 @@ from attnviz.ui.sections import downloads, frame
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw_with_banner(shown, "The same in NumPy")
+frame.draw_with_settings(shown, "The same in NumPy")
 st.header("The pass as a script", anchor=False)
 st.markdown(
     "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set by "

@@ -6,7 +6,7 @@ from attnviz.ui.sections import evidence, frame
 from attnviz.ui.state import store
 
 shown = store.read()
-frame.draw_without_controls(shown)
+frame.draw_without_settings(shown)
 with st.container(width=900):
     st.title("What attention doesn't say", anchor=False)
     st.markdown(

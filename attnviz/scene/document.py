@@ -47,20 +47,21 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
 
 def written(fitted: Fitted, **asked: object) -> bytes:
     """The document as JSON."""
-    return _json(document(fitted, **asked))
+    return json_of(document(fitted, **asked))
 
 
 def body(fitted: Fitted) -> bytes:
     """All of it but where one looks, and when one arrived: the same for all who look at a pass."""
-    return _json(_body(fitted))
+    return json_of(_body(fitted))
 
 
 def placed(body: bytes, fitted: Fitted, arrival: int) -> bytes:
     """The document that such a body is of."""
-    return _json(_place(fitted, arrival))[:-1] + b"," + body[1:]
+    return json_of(_place(fitted, arrival))[:-1] + b"," + body[1:]
 
 
-def _json(data: dict) -> bytes:
+def json_of(data: dict) -> bytes:
+    """Data as JSON that every browser reads."""
     return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -135,8 +136,8 @@ def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[i
     """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
     with_heads = [stage for stage in trace.stages if stage.axes[0] == "head"]
     n_heads = with_heads[0].shape[0]
-    of_one = sum(stage.value.size for stage in with_heads) // n_heads * _BYTES
-    rest = sum(stage.value.size for stage in trace.stages) * _BYTES - of_one * n_heads
+    of_one = sum(stage.size for stage in with_heads) // n_heads * _BYTES
+    rest = sum(stage.size for stage in trace.stages) * _BYTES - of_one * n_heads
     room = max(int((most - rest) // of_one), 1)
     latest = dict.fromkeys(head for head in reversed(wanted) if 0 <= head < n_heads)
     return frozenset(range(n_heads) if n_heads <= room else list(latest)[:room])

@@ -7,6 +7,8 @@ used, and have programs drive the app.
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.server import acts
+
 _OWN = "/_stcore/"
 _OPEN = ("health", "host-config")
 _SHUT = ("/component/", "/auth/", "/oauth2callback")
@@ -19,6 +21,11 @@ def is_open(path: str) -> bool:
     return name in _OPEN if own else not any(each in path for each in _SHUT)
 
 
+def takes(method: str, path: str) -> bool:
+    """Whether a path is asked in that way; what is done in a viewer is all that is sent."""
+    return method in ("GET", "HEAD") or (method == "POST" and path.endswith(acts.PATH))
+
+
 class Doors:
     """Refuses what our pages never ask for."""
 
@@ -27,7 +34,7 @@ class Doors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self.app
-        if scope["type"] == "http" and scope["method"] not in ("GET", "HEAD"):
+        if scope["type"] == "http" and not takes(scope["method"], scope["path"]):
             answer = PlainTextResponse(_REFUSED, 405, {"Allow": "GET, HEAD", "Connection": "close"})
         elif scope["type"] == "http" and not is_open(scope["path"]):
             answer = PlainTextResponse(_REFUSED, 404)

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import addresses, chunks, insides, scripts, timeout
+from attnviz.server import acts, addresses, chunks, insides, scripts, timeout
 from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers, set_policy
@@ -23,7 +23,7 @@ from attnviz.server.warmup import warm_up
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy), scripts.route()]
+    return [Route("/healthz", _healthy), scripts.route(), acts.route()]
 
 
 def middleware() -> list[Middleware]:

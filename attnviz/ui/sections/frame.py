@@ -1,17 +1,16 @@
-"""The frame of a page: its settings, what was mended, what is set by hand; and help where there is no pass to show."""
-
-from collections.abc import Sequence
+"""The frame of a page: its settings, what was mended, what is set by hand."""
 
 import streamlit as st
 
 from attnviz.ui.escaping import markdown
-from attnviz.ui.sections import banner, controls, style
+from attnviz.ui.sections import banner, style
 from attnviz.ui.state import arrival
 from attnviz.ui.state.store import Shown
+from attnviz.ui.viewer import component
 
 
 def draw(shown: Shown, title: str) -> None:
-    """Draw what every page of a pass begins with. Ends the page with a sentence of help where there is no pass.
+    """Draw what every page of a pass begins with; its settings say what stands in the way of one.
 
     The title takes no room: it is heard, and the menu shows it.
     """
@@ -19,26 +18,20 @@ def draw(shown: Shown, title: str) -> None:
     with st.container(key=shown.key("heard_title")):
         st.title(title, anchor=False)
     arrival.keep_address(shown.address, shown.brought)
-    _say((*shown.notices, *controls.draw(shown), *shown.refused))
-    if shown.trace is None:
-        controls.offer(shown)
-        st.stop()
 
 
-def draw_with_banner(shown: Shown, title: str) -> None:
-    """Draw the frame, and say what is set by hand if anything is."""
+def draw_with_settings(shown: Shown, title: str) -> None:
+    """Draw the frame, the settings, and what is set by hand if anything is. Ends the page where there is no pass."""
     draw(shown, title)
+    component.draw_settings(shown)
+    if shown.trace is None:
+        st.stop()
     banner.draw(shown)
 
 
-def draw_without_controls(shown: Shown) -> None:
+def draw_without_settings(shown: Shown) -> None:
     """Draw the frame of a page that shows no pass of its own."""
     style.draw()
     arrival.keep_address(shown.address, shown.brought)
-    _say(shown.notices)
-
-
-def _say(sentences: Sequence[str]) -> None:
-    """What was mended, and what could not be shown, a line for each."""
-    if sentences:
-        st.warning("  \n".join(map(markdown, sentences)), icon=":material/info:")
+    if shown.notices:
+        st.warning("  \n".join(map(markdown, shown.notices)), icon=":material/info:")

@@ -25,19 +25,14 @@ def by_the_router() -> None:
         st.rerun()
 
 
-def brings_an_address(key: str) -> bool:
-    """Whether the address of this run is to be read: `key` is not in the session yet, or Back or Forward led here."""
-    return key not in st.session_state or get_script_run_ctx().is_history_navigation
+def is_navigation() -> bool:
+    """Whether the browser's Back or Forward led here."""
+    return bool(get_script_run_ctx().is_history_navigation)
 
 
 def page() -> str:
     """What stands for the page that is run."""
     return get_script_run_ctx().page_script_hash
-
-
-def session() -> str:
-    """What stands for the visitor's session."""
-    return get_script_run_ctx().session_id
 
 
 def brought() -> str:

@@ -1,10 +1,10 @@
-"""The store: the scenes of a session. The address is read when someone arrives, and each parameter has one writer.
+"""The store: the scenes of a tab. The address is read when someone arrives, and each parameter has one writer.
 
-Callbacks change a scene (`Writer.update`); the run that follows reads it (`read`)
-and writes it into the address. Where one looks in a pass (`address.VIEWERS`) is
-written by the viewer, without a run; every run reads that from the address it
-comes with. So no widget has a value of its own that could contradict the scene
-(`Shown.shows`).
+What a person does changes a scene, in a callback (`Writer.update`) or in the
+viewer (`scene/acts`); the run that follows reads it (`read`). Where one looks in
+a pass (`address.VIEWERS`) is written by the viewer; every run reads that from the
+address it comes with. So no widget has a value of its own that could contradict
+the scene (`Writer.shows`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import streamlit as st
 
 from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, looking, parse, query
 from attnviz.scene.answers import ANSWERS
-from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.fitting import Fitted
+from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
-from attnviz.ui.state import arrival
-from attnviz.ui.state.writer import ARRIVALS, SCENE, Writer, arrive
+from attnviz.ui.state import arrival, tabs
+from attnviz.ui.state.writer import Writer
 
 _PAGE = "page"
 _BROUGHT = "brought"
@@ -28,7 +29,7 @@ _NOTICES = "notices"
 
 
 @dataclass(frozen=True)
-class Shown(Writer, Fitted):
+class Shown(Fitted, Writer):
     """A scene on the page, and the way to change it: all that a section is given.
 
     Attributes
@@ -45,18 +46,13 @@ class Shown(Writer, Fitted):
     @property
     def writer(self) -> Writer:
         """What a callback is given in place of all this."""
-        return Writer(self.name)
+        return Writer(self.place)
 
     def open_page(self, page: str, **parts: object) -> NoReturn:
         """Go to another page with parts of the scene changed; what was mended is said there."""
         self.update(**parts)
         st.session_state[_NOTICES] = self.notices
         st.switch_page(page)
-
-    @property
-    def arrival(self) -> int:
-        """Another number whenever the viewer is to look where the scene says."""
-        return st.session_state[ARRIVALS]
 
     def holds(self, key: str, text: str) -> str:
         """Have the text box of this key hold `text`; returns its key.
@@ -88,30 +84,41 @@ def read() -> Shown:
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params}
-    has_arrived = arrival.brings_an_address(SCENE)
+    places, here = tabs.mine().places, arrival.page()
+    has_arrived = "" not in places or arrival.is_navigation()
     if has_arrived:
         st.session_state[_BROUGHT] = arrival.brought()
         fitted = parse(written, ANSWERS.original)
-        is_elsewhere = st.session_state.get(_PAGE, ("",))[0] != arrival.page()
-        if is_elsewhere or not _only_looks_elsewhere(st.session_state[SCENE], fitted.scene):
-            arrive()
-        kept = fitted.scene
+        place = _arrived(places, fitted.scene, here)
     else:
-        kept = st.session_state[SCENE]
-        if st.session_state[_PAGE] == (arrival.page(), st.session_state[ARRIVALS]):
-            kept = looking(kept, written)
+        place = places[""]
+        if st.session_state[_PAGE] == here and place.told == place.arrivals:
+            place.scene = looking(place.scene, written)
         # what people do in the app needs no comment on what follows from it
-        fitted = replace(fit(kept, ANSWERS.original), notices=st.session_state.pop(_NOTICES, ()))
-    st.session_state[SCENE] = kept
-    st.session_state[_PAGE] = (arrival.page(), st.session_state[ARRIVALS])
+        fitted = replace(place.fitted(), notices=st.session_state.pop(_NOTICES, ()))
+    st.session_state[_PAGE], place.told = here, place.arrivals
     address = query(fitted.scene)
     shown = {name: address.get(name) for name in PARAMETERS if name not in VIEWERS}
     if has_arrived:
         mended = {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
-        return Shown(**vars(fitted), address=shown | mended, brought=st.session_state[_BROUGHT])
+        return _shown(fitted, place, shown | mended)
     if st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
-    return Shown(**vars(fitted), address=shown, brought=st.session_state[_BROUGHT])
+    return _shown(fitted, place, shown)
+
+
+def _arrived(places: dict[str, Place], scene: Scene, page: str) -> Place:
+    """The place of a scene that the address has led to."""
+    if "" not in places:
+        places[""] = Place("", scene, arrivals=1)
+    elif st.session_state[_PAGE] != page or not _only_looks_elsewhere(places[""].scene, scene):
+        places[""].arrivals += 1
+    places[""].scene = scene
+    return places[""]
+
+
+def _shown(fitted: Fitted, place: Place, address: Mapping[str, str | None]) -> Shown:
+    return Shown(**vars(fitted), place=place, address=address, brought=st.session_state[_BROUGHT])
 
 
 def _only_looks_elsewhere(before: Scene, now: Scene) -> bool:

@@ -1,32 +1,18 @@
-// Errands: what the server is asked for until it answers. Streamlit drops what is asked while it is about to run for
-// another reason, so each is asked once more after a while; what was refused is not asked for ever.
+// Errands: what a pass lacks, asked of the server once however often a view wants it.
 
-const PATIENCE = 1000; // ms from one try to the next
-const TRIES = 2;
-
-// send(event, message) reaches the server. Only what may be asked twice without harm is an errand.
+// send(event, message) reaches the server.
 export function makeErrands(send) {
-  const open = new Map(); // event -> {message, isAnswered, timer}
-  const drop = (event) => {
-    clearTimeout(open.get(event)?.timer);
-    open.delete(event);
-  };
-  const ask = (event, tries) => {
-    const errand = open.get(event);
-    send(event, errand.message);
-    errand.timer = setTimeout(() => (tries > 1 ? ask(event, tries - 1) : drop(event)), PATIENCE);
-  };
+  const open = new Map(); // event -> {message, isAnswered}
   return {
-    // Asks, and again unless `isAnswered(pass)` says so of a later pass. The same errand is not begun twice at a time.
+    // Asks, unless that was asked for last. `isAnswered(pass)` says whether a later pass has it.
     begin: (event, message, isAnswered) => {
-      if (JSON.stringify(open.get(event)?.message) === JSON.stringify(message)) return;
-      drop(event);
-      open.set(event, { message, isAnswered, timer: null });
-      ask(event, TRIES);
+      if (open.get(event)?.message === message) return;
+      open.set(event, { message, isAnswered });
+      send(event, message);
     },
     answered: (pass) => {
-      for (const [event, { isAnswered }] of [...open]) if (isAnswered(pass)) drop(event);
+      for (const [event, { isAnswered }] of [...open]) if (isAnswered(pass)) open.delete(event);
     },
-    end: () => [...open.keys()].forEach(drop),
+    forget: () => open.clear(),
   };
 }

@@ -17,13 +17,14 @@ export function addressOf(window) {
     to.search = kept(to.search, location.search);
     return to;
   };
-  history.pushState = (state, _, url) => {
+  const step = (state, to) => {
     if (awaited) return;
-    const to = withPlace(url), isHere = to.pathname === location.pathname, now = window.performance.now();
+    const isHere = to.pathname === location.pathname, now = window.performance.now();
     const isStep = to.href !== location.href && !(isHere && now - last < SOON);
     last = now;
     (isStep ? push : replace)(state, "", to.href);
   };
+  history.pushState = (state, _, url) => step(state, withPlace(url));
   history.replaceState = (state, _, url) => {
     if (!awaited) replace(state, "", withPlace(url).href);
   };
@@ -50,6 +51,13 @@ export function addressOf(window) {
     show: (parameters, read) => {
       shown = parameters;
       if (!awaited || isSame(read, awaited.search)) follow();
+    },
+    // What is done in the viewer leads on: a step of the history.
+    move: (parameters) => {
+      shown = parameters;
+      const to = new URL(location.href);
+      to.search = mended(location.search, parameters);
+      step(history.state, to);
     },
     onArrival: (listener) => {
       listeners.add(listener);

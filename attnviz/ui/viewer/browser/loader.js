@@ -1,11 +1,12 @@
 // What Streamlit takes for the component. It fetches the component itself, which the browser keeps for all runs and visits
 // (../script.py), from the folder that Streamlit's own scripts are from.
 const streamlits = document.querySelector('script[src*="/static/js/"]').src;
-const { default: show, styles } = await import(new URL("../../{path}", streamlits));
+const site = new URL("../../", streamlits);
+const { default: show, styles } = await import(new URL("{path}", site));
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(styles);
 
 export default function (given) {
   given.parentElement.adoptedStyleSheets = [sheet];
-  return show(given);
+  return show(given, site);
 }

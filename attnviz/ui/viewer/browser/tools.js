@@ -32,13 +32,12 @@ export function makeTools({ go, now, send, errands, show }) {
     visit: (stage) => move((pass) => ({ step: pass.stepOf(stage).id })),
     ask: (question) => move(() => ({ ask: question })),
     wantSlopes,
-    train: (at) => errands.begin("checkpoint", at, ({ document }) => document.model?.training?.at === at),
+    train: (at) => send("checkpoint", at),
     // A head that was not sent with the document.
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
     // A number set by hand; null is -inf, which JSON has no number for.
     set: ({ name, index }, value) => {
-      const message = { cell: now().pass.address(name, index), value: value === -Infinity ? null : value };
-      errands.begin("change", message, (later) => later.number(name, index) === value);
+      send("change", { cell: now().pass.address(name, index), value: value === -Infinity ? null : value });
     },
   };
 }

@@ -94,6 +94,7 @@ export function mount(root, host, left = null) {
   const forget = host.address.onArrival(() => {
     play.end();
     part = null;
+    errands.forget();
     arrive(readPlace(pass, host.address.read()));
     render();
   });
@@ -109,7 +110,6 @@ export function mount(root, host, left = null) {
     },
     end: () => {
       play.end();
-      errands.end();
       training.end();
       presenting.end();
       endPrinting();

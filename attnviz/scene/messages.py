@@ -1,12 +1,16 @@
 """Messages: what a browser sends, which may be anything, read as what the viewer means by it."""
 
 import math
+from collections.abc import Iterable
+from typing import TypeVar
 
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import split
 from attnviz.core.trace import Trace
+
+Option = TypeVar("Option")
 
 
 def change_in(trace: Trace, message: object) -> Change | None:
@@ -57,6 +61,11 @@ def places_in(message: object, length: int) -> tuple[int, int] | None:
         return None
     one, other = (place_in(each, length) for each in message)
     return None if one is None or other is None or one == other else (one, other)
+
+
+def option_in(message: object, options: Iterable[Option]) -> Option | None:
+    """The option that the message is, of its very type: 1 and 2.0 are no options of (True, 2)."""
+    return next((option for option in options if type(option) is type(message) and option == message), None)
 
 
 def place_in(message: object, length: int) -> int | None:

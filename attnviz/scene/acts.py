@@ -1,0 +1,176 @@
+"""Acts: what a person can do in the viewer and its settings, each by its name. What it comes with may be anything.
+
+An act that means nothing for the scene changes nothing; one that can't be done says why.
+"""
+
+import random
+from functools import partial
+
+from attnviz.core.changes import Change, muted, replaced
+from attnviz.core.errors import ArrayError, ChangeError
+from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, nearest
+from attnviz.models import MODELS
+from attnviz.scene.fitting import Fitted
+from attnviz.scene.messages import cell_in, change_in, head_in, option_in, place_in, places_in
+from attnviz.scene.place import Place
+from attnviz.scene.scene import OWN, SOURCES, anew, with_options
+from attnviz.scene.settings import LONGEST_SEED, offered
+from attnviz.scene.words import swapped
+
+
+def act(place: Place, name: object, message: object) -> None:
+    """Do what a person asks for, if it means anything in this scene."""
+    if not isinstance(name, str):
+        return
+    if name in _SETTINGS:
+        _SETTINGS[name](place, message)
+    elif name in _OF_MODELS and place.scene.source in MODELS:
+        _OF_MODELS[name](place, message)
+    elif name in _OF_PASSES and (fitted := place.fitted()).trace:
+        _OF_PASSES[name](place, fitted, message)
+
+
+def _source(place: Place, message: object) -> None:
+    source = option_in(message, (OWN, *MODELS, *SOURCES))
+    if source is not None:
+        place.update(**anew(source))
+
+
+def _typed(place: Place, message: object, name: str) -> None:
+    if isinstance(message, str):
+        place.update(**{name: message[: MAX_CHARACTERS + 1]})  # one too many is refused with a sentence
+
+
+def _example(place: Place, message: object) -> None:
+    sentence = option_in(message, [text for _, text in MODELS[place.scene.source].examples])
+    if sentence is not None:
+        place.update(sentence=sentence)
+
+
+def _word(place: Place, message: object) -> None:
+    word = option_in(message, [each for words in MODELS[place.scene.source].words_by_kind.values() for each in words])
+    if word is not None:
+        place.update(sentence=f"{place.scene.sentence} {word}".strip())
+
+
+def _model_seed(place: Place, message: object) -> None:
+    seed = option_in(message, MODELS[place.scene.source].seeds)
+    if seed is not None:
+        place.update(model_seed=seed)
+
+
+def _checkpoint(place: Place, message: object) -> None:
+    checkpoint = place_in(message, len(MODELS[place.scene.source].checkpoints(place.scene.model_seed)))
+    if checkpoint is not None:
+        place.update(checkpoint=checkpoint)
+
+
+def _seed(place: Place, message: object) -> None:
+    if isinstance(message, str):
+        place.seed = message[:LONGEST_SEED]
+        _set(place, "seed", nearest({"seed": place.seed})[0]["seed"])
+
+
+def _another_seed(place: Place, message: object) -> None:
+    present = place.scene.options.seed
+    _set(place, "seed", random.choice([seed for seed in range(1000) if seed != present]))
+
+
+def _option(place: Place, message: object, name: str) -> None:
+    value = option_in(message, offered(place.scene, name))
+    if value is not None:
+        _set(place, name, value)
+
+
+def _set(place: Place, name: str, value: int | str | bool) -> None:
+    before = place.scene.options
+    after = with_options(before, **{name: value})
+    place.update(options=after)
+    if name != "n_heads" and after.n_heads != before.n_heads:
+        place.said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
+
+
+def _change(place: Place, fitted: Fitted, message: object) -> None:
+    try:
+        change = change_in(fitted.trace, message)
+    except ChangeError as error:
+        place.said = str(error)
+        return
+    if change:
+        _set_by_hand(place, fitted, change)
+
+
+def _drop(place: Place, fitted: Fitted, message: object) -> None:
+    changes = fitted.scene.changes
+    dropped = place_in(message, len(changes))
+    if dropped is not None:
+        place.update(changes=changes[:dropped] + changes[dropped + 1 :])
+
+
+def _reset(place: Place, fitted: Fitted, message: object) -> None:
+    place.update(changes=())
+
+
+def _mute(place: Place, fitted: Fitted, message: object) -> None:
+    found = head_in(fitted.trace, message)
+    if found:
+        _set_by_hand(place, fitted, muted(*found))
+
+
+def _set_by_hand(place: Place, fitted: Fitted, change: Change) -> None:
+    """Set a number, if it does not push another beyond float64."""
+    changes = replaced(place.scene.changes, change)
+    stage = fitted.original[change.stage]
+    if stage.is_given and (stage.value[change.index] == change.value).all():  # as it was: nothing is set by hand
+        changes = changes[:-1]
+    try:
+        if len(changes) > MAX_CHANGES:
+            raise ChangeError(f"There may be at most {MAX_CHANGES} changes at once: undo one to make another.")
+        fitted.original.with_changes(*changes)
+    except (ArrayError, ChangeError) as error:
+        place.said = str(error)
+        return
+    place.update(changes=changes)
+
+
+def _swap(place: Place, fitted: Fitted, message: object) -> None:
+    places = places_in(message, fitted.trace.lengths["query"])
+    sentence = swapped(fitted, *places) if places else None
+    if sentence is not None:
+        place.update(sentence=sentence)
+
+
+def _slopes(place: Place, fitted: Fitted, message: object) -> None:
+    if cell_in(fitted.trace, message):
+        place.slopes_of = message
+
+
+def _need(place: Place, fitted: Fitted, message: object) -> None:
+    head = place_in(message, fitted.trace.lengths["head"])
+    if head is not None:
+        place.heads = (*(each for each in place.heads if each != head), head)
+
+
+_SETTINGS = {
+    "source": _source,
+    **{name: partial(_typed, name=name) for name in ("sentence", "context")},
+    **{
+        name: partial(_option, name=name)
+        for name in ("d_model", "n_heads", "mask", "mask_size", "initialiser", "positions", "scaled")
+    },
+    "seed": _seed,
+    "another_seed": _another_seed,
+}
+_OF_MODELS = {"example": _example, "word": _word, "model_seed": _model_seed, "checkpoint": _checkpoint}
+_OF_PASSES = {
+    "change": _change,
+    "drop": _drop,
+    "reset": _reset,
+    "mute": _mute,
+    "swap": _swap,
+    "slopes": _slopes,
+    "need": _need,
+}
+
+NAMES = (*_SETTINGS, *_OF_MODELS, *_OF_PASSES)
+"""The names of all acts."""

@@ -1,0 +1,92 @@
+"""The answer: all that a browser is given of a scene, as JSON: its settings, what is said of it, its pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from attnviz.core.settings import nearest
+from attnviz.models import MODELS
+from attnviz.scene.acts import act
+from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
+from attnviz.scene.answers import ANSWERS
+from attnviz.scene.document import json_of
+from attnviz.scene.fitting import Fitted
+from attnviz.scene.place import Place
+from attnviz.scene.scene import OWN
+from attnviz.scene.settings import settings
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a viewer says was done.
+
+    Attributes
+    ----------
+    tab : str
+        What stands for the person's tab.
+    name : str
+        The name of the scene.
+    address : dict of str to str or None
+        The `address` of the answer that the person saw. Where that isn't the last, Back has led to another scene
+        meanwhile, and what is done is done to the one that was seen.
+    look : dict of str to list of str
+        The parameters of the browser's address, of which the viewer's own are read.
+    draws : bool
+        Whether the viewer draws the pass; else a run of the page draws what is shown of it.
+    acts : list of [name, message]
+        What was done, one after the other; both may be anything.
+    """
+
+    tab: str
+    name: str
+    address: dict[str, str | None]
+    look: dict[str, list[str]]
+    draws: bool
+    acts: list[list]
+
+
+def answered(place: Place, done: Done) -> bytes:
+    """The answer to what a person did, which changes the place."""
+    if done.address != place.address:
+        written = {name: text for name, text in done.address.items() if text is not None}
+        place.scene = parse(written, ANSWERS.original).scene
+    place.scene = looking(place.scene, done.look)
+    for name, message in done.acts:
+        act(place, name, message)
+    fitted = place.fitted()
+    return drawn(place, fitted, done.tab) if done.draws else json_of(framed(place, fitted, done.tab))
+
+
+def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) -> bytes:
+    """The answer for a scene that is looked at in the viewer, with what else is to be said of it."""
+    frame = json_of(framed(place, fitted, tab, notices))
+    slopes_of, place.slopes_of, place.said = place.slopes_of, "", ""
+    if fitted.trace is None:
+        return frame[:-1] + b',"pass":null}'
+    document = ANSWERS.written(fitted, tab, asked=place.heads, slopes_of=slopes_of, arrival=place.arrivals)
+    return frame[:-1] + b',"pass":' + document + b"}"
+
+
+def framed(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) -> dict:
+    """What stands around a pass: the settings, what is said, and the address that a browser is to have."""
+    scene, said = fitted.scene, [place.said] if place.said else []
+    if scene.source == OWN and place.seed:
+        seeds, of_the_seed = nearest({"seed": place.seed})
+        if seeds["seed"] == scene.options.seed:
+            said += of_the_seed
+        else:
+            place.seed = ""
+    place.told = place.arrivals
+    parameters = query(scene)
+    place.address = {name: parameters.get(name) for name in PARAMETERS if name not in VIEWERS}
+    is_unread = fitted.trace is None and scene.source in MODELS and scene.sentence.strip()
+    offer = {"event": "source", "value": OWN, "label": "Show it with random parameters"} if is_unread else None
+    return {
+        "tab": tab,
+        "name": place.name,
+        "settings": settings(scene, place.seed if scene.source == OWN else ""),
+        "notices": [*notices, *said, *fitted.refused],
+        "offer": offer,
+        "address": place.address,
+    }

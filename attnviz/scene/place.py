@@ -1,0 +1,57 @@
+"""The place of a scene in somebody's tab: the scene as it stands, and what the next answer has to say besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from attnviz.scene.address import LOOKED_AT
+from attnviz.scene.answers import ANSWERS
+from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.scene import Scene
+
+
+@dataclass(eq=False)
+class Place:
+    """What is kept of a scene between two answers. It holds no pass: one of 64 words and 128 heads is 27 MB.
+
+    Attributes
+    ----------
+    name : str
+        What stands before the keys of the scene's widgets; the scene that the page's address holds has none.
+    scene : Scene
+        As it was asked for: what doesn't fit its pass may fit the next.
+    arrivals : int
+        Another number whenever the viewer is to look where the scene says, not where it looked before.
+    told : int
+        The arrivals that the browser knows of: its address says where one looks since the last of them.
+    seed : str
+        What was typed as a seed.
+    heads : tuple of int
+        The heads of a large pass that were asked for, the latest last.
+    slopes_of : str
+        The address of a cell whose slopes are part of the next answer.
+    said : str
+        A sentence that is part of the next answer.
+    address : dict of str to str or None
+        The parameters that the browser's address has, or lacks, since the last answer.
+    """
+
+    name: str
+    scene: Scene
+    arrivals: int = 0
+    told: int = 0
+    seed: str = ""
+    heads: tuple[int, ...] = ()
+    slopes_of: str = ""
+    said: str = ""
+    address: dict[str, str | None] = field(default_factory=dict)
+
+    def fitted(self) -> Fitted:
+        """The scene beside its pass."""
+        return fit(self.scene, ANSWERS.original)
+
+    def update(self, **parts: object) -> None:
+        """Change parts of the scene."""
+        self.scene = replace(self.scene, **parts)
+        if not parts.keys().isdisjoint(LOOKED_AT):
+            self.arrivals += 1

@@ -1,0 +1,86 @@
+"""Acts: what is done in a viewer, and the answer to it, without a run of the page."""
+
+import asyncio
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import parse_qs
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attnviz.scene.answer import Done, answered
+from attnviz.ui.state.tabs import OPEN, Tab
+
+PATH = "/acts"
+
+LARGEST = 128_000
+"""Bytes of one request; a viewer sends a few hundred, and a few of the longest sentences at most."""
+
+MOST = 20
+"""Acts in one request: what was done while the answer to the one before was on its way."""
+
+_WORKERS = ThreadPoolExecutor(4, "acts")
+_PARTS = ("tab", "name", "address", "look", "draws", "acts")
+_REFUSED = "What is asked here is a viewer's own: {tab, name, address, look, draws, acts}. Reload the page."
+_UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
+
+
+def read(body: bytes) -> Done | None:
+    """What a request says, or None if no viewer would say so."""
+    try:
+        said = json.loads(_well_formed(json.loads(body)))
+        tab, name, address, look, draws, acts = (said[part] for part in _PARTS)
+        look = parse_qs(look.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    is_read = (
+        isinstance(tab, str)
+        and isinstance(name, str)
+        and isinstance(address, dict)
+        and all(isinstance(text, str | None) for text in address.values())
+        and isinstance(draws, bool)
+        and isinstance(acts, list)
+        and len(acts) <= MOST
+        and all(isinstance(each, list) and len(each) == 2 for each in acts)
+    )
+    return Done(tab, name, address, look, draws, acts) if is_read else None
+
+
+def route() -> Route:
+    """The route that viewers ask."""
+    return Route(PATH, _acts, methods=["POST"])
+
+
+async def _acts(request: Request) -> Response:
+    done = await _read(request)
+    if done is None:
+        return PlainTextResponse(_REFUSED, 400)
+    tab = OPEN.get(done.tab)
+    if tab is None or done.name not in tab.places:
+        return PlainTextResponse(_UNKNOWN, 404)
+    async with tab.turn:
+        await asyncio.sleep(tab.share.wait(time.monotonic()))
+        answer = await asyncio.get_running_loop().run_in_executor(_WORKERS, _answered, tab, done)
+    return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _well_formed(said: object) -> str:
+    """The same as JSON, in which U+FFFD stands for half a character: no answer could be sent with that."""
+    text = json.dumps(said, ensure_ascii=False)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+async def _read(request: Request) -> Done | None:
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > LARGEST:
+            return None
+    return read(body)
+
+
+def _answered(tab: Tab, done: Done) -> bytes:
+    with tab.share.noted():
+        return answered(tab.places[done.name], tab.token, done)

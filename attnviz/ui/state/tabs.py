@@ -1,0 +1,60 @@
+"""Tabs: what the server keeps of each open one, for the runs of its pages and for what is done in its viewer."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
+
+import streamlit as st
+
+from attnviz.scene.place import Place
+from attnviz.ui.state.share import Share
+
+_TAB = "tab"
+
+
+@dataclass(eq=False)
+class Tab:
+    """One open tab. It lives as long as its Streamlit session.
+
+    Attributes
+    ----------
+    token : str
+        What stands for it; only its own browser knows it.
+    places : dict of str to Place
+        The scenes that it shows, by their names.
+    share : Share
+        How much of the processor it has used.
+    turn : Lock
+        What is done in it is answered one after the other.
+    """
+
+    token: str = field(default_factory=lambda: secrets.token_hex(16))
+    places: dict[str, Place] = field(default_factory=dict)
+    share: Share = field(default_factory=Share)
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+OPEN: WeakValueDictionary[str, Tab] = WeakValueDictionary()
+"""All open tabs by their tokens."""
+
+
+def mine() -> Tab:
+    """The tab that this run is for."""
+    if _TAB not in st.session_state:
+        tab = Tab()
+        OPEN[tab.token] = tab
+        st.session_state[_TAB] = tab
+    return st.session_state[_TAB]
+
+
+@contextmanager
+def shared() -> Iterator[None]:
+    """Have a run wait for its tab's share of the processor, and note what it uses."""
+    share = mine().share
+    time.sleep(share.wait(time.monotonic()))
+    with share.noted():
+        yield
