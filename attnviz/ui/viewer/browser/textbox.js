@@ -18,6 +18,7 @@ export function makeTextbox(act) {
 
   const count = () => {
     counter.textContent = `${input.value.length}/${control.limit}`;
+    frame.style.setProperty("--counted", `${counter.textContent.length}ch`);
     frame.classList.toggle("nearly-full", input.value.length > NEARLY_FULL * control.limit);
   };
   const follow = () => {
