@@ -41,7 +41,7 @@ def _kept(trace: Trace) -> list[Audit]:
 
 def _recomputed(trace: Trace) -> Audit:
     """Recompute slice by slice, with a bar that tells how far it is."""
-    n_cells = sum(stage.value.size for stage in trace.stages)
+    n_cells = sum(stage.size for stage in trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
     for each in in_turns(audit(trace)):
