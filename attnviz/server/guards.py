@@ -1,7 +1,7 @@
 """What `app.py` and the command `attnviz` put around the pages: routes of our own, and what every request passes."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -35,15 +35,14 @@ def middleware() -> list[Middleware]:
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served; without it, the server doesn't start."""
-    async with AsyncExitStack() as held:
-        with insides.required():
-            insides.check()
-            chunks.bound()
-            addresses.bound()
-            timeout.bound()
-            quieten()
-            warm_up()
-            await held.enter_async_context(swept())
+    with insides.required():
+        insides.check()
+        chunks.bound()
+        addresses.bound()
+        timeout.bound()
+    warm_up()
+    quieten()
+    async with swept():
         yield
 
 
