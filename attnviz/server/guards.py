@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from attnviz.server import addresses, chunks, insides, scripts, timeout
 from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
-from attnviz.server.headers import Headers, set_policy
+from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
@@ -29,7 +29,7 @@ def routes() -> list[BaseRoute]:
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
     others = (Hosts, Doors, Seats, Pace, Messages, Runs)
-    return [Middleware(Headers, set_policy()), *map(Middleware, others)]
+    return [Middleware(Headers, configured_policy()), *map(Middleware, others)]
 
 
 @asynccontextmanager
