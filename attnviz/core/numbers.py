@@ -22,7 +22,8 @@ class Numbers:
     Attributes
     ----------
     largest : float
-        What none of them is larger than, whatever its sign; inf where some hide keys. It is known before they are made.
+        What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set.
+        It is known before they are made.
     """
 
     __slots__ = ("_array", "_made_by", "largest")
