@@ -8,13 +8,17 @@ except ImportError:  # Windows has no such limit
     resource = None
 
 
+ENOUGH = 10_240
+"""For all tabs and thousands of unfinished requests; macOS takes no more, though it says its limit is infinite."""
+
+
 def limits() -> tuple[int, int]:
     """How many this process may hold, and to how many it may raise that itself."""
     return resource.getrlimit(resource.RLIMIT_NOFILE) if resource else (sys.maxsize, sys.maxsize)
 
 
-def allow_all() -> None:
-    """Raise the limit of this process as far as it may itself."""
+def allow_enough() -> None:
+    """Raise the limit of this process to `ENOUGH`, or as far as it may itself."""
     if resource:
-        _, most = limits()
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        now, most = limits()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(now, min(ENOUGH, most)), most))
