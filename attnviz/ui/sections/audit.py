@@ -27,7 +27,7 @@ def wanted(trace: Trace) -> bool:
 
 @once
 def run(trace: Trace) -> Audit:
-    """Recompute slice by slice, with a bar that tells how far it is; who stops waiting leaves nothing behind."""
+    """The audit of a pass, slice by slice, with a bar that tells how far it is; it is kept once it is whole."""
     n_cells = sum(stage.size for stage in trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
