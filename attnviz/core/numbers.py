@@ -31,7 +31,7 @@ class Numbers:
     def __init__(
         self,
         largest: float,
-        array: np.ndarray | None,
+        array: np.ndarray | None = None,
         made_by: tuple[Operation, Sequence[Numbers]] | None = None,
     ) -> None:
         self.largest = largest
@@ -43,11 +43,6 @@ class Numbers:
         """Those of an array that is ours, and that nobody writes into from now on."""
         array.setflags(write=False)
         return cls(_largest(array), array)
-
-    @classmethod
-    def asked_for(cls, largest: float, operation: Operation, inputs: Sequence[Numbers]) -> Numbers:
-        """Those that an operation makes of others when someone asks for them."""
-        return cls(largest, None, (operation, inputs))
 
     @property
     def array(self) -> np.ndarray:
