@@ -50,7 +50,7 @@ def test_who_comes_back_after_a_while_waits_for_nothing():
 
 def test_every_run_of_the_app_waits_for_its_share_and_what_it_used_is_noted(monkeypatch):
     slept = []
-    now = time.monotonic() + 1
+    now = time.monotonic() + 1_000
     clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: now, thread_time=time.thread_time)
     monkeypatch.setattr(share, "time", clock)
     monkeypatch.setattr(tabs, "time", clock)
