@@ -83,4 +83,4 @@ async def _read(request: Request) -> Done | None:
 
 def _answered(tab: Tab, done: Done) -> bytes:
     with tab.share.noted():
-        return answered(tab.places[done.name], tab.token, done)
+        return answered(tab.places[done.name], done)

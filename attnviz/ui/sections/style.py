@@ -14,34 +14,8 @@ _STYLE = """<style>
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 
-/* settings: one line of boxes, each behind its small label; on a phone two lines, labels above */
-[class*="st-key-settings"] { gap: 0.4rem 0.75rem; flex-wrap: wrap; }
-[class*="st-key-settings"] [data-testid="stWidgetLabel"] { margin: 0; min-height: 0; gap: 0.2rem; }
-[class*="st-key-settings"] [data-testid="stWidgetLabel"] p { font-size: 0.8125rem; white-space: nowrap; }
-[class*="st-key-seed"] [data-testid="InputInstructions"] { display: none; }
-:is([class*="st-key-sentence"], [class*="st-key-context"]) input { padding-right: 5rem; }
-[class*="st-key-another_seed"] [data-testid="stMarkdownContainer"] { position: absolute; clip-path: inset(50%); }
-[class*="st-key-sentence"] { min-width: 16rem; }
-@media (min-width: 641px) {
-  [class*="st-key-settings"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) {
-    display: flex; flex-direction: row; align-items: center; gap: 0.4rem;
-  }
-  [class*="st-key-settings"] :is([data-testid="stTextInput"], [data-testid="stSelectbox"]) > div {
-    flex: 1; min-width: 0;
-  }
-}
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3rem 0.75rem 1rem; }
-  [class*="st-key-settings"] { gap: 0.4rem; align-items: end; }
-  [class*="st-key-settings"] > [data-testid="stElementContainer"] { order: 2; flex: 1 1 3.5rem; min-width: 0; }
-  [class*="st-key-settings"] > [class*="st-key-sentence"] { order: 0; flex-basis: 60%; }
-  [class*="st-key-settings"] > [class*="st-key-mask"] { flex-basis: 5.5rem; }
-  [class*="st-key-settings"] > [class*="st-key-source"] { order: 1; flex-basis: 9rem; }
-  [class*="st-key-settings"] > [class*="st-key-example"] { order: 3; flex-basis: 100%; }
-  [class*="st-key-settings"] > [class*="st-key-another_seed"] { flex: none; }
-  [class*="st-key-settings"] > :has(.stMarkdown):first-child { order: 0; flex-basis: 100%; }
-  [class*="st-key-more"] { order: 0; }
-  [class*="st-key-settings"] [data-testid="stWidgetLabel"] [data-testid="stTooltipIcon"] { display: none; }
 }
 
 /* one screen: the viewer has all the height that is left */
@@ -93,11 +67,11 @@ _STYLE = """<style>
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }
-[data-presenting] :is([data-testid="stHeader"], [class*="st-key-settings"], [data-testid="stAlert"]) { display: none; }
+[data-presenting] [data-testid="stHeader"] { display: none; }
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
 @page { size: landscape; margin: 10mm; }
 @media print {
-  :is([data-testid="stHeader"], [class*="st-key-settings"], [data-testid="stAlert"]) { display: none; }
+  [data-testid="stHeader"] { display: none; }
   [data-testid="stMainBlockContainer"] { display: block; height: auto; padding: 0; }
 }
 </style>"""

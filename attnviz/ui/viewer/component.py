@@ -23,12 +23,11 @@ def draw(shown: Shown) -> None:
 
 def draw_settings(shown: Shown) -> None:
     """Draw the settings alone: the page is drawn anew, by a run, when they change."""
-    with st.container(key=shown.key("settings")):
-        _component(
-            key=shown.key("boxes"),
-            data=json_of(framed(shown.place, shown, tabs.mine().token, shown.notices)),
-            on_change_change=_run,
-        )
+    _component(
+        key=shown.key("boxes"),
+        data=json_of(framed(shown.place, shown, tabs.mine().token, shown.notices)),
+        on_change_change=_run,
+    )
     shown.place.said = ""  # what is done here is answered first, and drawn by a run after that
 
 

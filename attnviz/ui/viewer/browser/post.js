@@ -1,16 +1,18 @@
-// Posting: what is done here, sent to the server; its answer, or null where it has none now.
+// Posting: what is done here, sent to the server.
 
+const LATER = [404, 429, 502, 503, 504]; // it doesn't know this tab yet, has too much to do, or isn't there
+
+// Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never will.
 export function postTo(url) {
   return async (message) => {
-    try {
-      const answer = await fetch(url, {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(message),
-      });
-      return answer.ok ? await answer.json() : null;
-    } catch { // no server, or half an answer
-      return null;
-    }
+    const response = await send(url, message);
+    if (!response || LATER.includes(response.status)) return null;
+    if (!response.ok) throw new Error(`The server could not do that (${response.status}). Try something else, or reload the page.`);
+    return response.json().catch(() => null); // half an answer
   };
+}
+
+function send(url, message) {
+  const headers = { "Content-Type": "application/json" };
+  return fetch(url, { method: "POST", headers, body: JSON.stringify(message) }).catch(() => null);
 }
