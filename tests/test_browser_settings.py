@@ -58,7 +58,7 @@ def test_every_setting_has_a_label_to_see_and_to_hear(visit):
     ]:
         expect(page.get_by_role(role, name=name, exact=True)).to_be_visible()
         if role != "button" and name not in ("Sentence", "Show"):  # what they hold says what they are
-            expect(page.locator("label", has_text=name).locator(".name").first).to_be_visible()
+            expect(page.locator(".settings .name").get_by_text(name, exact=True)).to_be_visible()
 
 
 def test_more_stays_open_whatever_is_changed_inside_it(visit):
