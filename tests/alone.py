@@ -19,8 +19,8 @@ PAGE = """
     %s
     window.sent = [];
     window.given = %s;
-    const host = { send: (...message) => sent.push(message), address: addressOf(window) };
-    window.viewer = mount(document.querySelector(".viewer"), host);
+    const host = { send: (...message) => sent.push(message), address: history_js.addressOf(window) };
+    window.viewer = viewer_js.mount(document.querySelector(".viewer"), host);
     window.show = (more) => viewer.show({ ...given, ...more });
     show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
 </script>

@@ -14,7 +14,7 @@ from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.layers import split
 from attnviz.core.numbers import SURE, Numbers
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.source import Source
+from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.terms import Cell
 
 
@@ -48,9 +48,9 @@ class Stage(NamedTuple):
     overridden: frozenset[tuple[int, ...]] = frozenset()
 
     @classmethod
-    def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str) -> Stage:
+    def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], source: Source = GIVEN) -> Stage:
         """The stage of numbers that come from nothing."""
-        return cls(name, numbers, axes, numbers.array.shape, Source(recipe))
+        return cls(name, numbers, axes, numbers.array.shape, source)
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
@@ -65,10 +65,11 @@ class Stage(NamedTuple):
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers.asked_for(largest, operation, [each.numbers for each in inputs])
+            numbers = Numbers(largest, made_by=(operation, [each.numbers for each in inputs]))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
-        return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
+        axes, shape = operation.extent(*inputs)
+        return cls(name, numbers, axes, shape, operation, tuple([each.name for each in inputs]))
 
     @property
     def value(self) -> np.ndarray:
