@@ -1,4 +1,4 @@
-"""Acts: each does what its name says where it means something, and nothing elsewhere; whatever comes with it is read."""
+"""Acts: each does what its name says where it means something, and nothing elsewhere; anything may come with it."""
 
 import json
 from dataclasses import replace
