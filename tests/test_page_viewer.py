@@ -1,7 +1,7 @@
 """What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import REDIRECTS, address_of, did, opened, scene_of, sent, warnings
+from page import REDIRECTS, address_of, did, opened, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients

@@ -1,4 +1,4 @@
-"""Two scenes on one page: each is drawn from what it is given, and changed by what is done in its own settings alone."""
+"""Two scenes on one page: each is drawn from what it is given, and changed by what is done in its own settings."""
 
 import pytest
 from page import answer_of, boxes, components, did, plain, scene_of, values

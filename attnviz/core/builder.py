@@ -1,9 +1,7 @@
 """Builder: stages being made, one after the other."""
 
 from attnviz.core.layers import layered
-from attnviz.core.numbers import Numbers
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.stage import Stage
 
 
@@ -34,11 +32,10 @@ class Builder:
         shared = {name: stage for name, stage in self._here.items() if name == stage.name}
         self._here, self._layer = {**shared, "x": self.stages[x]}, number
 
-    def give(
-        self, name: str, numbers: Numbers, axes: tuple[str, ...], source: Source = GIVEN, *, shared: bool = False
-    ) -> Stage:
+    def give(self, stage: Stage, *, shared: bool = False) -> None:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
-        return self._added(name, Stage.given(name if shared else layered(name, self._layer), numbers, axes, source))
+        is_alone = shared or not self._layer
+        self._add(stage.name, stage if is_alone else stage._replace(name=layered(stage.name, self._layer)))
 
     def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
         """Add the stage that `operation` makes of earlier ones.
@@ -48,8 +45,9 @@ class Builder:
         ArrayError
             If a number is too large for float64.
         """
-        return self._added(name, Stage.computed(layered(name, self._layer), operation, inputs))
-
-    def _added(self, name: str, stage: Stage) -> Stage:
-        self.stages[stage.name] = self._here[name] = stage
+        stage = Stage.computed(layered(name, self._layer), operation, inputs)
+        self._add(name, stage)
         return stage
+
+    def _add(self, name: str, stage: Stage) -> None:
+        self.stages[stage.name] = self._here[name] = stage

@@ -16,7 +16,7 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.core.parameters import PARAMETER_AXES, Parameters
+from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage
 
 _NO_MASK = Source("no mask: every key is visible")
@@ -24,8 +24,8 @@ _NO_MASK = Source("no mask: every key is visible")
 
 def project(build: Builder, parameters: Parameters) -> None:
     """The parameters, and the stages q, k and v that they make of x and the context."""
-    for name, numbers in parameters.numbers.items():
-        build.give(name, numbers, PARAMETER_AXES[name])
+    for stage in parameters.stages.values():
+        build.give(stage)
     x = build["x"]
     (context,) = build.present("context") or [x]
     for name, source, rows in (("q", x, "query"), ("k", context, "key"), ("v", context, "key")):
@@ -54,7 +54,7 @@ def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise:
     scaled = build.apply("scaled", Scale(q.shape[-1], factor), scores)
     if "mask" not in build:
         axes = ("head", "query", "key")[-visible.array.ndim :]
-        build.give("mask", visible, axes, _NO_MASK if mask is None else GIVEN, shared=True)
+        build.give(Stage.given("mask", visible, axes, _NO_MASK if mask is None else GIVEN), shared=True)
     masked = build.apply("masked", Hide() if is_boolean else Addition(hides=True), scaled, build["mask"])
     attention = build.apply("attention", normalise(), masked)
     heads = build.apply("heads", WeightedSum(), attention, v)
@@ -82,9 +82,10 @@ def add_residual(build: Builder) -> None:
 def answer(build: Builder, w_u: np.ndarray) -> None:
     """The stages from what the last layer passes on to a probability for each answer."""
     x = build["x"]
-    given = build.give("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
+    given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
     if given.shape[0] != x.shape[-1]:
         raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
+    build.give(given)
     logits = build.apply("logits", Projection("query"), x, given)
     build.apply("probabilities", Softmax(), logits)
 

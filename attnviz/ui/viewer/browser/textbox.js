@@ -40,7 +40,7 @@ export function makeTextbox(act) {
     if (control.live && !isComposing) timer = setTimeout(send, PAUSE);
   };
   input.oninput = typed;
-  input.oncompositionend = typed;
+  input.addEventListener("compositionend", typed);
   input.onblur = send;
   input.onkeydown = ({ key, isComposing }) => { if (key === "Enter" && !isComposing) send(); };
   return {
