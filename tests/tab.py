@@ -1,6 +1,5 @@
 """A person's tab in a real browser: what it shows, and where things are in it."""
 
-import contextlib
 import re
 import time
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -8,7 +7,6 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 from numerals import short
 
 try:
-    from playwright.sync_api import TimeoutError as Late
     from playwright.sync_api import expect
 
     expect.set_options(timeout=20_000)  # other processes may keep the machine busy
@@ -17,6 +15,8 @@ except ImportError:  # the fixture `browser` says so, and whether it matters
 
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
 FRESH = '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSkeleton"]\')'
+WAITING = '.attnviz[aria-busy="true"]'
+"""A page in which something was done that has no answer yet."""
 
 _OUTLINED = """(grid) => {
   const frames = [...grid.parentNode.querySelectorAll(".frame.source")].map((each) => each.getBoundingClientRect());
@@ -31,7 +31,15 @@ _OUTLINED = """(grid) => {
 
 
 class Tab:
-    """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server."""
+    """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server.
+
+    Attributes
+    ----------
+    told : list
+        What was said to Streamlit, which runs the page for it.
+    acts : list of [name, message]
+        What was done in the viewer and its settings, as the server was asked to answer it.
+    """
 
     def __init__(self, context):
         self.page = context.new_page()
@@ -43,7 +51,7 @@ class Tab:
     def begin(self, address, width=1440):
         """Be as good as new, for a visit to an address."""
         self.address = address
-        self.errors, self.elsewhere, self.told = [], set(), []
+        self.errors, self.elsewhere, self.told, self.acts = [], set(), [], []
         self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.mouse.move(0, 0)
@@ -60,6 +68,7 @@ class Tab:
     def settled(self):
         self.page.wait_for_selector(IDLE, state="attached", timeout=30_000)
         self.page.wait_for_function(FRESH, timeout=30_000)
+        expect(self.page.locator(WAITING)).to_have_count(0)
         return self.page
 
     def _hear(self, message):
@@ -68,6 +77,8 @@ class Tab:
             self.errors.append(message.text)
 
     def _watch(self, request):
+        if request.url == f"{self.address}/acts":
+            self.acts += request.post_data_json["acts"]
         if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):
             self.elsewhere.add(request.url)
 
@@ -96,18 +107,25 @@ def numbers_are(page, title, expected):
 
 
 def pick(page, label, option):
-    """Pick an option of a select box, whose list moves while it opens, so that a click may miss."""
-    page.get_by_role("combobox", name=label).click()
-    chosen = page.get_by_role("option", name=option, exact=True)
-    expect(chosen).to_be_visible()
+    """Pick an option of a list."""
+    page.get_by_role("combobox", name=label, exact=True).select_option(label=option)
 
-    def picked():
-        if chosen.is_visible():
-            with contextlib.suppress(Late):  # it was taken away meanwhile
-                chosen.click(timeout=2_000)
-        return not chosen.is_visible()
 
-    becomes(page, picked, True)
+def picked_is(page, label, option):
+    """Wait until that option of a list is shown as the one that is picked."""
+    shown = page.get_by_role("combobox", name=label, exact=True).locator("option:checked")
+    expect(shown).to_have_text(option)
+
+
+def sentence(page):
+    """The box of the words."""
+    return page.get_by_role("textbox", name="Sentence", exact=True)
+
+
+def typed(box, text, delay=0):
+    """Type a text in place of what a box holds, so many ms from key to key."""
+    box.press("ControlOrMeta+a")
+    box.press_sequentially(text, delay=delay)
 
 
 def outlined(page, title):

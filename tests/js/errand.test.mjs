@@ -2,27 +2,37 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeErrands } from "../../attnviz/ui/viewer/browser/errand.js";
 
-test("an errand is asked again once more unless it is answered, and a newer one of its kind replaces it", (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+function asking() {
   const sent = [], errands = makeErrands((...message) => sent.push(message.join(" ")));
-  errands.begin("slopes", "a", (pass) => pass === "a");
-  errands.begin("slopes", "a", (pass) => pass === "a");
-  assert.deepEqual(sent, ["slopes a"]);
-  t.mock.timers.tick(1500);
-  assert.deepEqual(sent, ["slopes a", "slopes a"]);
-  errands.begin("slopes", "b", (pass) => pass === "b");
-  errands.answered("a");
-  t.mock.timers.tick(1500);
-  assert.deepEqual(sent.slice(2), ["slopes b", "slopes b"]);
+  return { sent, errands, want: (event, message) => errands.begin(event, message, (pass) => pass === message) };
+}
+
+test("an errand is asked for once, however often it is wanted, and again after its answer", () => {
+  const { sent, errands, want } = asking();
+  for (let n = 0; n < 3; n += 1) want("slopes", "a");
+  want("need", "a");
+  assert.deepEqual(sent, ["slopes a", "need a"]);
   errands.answered("b");
-  t.mock.timers.tick(9000);
-  assert.equal(sent.length, 4);
-  errands.begin("slopes", "c", () => false);
-  for (let second = 0; second < 60; second += 1) t.mock.timers.tick(1000);
-  assert.deepEqual(sent.slice(4), ["slopes c", "slopes c"], "nobody is asked for ever");
-  errands.begin("slopes", "c", () => false);
-  assert.equal(sent.length, 7, "but once more, if it is wanted again");
-  errands.end();
-  t.mock.timers.tick(60_000);
-  assert.equal(sent.length, 7);
+  want("slopes", "a");
+  assert.equal(sent.length, 2, "that was no answer to it");
+  errands.answered("a");
+  want("slopes", "a");
+  assert.deepEqual(sent.slice(2), ["slopes a"]);
+});
+
+test("a newer errand of its kind replaces one, which may be wanted again", () => {
+  const { sent, errands, want } = asking();
+  for (const message of ["a", "b", "a"]) want("slopes", message);
+  assert.deepEqual(sent, ["slopes a", "slopes b", "slopes a"]);
+  errands.answered("b");
+  want("slopes", "a");
+  assert.equal(sent.length, 3);
+});
+
+test("what was asked for before Back is asked for again if it is wanted there", () => {
+  const { sent, errands, want } = asking();
+  want("slopes", "a");
+  errands.forget();
+  want("slopes", "a");
+  assert.deepEqual(sent, ["slopes a", "slopes a"]);
 });

@@ -125,3 +125,24 @@ test("where Back is never answered the address follows what is shown in the end"
   window.later();
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=9", "/?seed=3"]);
 });
+
+test("what is done leads on by one entry, keeps the viewer's place, and is one entry with what follows soon", () => {
+  const window = browser("http://a.test/?seed=3&step=mask");
+  const address = addressOf(window);
+  address.move({ seed: "4", mask: "causal" });
+  window.now += 300;
+  address.move({ seed: "5", mask: null });
+  window.now += 5000;
+  address.move({ seed: "5", mask: null });
+  address.move({ seed: null, mask: null });
+  assert.deepEqual(searches(window), ["/?seed=3&step=mask", "/?seed=5&step=mask", "/?step=mask"]);
+});
+
+test("what is done while nobody knows yet where Back led changes no address until it is shown", () => {
+  const { window, address } = backAtTwo();
+  address.move({ seed: "9" });
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
+  address.show({ seed: "2" }, "seed=2");
+  address.move({ seed: "9" });
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=9"]);
+});

@@ -20,9 +20,9 @@ export function addressOf(window) {
   const step = (state, to) => {
     if (awaited) return;
     const isHere = to.pathname === location.pathname, now = window.performance.now();
-    const isStep = to.href !== location.href && !(isHere && now - last < SOON);
-    last = now;
-    (isStep ? push : replace)(state, "", to.href);
+    const isOther = to.href !== location.href, isSoon = isHere && now - last < SOON;
+    if (isOther) last = now;
+    (isOther && !isSoon ? push : replace)(state, "", to.href);
   };
   history.pushState = (state, _, url) => step(state, withPlace(url));
   history.replaceState = (state, _, url) => {
@@ -39,6 +39,7 @@ export function addressOf(window) {
   };
   const listeners = new Set();
   const arrive = () => {
+    last = -SOON;
     window.clearTimeout(awaited?.timer);
     awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
     for (const listener of listeners) listener();

@@ -2,41 +2,40 @@
 // something else of the pass; there the settings stand alone.
 import { element } from "./element.js";
 import { makeNotices } from "./notices.js";
-import { makeServer } from "./server.js";
 import { makeSettings } from "./settings.js";
 import { mount } from "./viewer.js";
 
-// host: {post, address, rerun}: post(message) gives the server's answer; rerun(answer, isDone) has the page run until it has
-// drawn what was done here. `left` is what an earlier page's end() gave. Returns {given(answer), end()}.
-export function mountPage(root, host, left = null) {
+// host: {server, address, rerun}: what is done here is told to the server; rerun has the page run until it has drawn that.
+// `left` is what an earlier page's end() gave. Returns {given(answer), end()}.
+export function mountPage(root, { server, address, rerun }, left = null) {
   let viewer = null;
   const act = (name, message) => {
     server.act(name, message);
     root.ariaBusy = server.isWaiting;
   };
   const show = (answer, isDone) => {
+    if (!root.isConnected) return; // one has gone to another page
     const isAlone = !Object.hasOwn(answer, "pass");
-    if (isDone) host.address.move(answer.address);
+    if (isDone) address.move(answer.address);
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     box.hidden = !answer.pass;
     if (answer.pass) {
-      viewer ??= mount(box, { send: act, address: host.address }, left);
+      viewer ??= mount(box, { send: act, address }, left);
       viewer.show(answer.pass);
     }
     root.ariaBusy = server.isWaiting;
-    if (isAlone) host.rerun(answer, isDone);
+    if (isAlone) rerun.answered(answer, isDone);
   };
-  const server = makeServer({ post: (message) => host.post(message), look: host.address.read, show });
   const settings = makeSettings(act), notices = makeNotices(act), box = element("div", "viewer");
-  const forget = host.address.onArrival(server.forget);
+  const forget = address.onArrival(rerun.end);
   root.replaceChildren(settings.element, notices.element, box);
   box.hidden = true;
   return {
-    given: server.given,
+    given: (answer) => server.given(answer, show),
     end: () => {
       settings.end();
-      server.end();
+      rerun.end();
       forget();
       return viewer?.end() ?? left;
     },

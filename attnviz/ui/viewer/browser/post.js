@@ -2,7 +2,8 @@
 
 const LATER = [404, 429, 502, 503, 504]; // it doesn't know this tab yet, has too much to do, or isn't there
 
-// Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never will.
+// Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never
+// will have one.
 export function postTo(url) {
   return async (message) => {
     const response = await send(url, message);

@@ -2,32 +2,46 @@
 // is done keeps its order.
 
 const PATIENCE = 1000; // ms until a server that could not answer is asked again
+const LONGEST = 3000; // ms that Back waits for a run to show where it led
+const MOST = 20; // acts that one request tells
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
 const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is the scene that it is asked of
 
-// post(message) gives an answer, null where there is none now, and throws where there never will be. look() is the address as it stands. show(answer, isDone)
-// shows one: to what was done here, or of a run of the page. Returns {act, given, forget, isWaiting, end}.
-export function makeServer({ post, look, show }) {
-  let given = null, queue = [], asked = null, timer = null; // asked: {isForgotten} of what is on its way
+// post(message) gives an answer, null where there is none now, and throws where there never will be. look() is the address
+// as it stands. Returns {act, given, forget, isWaiting}.
+export function makeServer({ post, look }) {
+  let given = null, show = null, queue = [], timer = null, isAway = false;
+  let asked = null; // {isForgotten} of what is on its way
+  const draws = () => Object.hasOwn(given, "pass");
   // It will never be done: what is shown stays, with a sentence on that.
   const refused = ({ message }) => ({ ...given, notices: [message] });
-  const flush = async () => {
+  const again = (ms) => {
     clearTimeout(timer);
-    if (asked || !queue.length) return;
-    const now = { isForgotten: false }, acts = queue, { tab, name, address } = given, draws = Object.hasOwn(given, "pass");
+    timer = setTimeout(() => {
+      isAway = false;
+      flush();
+    }, ms);
+  };
+  const flush = async () => {
+    if (asked || isAway || !queue.length) return;
+    clearTimeout(timer);
+    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address } = given, drew = draws();
     asked = now;
-    queue = [];
-    const answer = await post({ tab, name, address, look: look(), draws, acts }).catch(refused);
+    const answer = await post({ tab, name, address, look: look(), draws: drew, acts }).catch(refused);
     asked = null;
     if (now.isForgotten) return flush();
     if (!answer) {
-      queue = [...acts, ...queue];
-      timer = setTimeout(flush, PATIENCE);
-      return;
+      queue.unshift(...acts);
+      again(PATIENCE);
+    } else if (drew !== draws()) { // a page of the other kind has come meanwhile: it needs an answer of its own
+      given = { ...given, address: answer.address };
+      queue.unshift(NOTHING);
+      flush();
+    } else {
+      given = answer;
+      show(answer, true);
+      flush();
     }
-    given = answer;
-    show(answer, true);
-    flush();
   };
   return {
     get isWaiting() { return Boolean(asked) || queue.length > 0; },
@@ -36,17 +50,22 @@ export function makeServer({ post, look, show }) {
       queue.push([name, message]);
       flush();
     },
-    // The answer of a run of the page: on a visit, after Back, and from a process that has taken over.
-    given: (answer) => {
+    // The answer of a run of the page: on a visit, after Back, and from a process that has taken over. From now on
+    // draw(answer, isDone) shows them, to what was done here too.
+    given: (answer, draw) => {
       given = answer;
+      show = draw;
+      isAway = false;
       show(answer, false);
       flush();
     },
-    // Back leads elsewhere. What is on its way is done there all the same, so the server has to hear where we are.
+    // Back leads elsewhere: nothing is done until that is shown. What is on its way is done there all the same, so that
+    // the server has to hear where we are.
     forget: () => {
       queue = asked ? [NOTHING] : [];
       if (asked) asked.isForgotten = true;
+      isAway = true;
+      again(LONGEST);
     },
-    end: () => clearTimeout(timer),
   };
 }

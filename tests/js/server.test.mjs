@@ -1,0 +1,160 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { makeServer } from "../../attnviz/ui/viewer/browser/server.js";
+
+// A server that answers when it is told to, and what is shown of it. An answer is {pass, address: {seed}} of a scene.
+function told({ draws = true } = {}) {
+  const asked = [], shown = [];
+  const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
+  const server = makeServer({ post, look: () => "?step=mask" });
+  const answerOf = (seed, isDrawn = draws) => ({ tab: "t", name: "", address: { seed }, ...(isDrawn ? { pass: {} } : {}) });
+  const draw = ({ address, notices }, isDone) => shown.push(notices ? notices[0] : `${isDone ? "done" : "run"} ${address.seed}`);
+  const say = async (what) => {
+    asked.at(-1).answer(what);
+    await new Promise(setImmediate);
+  };
+  return { server, asked, shown, answerOf, say, run: (seed, isDrawn = draws) => server.given(answerOf(seed, isDrawn), draw) };
+}
+
+const actsOf = (asked) => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
+
+test("what is done is told one after the other and in its order, with the scene that was seen", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  for (const name of ["mute", "swap"]) server.act(name, "b");
+  assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
+  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].draws, asked[0].address], ["t", "?step=mask", true, { seed: 1 }]);
+  assert.ok(server.isWaiting);
+  await say(answerOf(2));
+  assert.deepEqual(actsOf(asked), ["swap a", "mute b, swap b"]);
+  assert.deepEqual(asked[1].address, { seed: 2 });
+  assert.ok(server.isWaiting);
+  await say(answerOf(3));
+  assert.deepEqual(shown, ["run 1", "done 2", "done 3"]);
+  assert.ok(!server.isWaiting);
+});
+
+test("of what replaces itself the last is told, and no other", async () => {
+  const { server, asked, answerOf, say, run } = told();
+  run(1);
+  for (const text of ["a", "ab", "abc"]) server.act("sentence", text);
+  for (const text of ["x", "y"]) server.act("context", text);
+  for (const word of ["on", "on"]) server.act("word", word);
+  server.act("sentence", "abcd");
+  await say(answerOf(2));
+  assert.deepEqual(actsOf(asked), ["sentence a", "sentence abc, context y, word on, word on, sentence abcd"]);
+});
+
+test("more than a request may tell is told by several", async () => {
+  const { server, asked, answerOf, say, run } = told();
+  run(1);
+  for (let n = 0; n < 46; n += 1) server.act("swap", n);
+  while (server.isWaiting) await say(answerOf(2));
+  assert.deepEqual(asked.map(({ acts }) => acts.length), [1, 20, 20, 5]);
+  assert.deepEqual(asked.flatMap(({ acts }) => acts.map(([, n]) => n)), [...Array(46).keys()]);
+});
+
+test("where there is no answer it is asked again, before what was done since, and at once by a process that takes over", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  server.act("mute", "b");
+  await say(null);
+  assert.deepEqual(shown, ["run 1"]);
+  assert.ok(server.isWaiting);
+  t.mock.timers.tick(999);
+  assert.equal(asked.length, 1);
+  t.mock.timers.tick(1);
+  assert.deepEqual(actsOf(asked), ["swap a", "swap a, mute b"]);
+  await say(null);
+  run(1);
+  assert.deepEqual(actsOf(asked).slice(2), ["swap a, mute b"]);
+  await say(answerOf(2));
+  t.mock.timers.tick(9000);
+  assert.equal(asked.length, 3);
+  assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
+});
+
+test("what can't be done is said, and what is shown stays", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  server.act("mute", "b");
+  asked[0].fail(new Error("The server could not do that."));
+  await new Promise(setImmediate);
+  assert.deepEqual(actsOf(asked), ["swap a", "mute b"], "and it is not asked again");
+  assert.deepEqual(asked[1].address, { seed: 1 });
+  await say(answerOf(2));
+  assert.deepEqual(shown, ["run 1", "The server could not do that.", "done 2"]);
+});
+
+test("after Back what was on its way isn't shown, what waited isn't done, and the server hears where one is", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  server.act("mute", "b");
+  server.forget();
+  await say(answerOf(2));
+  assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1"]], "nobody knows yet where Back leads");
+  server.act("seed", "c");
+  assert.equal(asked.length, 1);
+  run(0);
+  assert.deepEqual(actsOf(asked), ["swap a", "nothing true, seed c"]);
+  assert.deepEqual(asked[1].address, { seed: 0 });
+  await say(answerOf(3));
+  assert.deepEqual(shown, ["run 1", "run 0", "done 3"]);
+});
+
+test("a run that answers Back before what was on its way is answered stays what is shown", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  server.forget();
+  run(0);
+  await say(answerOf(2));
+  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
+  await say(answerOf(0));
+  assert.deepEqual(shown, ["run 1", "run 0", "done 0"]);
+});
+
+test("Back where nothing was on its way asks for nothing, and where no run follows it what is done is done in the end", async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const { server, asked, answerOf, say, run } = told();
+  run(1);
+  server.forget();
+  server.act("swap", "a");
+  t.mock.timers.tick(2999);
+  assert.equal(asked.length, 0);
+  t.mock.timers.tick(1);
+  assert.deepEqual(actsOf(asked), ["swap a"]);
+  await say(answerOf(2));
+  assert.ok(!server.isWaiting);
+});
+
+test("a run's answer while one is on its way is shown, and what is on its way after it", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  server.act("mute", "b");
+  run(1);
+  assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
+  await say(answerOf(2));
+  assert.deepEqual(asked[1].address, { seed: 2 });
+  await say(answerOf(3));
+  assert.deepEqual(shown, ["run 1", "run 1", "done 2", "done 3"]);
+});
+
+test("what is on its way as one goes to a page that draws something else is shown there", async () => {
+  for (const draws of [true, false]) {
+    const { server, asked, shown, answerOf, say, run } = told({ draws });
+    run(1);
+    server.act("swap", "a");
+    run(1, !draws);
+    await say(answerOf(2));
+    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].draws], [["swap a", "nothing true"], { seed: 2 }, !draws]);
+    await say(answerOf(2, !draws));
+    assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
+  }
+});
