@@ -56,7 +56,7 @@ def route() -> Route:
 async def _acts(request: Request) -> Response:
     done = await _read(request)
     if done is None:
-        return PlainTextResponse(_REFUSED, 400)
+        return PlainTextResponse(_REFUSED, 400, {"Connection": "close"})  # what else it sends is not read
     tab = OPEN.get(done.tab)
     if tab is None or done.name not in tab.places:
         return PlainTextResponse(_UNKNOWN, 404)
