@@ -28,5 +28,5 @@ if __name__ == "__main__":
     with tabs.shared():
         page.run()
 else:
-    descriptors.allow_all()
+    descriptors.allow_enough()
     app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)

@@ -1,9 +1,9 @@
-"""What one run of each page costs the server at its costliest address, as processor time and bytes of its answer.
+"""What one run of each page and one act costs the server at its costliest address: processor, and bytes of the answer.
 
 Run with `python -m benchmarks.costliest`. Each page is opened at its default address and at every address of
-`ADDRESSES`; of the rounds the cheapest counts, so that a busy machine changes little, and of the addresses the
-costliest. Times of the default address are measured in the same run: look at the ratio. What is asked for by a press
-is measured below, and what a page costs whoever opens it first in a process stands in its own column.
+`costly`, and each act is done there; of the rounds the cheapest counts, so that a busy machine changes little, and of
+the addresses the costliest. Times of the default address are measured in the same run: look at the ratio. What a page
+costs whoever opens it first in a process stands in its own column.
 """
 
 import functools
@@ -18,19 +18,35 @@ import streamlit.testing.v1.local_script_runner as runner
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS
+from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.scene.address import parse
-from attnviz.scene.document import document
+from attnviz.scene.answer import Done, answered
+from attnviz.scene.place import Place
+from attnviz.server.acts import MOST
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
 
 ROOT = Path(__file__).parent.parent
 ROUNDS = 2
 LIMIT = 0.5
-"""Seconds of processor that the costliest run may take."""
+"""Seconds of processor that the costliest run or act may take."""
 
 LARGE = ADDRESS | {"positions": "sinusoidal", "mask": "window", "mask_size": "64", "ask": "what would move it"}
+CELL = {"cell": "scores[1,1,1]", "value": 2}
+ACTS: dict[str, list[list]] = {
+    "an act that changes nothing": [["nothing", True]],
+    "another sentence": [["sentence", "w " * MAX_TOKENS]],
+    "another seed": [["another_seed", True]],
+    "a number by hand": [["change", CELL]],
+    "a muted head": [["mute", {"stage": "heads", "head": 0}]],
+    "two words swapped": [["swap", [0, 1]]],
+    "slopes of a number": [["slopes", "output[1,1]"]],
+    "another head": [["need", 7]],
+    f"{MOST} other heads": [["need", n] for n in range(MOST)],
+    f"{MOST} numbers by hand": [["change", CELL | {"cell": f"scores[1,1,{n + 1}]"}] for n in range(MOST)],
+    f"{MOST} seeds and numbers in turns": [["another_seed", True], ["change", CELL]] * (MOST // 2),
+}
 LETTERS = " ".join("abcdefgh"[n % 8] for n in range(15))
 
 
@@ -67,7 +83,7 @@ def first_of(stages: list[Stage]) -> str:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a run costs: seconds of processor, and bytes sent."""
+    """What a run or an act costs: seconds of processor, and bytes sent."""
 
     seconds: float
     n_bytes: int
@@ -111,52 +127,53 @@ def listen() -> None:
     runner.parse_tree_from_messages = weighed
 
 
-def presses(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
-    """What is asked for by a press, at the address where it costs most."""
+def downloads(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
+    """What is made to be downloaded, at the address where it costs most."""
     shown = {name: fitted for name, address in addresses.items() if (fitted := parse(address)).trace}
-    asked = {
-        "slopes of a number": lambda each: size(document(each, slopes_of="output[1,1]")),
-        "another head": lambda each: size(document(each, asked=range(128))),
-        "script": lambda each: len(export.script(each.trace)),
-        "arrays": lambda each: len(export.arrays(each.trace)),
-    }
-    for press, does in asked.items():
-        costs = {name: cost(lambda each=each, does=does: does(each)) for name, each in shown.items()}
-        worst = max(costs, key=lambda name: costs[name].seconds)
-        yield press, costs[worst], worst
+    for name, makes in {"script": export.script, "arrays": export.arrays}.items():
+        yield name, *costliest({each: lambda f=f, makes=makes: len(makes(f.trace)) for each, f in shown.items()})
 
 
-def size(data: object) -> int:
-    """The bytes of a document, as it is sent."""
-    if isinstance(data, dict):
-        return sum(len(str(name)) + 4 + size(each) for name, each in data.items())
-    if isinstance(data, list | tuple):
-        return sum(2 + size(each) for each in data)
-    return len(data) if isinstance(data, str | bytes) else getattr(data, "nbytes", 8)
+def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
+    """Each act, and the most of them that one request may hold, at the address where it costs most."""
+    for name, done in ACTS.items():
+        yield name, *costliest({each: lambda a=a, done=done: answer(a, done) for each, a in addresses.items()})
+
+
+def answer(address: dict[str, str], done: list[list]) -> int:
+    """Do this where the address leads; returns the bytes of the answer."""
+    place = Place("", parse(address).scene)
+    return len(answered(place, Done("", "", place.address, {}, True, done)))
+
+
+def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:
+    """The cost of the costliest task, and its name."""
+    costs = {name: cost(task) for name, task in tasks.items()}
+    worst = max(costs, key=lambda name: costs[name].seconds)
+    return costs[worst], worst
 
 
 def main() -> int:
-    """Print the figures; 1 if a run costs more than its limit."""
+    """Print the figures; 1 if a run or an act costs more than its limit."""
     listen()
     pages = sorted(ROOT.glob("pages/*.py"))
     first = {page: cost(lambda page=page: opened(page, {}), rounds=1) for page in pages}
     addresses = costly()
-    print(f"{'page':22} {'first':>7} {'default':>15} {'costliest':>15} {'times':>6} {'most':>9}")
+    print(f"{'page':30} {'first':>7} {'default':>15} {'costliest':>15} {'times':>6}")
     slowest = 0.0
     for page in pages:
         default = cost(lambda page=page: opened(page, {}))
-        costs = {name: cost(lambda page=page, each=each: opened(page, each)) for name, each in addresses.items()}
-        worst = max(costs, key=lambda name: costs[name].seconds)
-        largest = max(each.n_bytes for each in costs.values())
-        slowest = max(slowest, costs[worst].seconds)
+        worst, where = costliest({name: lambda p=page, a=each: opened(p, a) for name, each in addresses.items()})
+        slowest = max(slowest, worst.seconds)
         print(
-            f"{page.stem:22} {first[page].seconds * 1e3:4.0f} ms {_said(default)} {_said(costs[worst])} "
-            f"{costs[worst].seconds / default.seconds:6.1f} {largest / 1e3:6.0f} kB  {worst}",
+            f"{page.stem:30} {first[page].seconds * 1e3:4.0f} ms {_said(default)} {_said(worst)} "
+            f"{worst.seconds / default.seconds:6.1f}  {where}",
             flush=True,
         )
-    for press, found, worst in presses(addresses):
-        print(f"{press:46} {_said(found)}  {worst}")
-    print(f"The costliest run takes {slowest * 1e3:.0f} ms of processor (limit {LIMIT * 1e3:.0f} ms).")
+    for name, found, where in (*acts(addresses), *downloads(addresses)):
+        slowest = max(slowest, found.seconds)
+        print(f"{name:54} {_said(found)}  {where}", flush=True)
+    print(f"The costliest takes {slowest * 1e3:.0f} ms of processor (limit {LIMIT * 1e3:.0f} ms).")
     return 0 if slowest <= LIMIT else 1
 
 

@@ -4,8 +4,9 @@
 
 Each time is measured inside the page, in a real browser: from the act to the
 frame after the one that shows the change, a median over 20. The messages are
-those that the page sends to the server meanwhile: none, where no run of the
-script is needed. Only the ratios carry over to another machine.
+those that the page sends to the server meanwhile, acts and what asks for runs:
+none, where the browser has all that it shows. Only the ratios carry over to
+another machine.
 """
 
 import sys
@@ -46,16 +47,21 @@ def cell(number: int) -> tuple[str, None]:
     return f'[role="grid"] [data-row="{number % 4 + 2}"][data-column="{(number // 4 + number + 1) % 4}"]', None
 
 
-def box(key: str) -> str:
-    """The box of a setting."""
-    return f".st-key-{key} input"
+def picked(label: str, *options: str) -> Callable[[int], tuple[str, str]]:
+    """Pick one option of a setting after the other."""
+    return give(f'role=combobox[name="{label}"]', *options)
 
 
-SEED, WORD = (
-    click(".st-key-another_seed button"),
-    give(box("sentence"), "the cat sat on the hat", "the cat sat on the mat"),
-)
-LENGTH = give(box("sentence"), "the cat sat", "the cat sat on the mat")
+def typed(*texts: str) -> Callable[[int], tuple[str, str]]:
+    """Type one sentence after the other."""
+    return give('role=textbox[name="Sentence"]', *texts)
+
+
+SEED = click('role=button[name="Another seed"]')
+WORD = typed("the cat sat on the hat", "the cat sat on the mat")
+LENGTH = typed("the cat sat", "the cat sat on the mat")
+MASK = picked("Mask", "causal", "none")
+HEADS = picked("Heads", "4", "2")
 CHECKPOINT = give(".training input", "ArrowLeft", "ArrowRight")
 FIGURES = ".training .figures"
 
@@ -73,20 +79,24 @@ IN_PLACE = [
         ".trail",
     ),
 ]
-"""What is shown without a run of the script."""
+"""What is shown without asking the server."""
 
-BY_A_RUN = [
+BY_AN_ACT = [
     *(
         Case(f"{name}: {step}", f"?step={step}&{RANDOM}", act, watched)
         for name, act, watched in (("another word", WORD, ".thread"), ("another seed", SEED, ".story"))
         for step in ("qkv", "scores", "softmax", "output")
     ),
     Case("another word: question", f"?{RANDOM}", WORD, ".thread"),
-    Case("another mask: softmax", f"?step=softmax&{RANDOM}", give(box("mask"), "causal", "none"), ".picture"),
-    Case("other heads: softmax", f"?step=softmax&{RANDOM}", give(box("n_heads"), "4", "2"), ".heads"),
-    Case("another model: question", "?model=mirror", give(box("source"), "Who is “it”?", "Mirror"), ".thread"),
+    Case("another mask: softmax", f"?step=softmax&{RANDOM}", MASK, ".picture"),
+    Case("other heads: softmax", f"?step=softmax&{RANDOM}", HEADS, ".heads"),
+    Case("another model: question", "?model=mirror", picked("Show", "Who is “it”?", "Mirror"), ".thread"),
     Case("another checkpoint: who-is-it, softmax", "?model=who-is-it&step=softmax", CHECKPOINT, FIGURES),
     Case("another checkpoint: recall, softmax of layer 2", "?model=recall&step=softmax-2", CHECKPOINT, FIGURES),
+]
+"""What is shown by the server's answer to an act."""
+
+BY_A_RUN = [
     Case(
         "worked examples: another notebook",
         "worked_examples",
@@ -95,10 +105,19 @@ BY_A_RUN = [
         "h1",
     ),
     Case("audit: another sentence", f"audit?{RANDOM}", LENGTH, MAIN, "h1"),
+    Case("audit: other heads", f"audit?{RANDOM}", HEADS, MAIN, "h1"),
     Case("the same in NumPy: another sentence", f"numpy_code?{RANDOM}", LENGTH, MAIN, "h1"),
-    Case("built by hand: another string", "by_hand", give(box("string"), "dabcd", "abca"), MAIN, ".js-plotly-plot", 3),
+    Case("the same in NumPy: another mask", f"numpy_code?{RANDOM}", MASK, MAIN, "h1"),
+    Case(
+        "built by hand: another string",
+        "by_hand",
+        give(".st-key-string input", "dabcd", "abca"),
+        MAIN,
+        ".js-plotly-plot",
+        3,
+    ),
 ]
-"""What is shown by one."""
+"""What is shown by a run of the script; on the audit and in NumPy it is asked for by the answer to an act."""
 
 
 def main() -> int:
@@ -108,10 +127,11 @@ def main() -> int:
         page = browser.new_page(viewport=SIZE)
         messages: list[object] = []
         page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
+        page.on("request", lambda sent: messages.append(sent) if sent.url.endswith("/acts") else None)
         visit(page, line[0], '[data-testid="stText"]')
         base = median_ms(page, click('[data-testid="stButton"] button'), '[data-testid="stText"]')
         print(f"| one line of text | {base:.0f} ms | 1.0 | | |")
-        for case in (*IN_PLACE, *BY_A_RUN):
+        for case in (*IN_PLACE, *BY_AN_ACT, *BY_A_RUN):
             visit(page, f"{app[0]}/{case.address}", case.shown)
             messages.clear()
             before = processor_ms(app[1])

@@ -11,6 +11,7 @@ WARM = 4
 SIZE = {"width": 1366, "height": 768}
 IDLE = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
   && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')"""
+BUSY = '.attnviz[aria-busy="true"]'
 # what finds elements in shadow roots too, and waits for the frame after the one that shows a change
 TOOLS = """
   const roots = () => [document, ...[...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? [])];
@@ -18,7 +19,7 @@ TOOLS = """
   const frame = () => new Promise(requestAnimationFrame);
   const timed = async (watched, act) => {
     const read = () => all(watched).map((each) => each.textContent).join();
-    const before = read(), started = await act();
+    const before = read(), started = act();
     while (read() === before) {
       if (performance.now() - started > 10_000) throw new Error(`${watched} stayed as it was`);
       await frame();
@@ -27,13 +28,15 @@ TOOLS = """
     return performance.now() - started;
   };
 """
-ACT = f"""([what, watched, value]) => {{
+ACT = f"""(target, [watched, value]) => {{
   {TOOLS}
-  const target = all(what).at(-1);
   const press = (key) => target.dispatchEvent(new KeyboardEvent("keydown", {{ key, bubbles: true }}));
   let act = () => target.click();
   if (target.type === "range") act = () => press(value);
-  else if (value !== null) {{
+  else if (target.localName === "select") {{
+    target.selectedIndex = [...target.options].findIndex(({{ label }}) => label === value);
+    act = () => target.dispatchEvent(new Event("change", {{ bubbles: true }}));
+  }} else if (value !== null) {{
     target.focus();
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(target, value);
     target.dispatchEvent(new Event("input", {{ bubbles: true }}));
@@ -44,12 +47,6 @@ ACT = f"""([what, watched, value]) => {{
     act();
     return now;
   }});
-}}"""
-CLICKED = f"""(watched) => {{
-  {TOOLS}
-  const once = {{ capture: true, once: true }};
-  const clicked = new Promise((tell) => addEventListener("click", () => tell(performance.now()), once));
-  window.taken = timed(watched, () => clicked);
 }}"""
 PICTURED = f"""async (shown) => {{
   {TOOLS}
@@ -84,19 +81,9 @@ def median_ms(page: Page, act: Callable[[int], tuple[str, str | None]], watched:
     """
     times = []
     for number in range(ROUNDS + WARM):
-        times.append(taken_ms(page, *act(number), watched))
+        what, value = act(number)
+        times.append(page.locator(what).last.evaluate(ACT, [watched, value]))
         page.wait_for_timeout(100)  # a person needs no less between two acts
+        page.locator(BUSY).wait_for(state="detached")
         page.wait_for_function(IDLE)
     return statistics.median(times[WARM:])
-
-
-def taken_ms(page: Page, what: str, value: str | None, watched: str) -> float:
-    """How long one act takes; a list is opened before."""
-    if page.locator(what).last.get_attribute("role") != "combobox":
-        return page.evaluate(ACT, [what, watched, value])
-    page.locator(what).click()
-    option = page.get_by_role("option", name=value, exact=True)
-    option.wait_for()
-    page.evaluate(CLICKED, watched)
-    option.click()
-    return page.evaluate("() => window.taken")

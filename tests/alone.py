@@ -47,12 +47,16 @@ class Alone:
 
     def open(self, address, document):
         """Show a document, given as JSON, at an address."""
-        self.text = PAGE % (STYLES, MODULES, document.replace("</", r"<\/"))
+        return self.show(PAGE % (STYLES, MODULES, document.replace("</", r"<\/")), ".viewer h2", address)
+
+    def show(self, text, sign, address=""):
+        """Show a page, given as HTML, at an address; some element is the sign that it is there."""
+        self.text = text
         self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": 1366, "height": 768})
         self.page.mouse.move(0, 0)
         self.page.goto(f"http://alone.test/{address}")
-        self.page.wait_for_selector(".viewer h2", state="attached")
+        self.page.wait_for_selector(sign, state="attached")
         return self.page
 
     def leave(self):

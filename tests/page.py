@@ -3,12 +3,12 @@
 import json
 from pathlib import Path
 
-from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
+from attnviz.scene.answer import Done, answered
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -46,29 +46,63 @@ def trace_at(address):
     return trace_of(Settings(**address))
 
 
-def component(at, key):
-    return next(each.proto for each in at.get("bidi_component") if each.proto.id.endswith(f"-{key}"))
+def components(at):
+    """What each component was sent, by its key."""
+    sent = {}
+    for each in at.get("bidi_component"):
+        sent[each.proto.id.rpartition("-")[2]] = json.loads(each.proto.bytes or each.proto.json)
+    return sent
 
 
-def sent(at, key="pass"):
-    """What a component was sent."""
-    proto = component(at, key)
-    return json.loads(proto.bytes or proto.json)
+def answer_of(at, name=""):
+    """The answer that the last run gave of a scene: its settings, what is said of it, and its pass if one is drawn."""
+    sent = components(at)
+    return sent.get(f"{name}pass") or sent.get(f"{name}boxes")
+
+
+def sent(at):
+    """The document that the viewer was given."""
+    return answer_of(at)["pass"]
 
 
 def address_of(at):
     """The address that a browser shows, which mends itself what is mended on arrival."""
-    mended = at.query_params | sent(at, "address")["address"]
-    return {name: value for name, value in mended.items() if value is not None}
+    return mended(at.query_params, components(at)["address"]["address"])
 
 
-def did(at, key, event, value):
-    """What the component's script says to the server when a person clicks; at.session_state calls nothing back."""
-    states = at._tree.get_widget_states()
-    state = states.widgets.add()
-    state.id = _make_trigger_id(component(at, key).id, "events")
-    state.json_trigger_value = json.dumps([{"event": event, "value": value}])
-    return at._run(states)
+def mended(written, address):
+    """An address with these parameters, or for None without them."""
+    return {name: text for name, text in (written | address).items() if text is not None}
+
+
+def scene_of(at, name=""):
+    """The scene that is kept for the tab."""
+    return at.session_state["tab"].places[name].scene
+
+
+def did(at, act, message, name=""):
+    """The answer to what a person does in the viewer or its settings; the browser's address follows it.
+
+    On a page without a viewer a run draws what was done.
+    """
+    tab, draws = at.session_state["tab"], f"{name}pass" in components(at)
+    look = {parameter: [text] for parameter, text in at.query_params.items()}
+    place = tab.places[name]
+    answer = json.loads(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]])))
+    written = mended(at.query_params, {} if name else answer["address"])
+    at.query_params.clear()
+    at.query_params.update(written)
+    return answer if draws else answer_of(at.run(), name)
+
+
+def boxes(answer):
+    """The settings of an answer that something can be done with, by the act that each asks for."""
+    return {box["event"]: box for part in answer["settings"].values() for box in part if "event" in box}
+
+
+def values(answer):
+    """What the settings of an answer show."""
+    return {act: box.get("value") for act, box in boxes(answer).items()}
 
 
 def plain(text):
@@ -81,8 +115,10 @@ def texts(at):
 
 
 def warnings(at):
-    return [plain(each.value) for each in at.warning]
+    """All that was mended or refused: what the browser says beside the settings, and the page's own boxes."""
+    answer = answer_of(at)
+    return [*(answer["notices"] if answer else []), *(plain(each.value) for each in at.warning)]
 
 
 def quiet(at):
-    return not at.exception and not at.warning and not at.error
+    return not at.exception and not warnings(at) and not at.error

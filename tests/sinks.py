@@ -44,7 +44,6 @@ def show() -> None:
                     st.selectbox("-", [word], key=key)  # options are no Markdown
                 elif sink == "segment":
                     st.segmented_control("-", [escaped], key=key)
-    st.toast(markdown(" · ".join(WORDS)), duration="infinite")
 
 
 if __name__ == "__main__":

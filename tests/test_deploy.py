@@ -1,7 +1,9 @@
 """Behind nginx: a lost process loses nothing, and what is not for the public is refused."""
 
+import asyncio
 import contextlib
 import gzip
+import json
 import os
 import re
 import shutil
@@ -16,8 +18,10 @@ from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.server.acts import LARGEST
 from attnviz.ui.viewer import script
 from benchmarks.balanced import NGINX, balanced
+from benchmarks.visitor import Visitor
 
 WORDS = "dreizehn Eulen lesen heimlich"
 CONNECTED = '[data-testid="stApp"][data-test-connection-state="CONNECTED"]'
@@ -46,10 +50,10 @@ def site(start):
     return start()
 
 
-def asked(address, **headers):
+def asked(address, data=None, **headers):
     """The status, the headers and the body of an answer."""
     try:
-        with urllib.request.urlopen(urllib.request.Request(address, headers=headers)) as answer:
+        with urllib.request.urlopen(urllib.request.Request(address, data, headers)) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.headers, refused.read()
@@ -122,6 +126,28 @@ def test_whatever_reaches_the_app_is_limited():
     reaching = {path: body for path, body in locations if "proxy_pass" in body}
     assert {"/", "= /healthz", "~ ^/(static|viewer)/"} <= set(reaching)
     assert [path for path, body in reaching.items() if "limit_req zone=" not in body] == []
+
+
+def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
+    async def done():
+        for _ in range(8):  # two processes: a seat led to the right one by chance once in 256
+            async with Visitor(f"{site.address}/{at(**ADDRESS)}") as visitor:
+                await visitor.set("mask", "none")
+                assert "mask" not in visitor.query
+                before = visitor.n_bytes
+                await visitor.set("mask", "causal")
+                assert visitor.answer["address"]["mask"] == "causal"
+                plain = json.dumps(visitor.answer, separators=(",", ":"), ensure_ascii=False).encode()
+                assert visitor.n_bytes - before < len(plain) / 2, "it comes compressed"
+
+    asyncio.run(done())
+
+
+def test_of_acts_nginx_takes_as_much_as_the_app(site):
+    assert asked(f"{site.address}/acts", data=b"0" * LARGEST)[0] == 400, "the app was asked, and read it"
+    status, _, body = asked(f"{site.address}/acts", data=b"0" * (LARGEST + 4_000))
+    assert (status, b"nginx" in body) == (413, True)
+    assert asked(f"{site.address}/?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"
 
 
 def test_the_longest_address_fits(site):

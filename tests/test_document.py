@@ -1,4 +1,4 @@
-"""Documents: what the viewer is given is the pass itself, follows the schema, and is small enough."""
+"""Documents: what the viewer is given is the pass itself, follows the schemas, and is small enough."""
 
 import base64
 import functools
@@ -11,6 +11,7 @@ import pytest
 from documents import document_of
 from page import ROOT, changes_of
 from passes import TRACES
+from referencing import Registry, Resource
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -18,14 +19,19 @@ from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
-from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
+from attnviz.scene.answer import drawn, framed
+from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, json_of, slopes
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import FIRST_VISIT, Options, Scene
+from attnviz.scene.place import Place
+from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
 
-SCHEMA = json.loads((ROOT / "attnviz/ui/viewer/browser/document.schema.json").read_text("utf-8"))
+SCHEMA, AROUND = (
+    json.loads((ROOT / f"attnviz/ui/viewer/browser/{name}.schema.json").read_text("utf-8"))
+    for name in ("document", "answer")
+)
 ADDRESSES = {
     "first visit": {},
     "everything on": {"mask": "causal", "positions": "sinusoidal", "present": "1", "reveal": "3"},
@@ -63,10 +69,46 @@ def test_every_document_follows_the_schema(name):
     assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []
 
 
-def test_the_schema_has_nothing_that_is_never_sent():
-    sent = {key for each in documents().values() for key in keys(each)}
-    objects = [SCHEMA, *SCHEMA["$defs"].values()]
+ANSWERED = {
+    "a model": Place("", FIRST_VISIT),
+    "a model with words": Place("", of_model("mirror")),
+    "words that a model does not know": Place("", replace(FIRST_VISIT, sentence="unicorn")),
+    "no words": Place("", Scene(sentence="")),
+    "a seed that is none": Place("", Scene(), seed="abc"),
+    "a number that can't be set": Place("other ", Scene(), said="No change was made."),
+    "a mask with a size": Place("", Scene(options=Options(mask="window"), context="der Hund")),
+    "an example": Place("", Scene(source="001 with")),
+}
+TAB = "0123456789abcdef" * 2
+
+
+@functools.cache
+def answers():
+    viewers = {name: json.loads(drawn(place, place.fitted(), TAB, ["one more"])) for name, place in ANSWERED.items()}
+    place = Place("", Scene())
+    return viewers | {"a page without a viewer": json.loads(json_of(framed(place, place.fitted(), TAB)))}
+
+
+@pytest.mark.parametrize("name", [*ANSWERED, "a page without a viewer"])
+def test_every_answer_follows_the_schema(name):
+    registry = Registry().with_resource("document.schema.json", Resource.from_contents(SCHEMA))
+    validator = jsonschema.Draft202012Validator(AROUND, registry=registry)
+    assert [error.message[:200] for error in validator.iter_errors(answers()[name])] == []
+
+
+@pytest.mark.parametrize(("schema", "written"), [(SCHEMA, documents), (AROUND, answers)], ids=["document", "answer"])
+def test_the_schema_has_nothing_that_is_never_sent(schema, written):
+    sent = {key for each in written().values() for key in keys(each)}
+    objects = [schema, *schema["$defs"].values()]
     assert {key for each in objects for key in each.get("properties", ())} <= sent
+
+
+@pytest.mark.parametrize("name", ANSWERED)
+def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
+    fitted, answer = ANSWERED[name].fitted(), answers()[name]
+    assert answer["pass"] == (fit_and_write(fitted) if fitted.trace else None)
+    assert set(fitted.refused) <= set(answer["notices"])
+    assert (answer["offer"] is not None) == (name == "words that a model does not know")
 
 
 def keys(value):

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from page import ROOT, opened, warnings
+from page import ROOT, answer_of, opened
 from sinks import SINKS, WORDS
 from tab import becomes, expect
 
@@ -35,9 +35,12 @@ def test_a_number_can_be_copied(number):
 
 @pytest.mark.parametrize("word", ["www.evil.example", "`", "a\\b", "::", "<-"])
 def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
-    at = opened(step=word)
-    assert any(f"got {word!r}, using {STEPS[0].title}".replace("\\", "") in text for text in warnings(at)), warnings(at)
-    assert all("www." not in each.value.replace("\\", "") for each in at.warning)
+    said = f"got {word!r}, using {STEPS[0].title}"
+    for page in ("audit", "walkthrough"):  # the browser is given the very characters
+        assert any(said in text for text in answer_of(opened(ROOT / "pages" / f"{page}.py", step=word))["notices"])
+    (box,) = opened(ROOT / "pages" / "by_hand.py", step=word).warning  # Streamlit reads its own as Markdown
+    assert markdown(said) in box.value
+    assert "www." not in box.value.replace("\\", "")
 
 
 @pytest.mark.parametrize("word", ["`", "\\", "*", "$", "<"])
@@ -54,10 +57,6 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
         tab = visit(address=address)
         page = tab.open()
         expect(page.locator(f".st-key-segment_{len(WORDS) - 1} button")).to_be_visible()
-        expect(page.get_by_test_id("stToast")).to_be_visible()
-        toast = page.get_by_test_id("stToast")
-        assert " · ".join(WORDS) in toast.text_content().replace(WORD_JOINER, "")
-        assert toast.locator("a, img, em, strong, code, del, .katex").count() == 0
         keys = [f"{sink}_{place}" for sink in SINKS for place in range(len(WORDS))]
         expected = [f"is {word} shown?" if sink == "inside" else word for sink in SINKS for word in WORDS]
         found = page.evaluate(READ, keys)

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from page import ROOT, opened, quiet, texts
+from page import ROOT, opened, quiet, scene_of, texts
 
 from attnviz.models import MODELS
 from attnviz.models.evidence import evidence, text
@@ -181,7 +181,7 @@ def test_a_door_opens_what_its_picture_shows(monkeypatch, label, scene):
     monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
     at = opened(PAGE)
     at.button(key=f"open {label}").click().run()
-    kept = at.session_state["scene"]
+    kept = scene_of(at)
     assert (kept.source, kept.model_seed, kept.sentence) == scene
 
 

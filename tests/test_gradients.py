@@ -19,6 +19,7 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.dotproducts import DotProducts
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import banded
+from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.movement import steepest as caption
 
@@ -286,10 +287,10 @@ def test_the_caption_counts_a_key_that_was_given_as_a_word_and_a_mask_as_none():
     numbers = np.array([[[9.0, 9.0], [9.0, 9.0]], [[0.1, 0.2], [0.4, 0.3]]])  # the second head is asked for
     build = Builder()
     for name, rows in (("q", "query"), ("k", "key"), ("v", "key")):
-        build.give(name, Numbers.of(numbers), ("head", rows, "d_k"), "given")
-    build.give("mask", Numbers.of(np.array([[0.0, 9.0], [0.0, 0.0]])), ("query", "key"), "given")
-    build.apply("scores", DotProducts(), "q", "k")
-    build.apply("masked", Addition(hides=True), "scores", "mask")
+        build.give(Stage.given(name, Numbers.of(numbers), ("head", rows, "d_k")))
+    build.give(Stage.given("mask", Numbers.of(np.array([[0.0, 9.0], [0.0, 0.0]])), ("query", "key")))
+    scores = build.apply("scores", DotProducts(), build["q"], build["k"])
+    build.apply("masked", Addition(hides=True), scores, build["mask"])
     trace = Trace(tuple(build.stages.values()), {"query": ("a", "b"), "key": ("a", "b")})
     # the score of "a" with "b" has a slope of 1 along the mask, of |k| = 0.5 along q, and of |q| = 0.22 along k
     found = gradients(trace, "masked", (1, 0, 1))

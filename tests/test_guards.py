@@ -14,7 +14,7 @@ from starlette.routing import Mount
 
 from attnviz.server import guards
 from attnviz.server.doors import is_open
-from attnviz.server.headers import Headers, policy, set_policy
+from attnviz.server.headers import Headers, configured_policy, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
 
 APP = Starlette(routes=[*guards.routes(), Mount("/", app=PlainTextResponse("a page"))], middleware=guards.middleware())
@@ -89,7 +89,7 @@ def test_no_script_runs_but_streamlits_own_and_components():
 
 def test_a_course_page_may_embed_the_app(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_FRAME_ANCESTORS", "'self' https://course.example.edu")
-    headers = ask(Headers(PlainTextResponse("a page"), set_policy()), "/").headers
+    headers = ask(Headers(PlainTextResponse("a page"), configured_policy()), "/").headers
     assert headers["content-security-policy"].endswith("frame-ancestors 'self' https://course.example.edu")
 
 

@@ -1,6 +1,7 @@
 """What a visitor's connection passes through, each guard alone: no server is started."""
 
 import asyncio
+import sys
 
 import pytest
 from asgi import MARKER, all_guards, drive, run
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from attnviz.server.descriptors import allow_enough
 from attnviz.server.messages import LARGEST, Messages, judged
 from attnviz.server.pace import BURST, PATIENCE, RATE, Bucket, Pace
 from attnviz.server.runs import Runs
@@ -251,6 +253,16 @@ def test_there_are_no_more_tabs_than_files_for_them(monkeypatch):
     for files, expected in ((140, 10), (1_024, 231), (1_048_576, MOST), (50, 1)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
         assert seats() == expected
+
+
+def test_the_limit_of_files_is_raised_as_far_as_macos_takes_and_never_lowered(monkeypatch):
+    resource = pytest.importorskip("resource")
+    raised = []
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
+    for limits in ((256, sys.maxsize), (1_024, 4_100), (16_384, 16_384)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limits=limits: limits)
+        allow_enough()
+    assert raised == [(10_240, sys.maxsize), (4_100, 4_100), (16_384, 16_384)]
 
 
 def test_a_seat_is_free_again_when_its_tab_is_closed(monkeypatch):

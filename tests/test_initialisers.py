@@ -28,7 +28,7 @@ def from_hex(texts) -> np.ndarray:
 @pytest.mark.parametrize("name", INITIALISERS)
 def test_shapes_and_no_biases(name):
     parameters = INITIALISERS[name](12, 3, 42)
-    assert {each: w.array.shape for each, w in parameters.numbers.items()} == {
+    assert {each: w.shape for each, w in parameters.stages.items()} == {
         "w_q": (3, 12, 4),
         "w_k": (3, 12, 4),
         "w_v": (3, 12, 4),

@@ -21,7 +21,7 @@ def passes():
 def test_visits_leave_no_pass_behind(passes, page):
     visits, counts = [], []
     for number in range(4):
-        visits.append(opened(page, sentence=f"visit number {number}"))
+        visits.append(opened(page, sentence=f"visit number {number} of {page.stem}"))
         counts.append(passes())
     assert counts[3] <= counts[1], "each open session has kept a pass"
 
@@ -29,8 +29,8 @@ def test_visits_leave_no_pass_behind(passes, page):
 def test_what_is_done_in_a_session_leaves_no_pass_behind(passes):
     at, counts = opened(sentence="the cat sat"), []
     for number in range(4):
-        did(at, "pass", "mute", {"stage": "heads", "head": number % 2})
-        did(at, "pass", "slopes", "output[0,0]")
-        at.selectbox(key="mask").set_value("causal" if number % 2 else "none").run()
+        did(at, "mute", {"stage": "heads", "head": number % 2})
+        did(at, "slopes", "output[0,0]")
+        did(at, "mask", "causal" if number % 2 else "none")
         counts.append(passes())
     assert counts[3] <= counts[1]

@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
-from page import ROOT, opened, quiet, texts, warnings
+from page import ROOT, opened, quiet, scene_of, texts, warnings
 
 from attnviz.core.changes import Change, format_changes
 from attnviz.models import MODELS
@@ -204,7 +204,7 @@ def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
 def test_the_page_leaves_what_the_walkthrough_shows_until_something_is_chosen():
     at = opened(PAGE, sentence="snow falls", seed="7")
     assert at.query_params == {"sentence": "snow falls", "seed": "7"}
-    assert at.session_state["scene"].source == OWN
+    assert scene_of(at).source == OWN
 
 
 def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):

@@ -1,13 +1,13 @@
-"""What the viewer asks for at the page, without a browser: what it is sent then, and what the address holds."""
+"""What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import REDIRECTS, ROOT, address_of, did, opened, quiet, sent, warnings
+from page import REDIRECTS, address_of, did, opened, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.settings import MAX_CHANGES
+from attnviz.scene.acts import act
 
-WALKTHROUGH = ROOT / "pages" / "walkthrough.py"  # by the router AppTest loses what a callback says
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
 MUTE = {"stage": "heads", "head": 0}
@@ -30,37 +30,38 @@ def changes(at):
         ("mute", {"stage": "heads", "head": 0}, [FIRST, MUTED, LAST, "heads[0]=0"]),
         ("mute", {"stage": "heads", "head": 1}, [FIRST, LAST, MUTED]),
         ("reset", True, [""]),
-        ("reset", False, [FIRST, MUTED, LAST]),
     ],
 )
 def test_what_is_set_by_hand_and_undone_is_in_the_address_and_in_the_pass(event, message, left):
-    at = did(opened(changes=CHANGES), "pass", event, message)
-    assert quiet(at)
+    at = opened(changes=CHANGES)
+    answer = did(at, event, message)
+    assert answer["notices"] == []
     assert changes(at) == left
-    assert len(sent(at)["changes"]) == len([each for each in left if each])
+    assert len(answer["pass"]["changes"]) == len([each for each in left if each])
 
 
 @pytest.mark.parametrize("stage", ["heads_1", "heads_2"])
 def test_the_head_that_is_muted_is_of_the_layer_that_is_asked_for(stage):
-    at = did(opened(model="recall"), "pass", "mute", {"stage": stage, "head": 0})
-    assert quiet(at)
+    at = opened(model="recall")
+    assert did(at, "mute", {"stage": stage, "head": 0})["notices"] == []
     assert changes(at) == [f"{stage}[0]=0"]
 
 
 def test_a_change_that_cannot_be_leaves_all_as_it_was_and_says_why():
-    at = opened(WALKTHROUGH, changes="v[0,0,0]=1e308")
+    at = opened(changes="v[0,0,0]=1e308")
     for message in ({"cell": "w_o[0,0]", "value": 1e9}, {"cell": "scores[0,0,0]", "value": None}):
-        did(at, "pass", "change", message)
+        answer = did(at, "change", message)
         assert changes(at) == ["v[0,0,0]=1e308"]
-        assert len(at.toast) == 1
+        assert len(answer["notices"]) == 1
+        assert did(at, "slopes", "")["notices"] == [], "it is said once"
 
 
 def test_as_many_numbers_are_set_by_hand_as_an_address_may_hold_and_no_more():
-    at = opened(WALKTHROUGH, changes=";".join(f"q[0,0,{place}]=1" for place in range(4)))
+    at = opened(changes=";".join(f"q[0,0,{place}]=1" for place in range(4)))
     for place in range(4, MAX_CHANGES + 2):
-        did(at, "pass", "change", {"cell": f"w_q[0,{place % 8},{place // 8}]", "value": 1.0})
+        answer = did(at, "change", {"cell": f"w_q[0,{place % 8},{place // 8}]", "value": 1.0})
     assert len(changes(at)) == len(set(changes(at))) == MAX_CHANGES
-    assert "at most 16" in at.toast[0].value
+    assert "at most 16" in answer["notices"][0]
 
 
 @pytest.mark.parametrize(
@@ -76,15 +77,15 @@ def test_as_many_numbers_are_set_by_hand_as_an_address_may_hold_and_no_more():
     ],
 )
 def test_two_words_of_one_sentence_are_swapped(address, message, sentence):
-    at = did(opened(**address), "pass", "swap", message)
-    assert quiet(at)
+    at = opened(**address)
+    assert did(at, "swap", message)["notices"] == []
     assert at.query_params["sentence"] == sentence
 
 
 def test_a_worked_example_has_no_sentence_to_swap_words_of():
     at = opened(source="001 with")
     address = dict(at.query_params)
-    did(at, "pass", "swap", [0, 1])
+    did(at, "swap", [0, 1])
     assert at.query_params == address
 
 
@@ -92,10 +93,9 @@ def test_a_checkpoint_that_is_asked_for_is_shown_and_one_that_does_not_exist_is_
     at = opened(model="mirror", seed="1")
     last = sent(at)["model"]["training"]["at"]
     for message, place in ((2, 2), (last, last), (0, 0), (last + 1, 0), (-1, 0), ("1", 0), (None, 0)):
-        did(at, "pass", "checkpoint", message)
-        assert quiet(at)
-        training = sent(at)["model"]["training"]
-        assert training["at"] == place
+        answer = did(at, "checkpoint", message)
+        assert answer["notices"] == []
+        assert answer["pass"]["model"]["training"]["at"] == place
         assert at.query_params.get("checkpoint", str(last)) == str(place)
 
 
@@ -103,32 +103,33 @@ def test_of_a_pass_without_training_no_checkpoint_can_be_asked_for():
     for address in ({"model": "by-hand"}, {"sentence": "the cat sat"}, {"source": "001 with"}):
         at = opened(**address)
         before = sent(at)
-        assert quiet(did(at, "pass", "checkpoint", 1))
-        assert sent(at)["stages"] == before["stages"]
+        answer = did(at, "checkpoint", 1)
+        assert answer["notices"] == []
+        assert answer["pass"]["stages"] == before["stages"]
 
 
 def test_slopes_are_sent_once_to_who_asked():
-    at = did(opened(sentence="the cat sat"), "pass", "slopes", "output[1,0]")
-    found = sent(at)["slopes"]
+    at = opened(sentence="the cat sat")
+    found = did(at, "slopes", "output[1,0]")["pass"]["slopes"]
     assert found["of"] == "output[1,0]"
     assert found["values"].keys() == gradients(trace_of(Settings("the cat sat")), "output", (1, 0)).keys() - {"output"}
     assert sent(at.run())["slopes"] is None
-    assert sent(did(at, "pass", "slopes", "nonsense"))["slopes"] is None
+    assert did(at, "slopes", "nonsense")["pass"]["slopes"] is None
 
 
 def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
     at = opened(**LARGE)
     there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
     for head in [each for each in range(8) if each not in there]:
-        did(at, "pass", "need", head)
-        assert sent(at)["stages"]["attention"]["values"][head]
+        assert did(at, "need", head)["pass"]["stages"]["attention"]["values"][head]
 
 
 def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
     at = opened(**LARGE | {"heads": "128"})
-    at.session_state["pass heads"] = tuple(range(1, 100))
-    did(at, "pass", "need", 100)
-    there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
+    for head in range(1, 100):
+        act(at.session_state["tab"].places[""], "need", head)
+    written = did(at, "need", 100)["pass"]
+    there = [head for head, piece in enumerate(written["stages"]["attention"]["values"]) if piece]
     assert {0, 100} <= {*there}, "and the selected one"
     assert len(there) < 100
 
@@ -136,9 +137,9 @@ def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
 def test_the_viewer_is_led_where_the_scene_says_only_by_who_arrives():
     at = opened(step="Scores", cell="1.2.3.1.1")
     arrival = sent(at)["arrival"]
-    did(at, "pass", "mute", MUTE)
-    at.selectbox(key="mask").set_value("causal").run()
-    assert sent(at)["arrival"] == arrival
+    for name, message in (("mute", MUTE), ("mask", "causal")):
+        assert did(at, name, message)["pass"]["arrival"] == arrival
+    assert sent(at.run())["arrival"] == arrival
 
 
 def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says():
@@ -148,8 +149,7 @@ def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says()
             at.query_params.pop(name, None)
         for name, text in place.items():
             at.query_params[name] = text
-        did(at, "pass", "mute", MUTE)
-        where = sent(at)["where"]
+        where = did(at, "mute", MUTE)["pass"]["where"]
         assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "what made it"))
         assert where["cell"]["head"] == (1 if "cell" in place else 0)
         assert (where["order"], where["picked"]) == ("large ones first", "")
@@ -174,7 +174,7 @@ def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
 def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatch):
     at = opened(step="Scores")
     arrival = sent(at)["arrival"]
-    monkeypatch.setattr("attnviz.ui.state.arrival.brings_an_address", lambda key: True)
+    monkeypatch.setattr("attnviz.ui.state.arrival.is_navigation", lambda: True)
     at.query_params["step"] = "output"
     at.run()
     assert sent(at)["arrival"] == arrival  # in the same pass the viewer reads the address itself
@@ -191,9 +191,11 @@ def test_what_was_mended_on_the_way_is_said_once():
 
 
 def test_a_given_number_that_is_set_to_what_it_was_is_no_change():
-    at = did(opened(mask="causal"), "pass", "change", {"cell": "mask[1,2]", "value": 1})
-    assert changes(at) == ["mask[1,2]=1"]
-    assert changes(did(at, "pass", "change", {"cell": "mask[1,2]", "value": 0})) == [""]
+    at = opened(mask="causal")
+    for value, held in ((1, "mask[1,2]=1"), (0, "")):
+        did(at, "change", {"cell": "mask[1,2]", "value": value})
+        assert changes(at) == [held]
     score = float(trace_of(Settings("the cat sat on the mat"))["scores"].value[0, 1, 2])
-    held = did(opened(), "pass", "change", {"cell": "scores[0,1,2]", "value": score})
-    assert changes(held) == [f"scores[0,1,2]={score!r}"]  # a computed one is held, whatever comes before it
+    at = opened()
+    did(at, "change", {"cell": "scores[0,1,2]", "value": score})
+    assert changes(at) == [f"scores[0,1,2]={score!r}"]  # a computed one is held, whatever comes before it

@@ -1,36 +1,51 @@
 """Every page opens and answers, from its own file and through the router, without a browser."""
 
 import pytest
-from page import PAGES, REDIRECTS, ROOT, SENTENCE, SOURCES, opened, quiet, sent, texts, warnings
+from page import (
+    PAGES,
+    REDIRECTS,
+    ROOT,
+    SENTENCE,
+    SOURCES,
+    answer_of,
+    boxes,
+    did,
+    opened,
+    quiet,
+    sent,
+    texts,
+    values,
+    warnings,
+)
 
 from attnviz import Settings
 from attnviz.models import MODELS
 from attnviz.scene.scene import OWN
 from attnviz.scene.scene import SOURCES as EXAMPLES
 from attnviz.text.ids import find
+from attnviz.text.markup import runs
 from attnviz.text.steps import STEPS
 
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"
 DOORS = [ROOT / "app.py", *(page for page in PAGES if page not in REDIRECTS)]
 ACTS = {
-    "worked_examples.py": lambda at: at.radio(key="notebook").set_value("003"),
-    "by_hand.py": lambda at: at.text_input(key="string").set_value("dcd"),
-    "what_attention_says.py": lambda at: at,
+    "worked_examples.py": lambda at: at.radio(key="notebook").set_value("003").run(),
+    "by_hand.py": lambda at: at.text_input(key="string").set_value("dcd").run(),
+    "what_attention_says.py": lambda at: at.run(),
 }
 """What a person does on a page without a box for a sentence."""
 
 
 def types(at):
-    return at.text_input(key="sentence").set_value("snow falls")
+    assert values(did(at, "sentence", "snow falls"))["sentence"] == "snow falls"
 
 
 @pytest.mark.parametrize("page", DOORS, ids=lambda path: path.name)
 def test_a_page_opens_and_answers(page):
     at = opened(page, sentence=SENTENCE)
     assert not at.exception
-    ACTS.get(page.name, types)(at).run()
-    assert not at.exception
-    assert not at.warning
+    ACTS.get(page.name, types)(at)
+    assert quiet(at)
 
 
 @pytest.mark.parametrize("door", [ROOT / "app.py", WALKTHROUGH], ids=lambda path: path.name)
@@ -64,7 +79,7 @@ def test_a_link_to_a_page_that_was_opens_the_walkthrough_with_its_question(page,
 
 
 @pytest.mark.parametrize(
-    ("address", "says", "key", "value"),
+    ("address", "says", "act", "value"),
     [
         ({"heads": "7", "d_model": "8"}, "got '7', using 8", "n_heads", 8),
         ({"d_model": "1e9"}, "got '1e9', using 128", "d_model", 128),
@@ -81,54 +96,59 @@ def test_a_link_to_a_page_that_was_opens_the_walkthrough_with_its_question(page,
         ({"sentence": "a" * 500_000}, "the address has 500,000", "d_model", 8),
     ],
 )
-def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(address, says, key, value):
+def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(address, says, act, value):
     at = opened(**address)
     assert not at.exception
     assert any(says in text for text in warnings(at)), warnings(at)
-    assert at.session_state[key] == value
+    assert values(answer_of(at))[act] == value
 
 
 def test_a_good_address_says_nothing():
     at = opened(d_model="12", heads="3", mask="window", mask_size="2", seed="9", step="Softmax", cell="3.1.1.1.1")
     assert not warnings(at)
-    assert at.session_state["n_heads"] == 3
+    assert values(answer_of(at))["n_heads"] == 3
 
 
 @pytest.mark.parametrize(("heads", "d_model", "shown"), [("4", 6, 3), ("8", 12, 6)])
 def test_a_d_model_that_the_heads_don_t_divide_changes_them_and_says_so(heads, d_model, shown):
-    at = opened(WALKTHROUGH, heads=heads)  # by the router AppTest loses what a callback says; a browser doesn't
-    at.selectbox(key="d_model").set_value(d_model).run()
-    assert not at.exception
-    assert at.session_state["n_heads"] == shown
-    assert [each.value for each in at.toast] == [rf"{heads} heads don\'t divide {d_model}\: showing {shown}\."]
+    answer = did(opened(heads=heads), "d_model", d_model)
+    assert values(answer)["n_heads"] == shown
+    assert answer["notices"] == [f"{heads} heads don't divide {d_model}: showing {shown}."]
 
 
 def test_a_d_model_that_the_heads_divide_says_nothing():
-    at = opened(WALKTHROUGH, heads="4")
-    at.selectbox(key="d_model").set_value(12).run()
-    at.selectbox(key="n_heads").set_value(6).run()
-    assert (at.session_state["n_heads"], len(at.toast)) == (6, 0)
+    at = opened(heads="4")
+    assert did(at, "d_model", 12)["notices"] == []
+    answer = did(at, "n_heads", 6)
+    assert (values(answer)["n_heads"], answer["notices"]) == (6, [])
 
 
 @pytest.mark.parametrize(
     ("sentence", "says"), [("", "no words yet"), (" \t ", "no words yet"), ("word " * 65, "at most 64 tokens")]
 )
 def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence, says):
-    at = opened(sentence=SENTENCE)
-    at.text_input(key="sentence").set_value(sentence).run()
-    assert not at.exception
-    assert any(says in text for text in warnings(at))
-    assert at.text_input(key="sentence").value == sentence
+    answer = did(opened(sentence=SENTENCE), "sentence", sentence)
+    assert answer["pass"] is None
+    assert any(says in text for text in answer["notices"])
+    assert values(answer)["sentence"] == sentence
 
 
 @pytest.mark.parametrize(("typed", "used"), [("abc", 42), ("-3", 0), ("4294967296", 4294967295)])
 def test_a_seed_that_is_none_gets_help_and_stays_in_the_box(typed, used):
     at = opened(sentence=SENTENCE)
-    at.text_input(key="seed").set_value(typed).run()
-    assert warnings(at) == [f"seed is a whole number from 0 to 4294967295; got {typed!r}, using {used}."]
-    assert at.text_input(key="seed").value == typed
-    at.text_input(key="seed").set_value("7").run()
-    assert not warnings(at)
+    answer = did(at, "seed", typed)
+    assert answer["notices"] == [f"seed is a whole number from 0 to 4294967295; got {typed!r}, using {used}."]
+    assert values(answer)["seed"] == typed
+    assert did(at, "seed", "7")["notices"] == []
+
+
+def test_another_source_or_seed_takes_what_was_typed_as_a_seed_along():
+    for act, message in (("another_seed", True), ("source", "mirror")):
+        at = opened(sentence=SENTENCE)
+        did(at, "seed", "abc")
+        answer = did(at, act, message)
+        assert answer["notices"] == []
+        assert values(answer).get("seed") != "abc"
 
 
 @pytest.mark.parametrize("drawn", [0, -1])
@@ -136,17 +156,15 @@ def test_another_seed_is_never_the_present_one(monkeypatch, drawn):
     monkeypatch.setattr("random.choice", lambda offered: offered[drawn])
     at = opened(seed="0" if drawn == 0 else "999")
     for _ in range(3):
-        before = at.text_input(key="seed").value
-        at.button(key="another_seed").click().run()
-        assert at.text_input(key="seed").value == at.query_params.get("seed", str(Settings(SENTENCE).seed)) != before
-        assert quiet(at)
+        before = at.query_params.get("seed", str(Settings(SENTENCE).seed))
+        answer = did(at, "another_seed", True)
+        assert values(answer)["seed"] == at.query_params.get("seed", str(Settings(SENTENCE).seed)) != before
+        assert answer["notices"] == []
 
 
 def test_a_mask_that_goes_takes_its_step_along():
-    at = opened(mask="causal", step="Mask")
-    at.selectbox(key="mask").set_value("none").run()
-    assert not at.exception
-    assert sent(at)["where"]["step"] == "softmax"
+    answer = did(opened(mask="causal", step="Mask"), "mask", "none")
+    assert answer["pass"]["where"]["step"] == "softmax"
 
 
 @pytest.mark.parametrize("d_model", [3, 17, 128])
@@ -168,42 +186,45 @@ def test_every_worked_example_opens_says_what_it_is_and_can_be_left(page, source
     at = opened(ROOT / "pages" / f"{page}.py", source=source)
     assert quiet(at)
     _, variant = EXAMPLES[source]
-    assert at.selectbox(key="source").value == source
-    assert texts(at)[0] == variant.description
-    at.selectbox(key="source").set_value(OWN).run()
+    answer = answer_of(at)
+    assert values(answer)["source"] == source
+    assert answer["settings"]["line"][1] == {"kind": "note", "runs": runs(variant.description)}
+    answer = did(at, "source", OWN)
     assert quiet(at)
-    assert at.text_input(key="sentence").value == SENTENCE
+    assert values(answer)["sentence"] == SENTENCE
     assert "source" not in at.query_params
 
 
 def test_what_is_shown_is_chosen_by_what_it_teaches():
     at = opened()
-    offered = at.selectbox(key="source").options
+    offered = [each["label"] for each in boxes(answer_of(at))["source"]["options"]]
     models = [model.title for model in MODELS.values()]
     examples = [f"{each.title}: {variant.title}" for each, variant in EXAMPLES.values()]
     assert offered == [*models, "Random parameters", *examples]
     assert len(set(offered)) == len(offered)
-    at.selectbox(key="source").set_value("004 softmax").run()
-    assert quiet(at)
+    assert did(at, "source", "004 softmax")["notices"] == []
     assert at.query_params["source"] == "004 softmax"
 
 
 def test_random_parameters_are_offered_for_a_sentence_that_a_model_cannot_read():
-    def offered(**address):
-        return "random_parameters" in [button.key for button in opened(**address).button]
+    def offer(**address):
+        return answer_of(opened(**address))["offer"]
 
-    assert offered(model="who-is-it", sentence="the unicorn")
-    assert not offered(model="who-is-it", sentence=" ")
-    assert not offered(sentence="word " * 65)
+    assert offer(model="who-is-it", sentence="the unicorn")
+    assert not offer(model="who-is-it", sentence=" ")
+    assert not offer(model="who-is-it")
+    assert not offer(sentence="word " * 65)
 
 
 def test_what_a_model_brings_is_shown():
-    at = opened(model="mirror")
-    assert any(MODELS["mirror"].given in each.value for each in at.markdown)
+    notes = [box["runs"] for box in answer_of(opened(model="mirror"))["settings"]["more"] if box["kind"] == "note"]
+    assert runs(f"Given by the model: {MODELS['mirror'].given}.") in notes
 
 
 def test_random_parameters_show_the_sentence_that_the_model_could_not_read():
     at = opened(model="who-is-it", sentence="the unicorn")
-    at.button(key="random_parameters").click().run()
-    assert quiet(at)
+    offer = answer_of(at)["offer"]
+    answer = did(at, offer["event"], offer["value"])
+    assert (answer["notices"], answer["offer"]) == ([], None)
+    assert answer["pass"]
     assert at.query_params == {"sentence": "the unicorn"}

@@ -113,7 +113,7 @@ def test_a_rule_says_in_words_and_digits_how_a_number_is_computed(trace, stage, 
 
 @pytest.mark.parametrize("outer", ["a i", "i a"])
 def test_letters_that_share_an_axis_are_read_outermost_first(outer):
-    given = Stage.given("given", Numbers.of(np.arange(2.0 * 3 * 5)), ("token",), "")
+    given = Stage.given("given", Numbers.of(np.arange(2.0 * 3 * 5)), ("token",))
     split = given.value.reshape([{"a": 2, "i": 3}[letter] for letter in outer.split()] + [5])
     variant = Variant((Line(("x",), "{x}"),))
     rule = Rule("b a", {"a": 2, "i": 3, "b": 5}, {"x": Slot(0, f"({outer} b)")}, (variant,), None, {})

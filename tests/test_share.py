@@ -1,4 +1,4 @@
-"""Share: no session uses more than its share of the processor for long, and no person notices."""
+"""Share: no tab uses more than its share of the processor for long, and no person notices."""
 
 import time
 from types import SimpleNamespace
@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page import opened
 
-from attnviz.ui.state import share
+from attnviz.ui.state import share, tabs
 from attnviz.ui.state.share import AHEAD, LONGEST, RATE, Share
 
 
 def used(cost, pause, seconds):
     """What runs use that follow each other at this pace, and how long each of them waits."""
-    session, now, spent, waits = Share(0.0, 0.0), 0.0, 0.0, []
+    tab, now, spent, waits = Share(0.0, 0.0), 0.0, 0.0, []
     while now < seconds:
-        waits.append(session.wait(now))
-        session.spend(cost)
+        waits.append(tab.wait(now))
+        tab.spend(cost)
         spent += cost
         now += waits[-1] + cost + pause
     return spent, waits
@@ -42,20 +42,22 @@ def test_ten_quick_runs_of_the_largest_pass_wait_for_nothing():
 
 
 def test_who_comes_back_after_a_while_waits_for_nothing():
-    session = Share(0.0, 0.0)
-    session.spend(1000)
-    assert session.wait(0) == LONGEST
-    assert session.wait(60) == 0
+    tab = Share(0.0, 0.0)
+    tab.spend(1000)
+    assert tab.wait(0) == LONGEST
+    assert tab.wait(60) == 0
 
 
 def test_every_run_of_the_app_waits_for_its_share_and_what_it_used_is_noted(monkeypatch):
     slept = []
-    clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: 100.0, thread_time=time.thread_time)
+    now = time.monotonic() + 1_000
+    clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: now, thread_time=time.thread_time)
     monkeypatch.setattr(share, "time", clock)
+    monkeypatch.setattr(tabs, "time", clock)
     at = opened()
     assert slept == [0]
-    of_session = at.session_state["share"]
-    assert 0 < of_session.used <= AHEAD + RATE * LONGEST
-    of_session.spend(1000)
+    of_tab = at.session_state["tab"].share
+    assert 0 < of_tab.used <= AHEAD + RATE * LONGEST
+    of_tab.spend(1000)
     at.run()
     assert 0 < slept[-1] <= LONGEST

@@ -1,37 +1,53 @@
-"""Two scenes on one page: each is drawn from what it is given, and changed by its own widgets alone."""
+"""Two scenes on one page: each is drawn from what it is given, and changed by what is done in its own settings."""
 
-from page import plain
+import pytest
+from page import answer_of, boxes, components, did, plain, scene_of, values
 from streamlit.testing.v1 import AppTest
 
 
-def page():
-    import streamlit as st
-
+def page(part):
     from attnviz.core.changes import parse_change
-    from attnviz.scene.fitting import fit
+    from attnviz.scene.place import Place
     from attnviz.scene.scene import Scene
-    from attnviz.ui.sections import banner, controls
-    from attnviz.ui.state import store
+    from attnviz.ui.sections import banner
+    from attnviz.ui.state import store, tabs
+    from attnviz.ui.viewer import component
 
-    set_by_hand = (parse_change("heads[1]=0"),)
-    other = st.session_state.setdefault("other scene", Scene(sentence="der Hund bellt", changes=set_by_hand))
-    for shown in (store.read(), store.Shown(**vars(fit(other)), name="other ")):
+    other = Place("other ", Scene(sentence="der Hund bellt", changes=(parse_change("heads[1]=0"),)))
+    other = tabs.mine().places.setdefault("other ", other)
+    for shown in (store.read(), store.Shown(**vars(other.fitted()), place=other)):
         banner.draw(shown)
-        controls.draw(shown)
+        getattr(component, part)(shown)
 
 
-def test_two_scenes_are_drawn_and_changed_apart():
-    at = AppTest.from_function(page, default_timeout=20)
+@pytest.fixture(params=["draw", "draw_settings"], ids=["with viewers", "without"])
+def at(request):
+    at = AppTest.from_function(page, kwargs={"part": request.param}, default_timeout=20)
     at.query_params["sentence"] = "the cat sat"
-    at.run()
+    return at.run()
+
+
+def test_two_scenes_are_drawn_and_changed_apart(at):
     assert sum("Set by hand" in plain(each.value) for each in at.markdown) == 1
-    at.selectbox(key="other mask").set_value("causal").run()
-    at.text_input(key="sentence").set_value("one two three four").run()
+    assert len(components(at)) == 2
+    assert values(did(at, "mask", "causal", "other "))["mask"] == "causal"
+    assert values(did(at, "sentence", "one two three four"))["mask"] == "none"
+    at.run()
     assert not at.exception
-    ours, other = at.session_state["scene"], at.session_state["other scene"]
+    ours, other = scene_of(at), scene_of(at, "other ")
     assert (ours.sentence, ours.options.mask, ours.changes) == ("one two three four", "none", ())
     assert (other.sentence, other.options.mask) == ("der Hund bellt", "causal")
     assert [str(change) for change in other.changes] == ["heads[1]=0"]
     assert at.query_params == {"sentence": "one two three four"}
     at.button(key="other reset").click().run()
-    assert at.session_state["other scene"].changes == ()
+    assert scene_of(at, "other ").changes == ()
+
+
+def test_each_is_answered_under_its_own_name_with_its_own_settings_and_notices(at):
+    assert {answer_of(at, name)["name"] for name in ("", "other ")} == {"", "other "}
+    said = did(at, "seed", "abc", "other ")
+    assert said["name"] == "other "
+    assert ["got 'abc'" in text for text in said["notices"]] == [True]
+    ours = did(at, "mask", "window")
+    assert (ours["notices"], values(ours)["seed"]) == ([], "42")
+    assert boxes(ours).keys() - boxes(said).keys() == {"mask_size"}

@@ -15,11 +15,11 @@ import pytest
 
 from attnviz import Parameters, attend
 from attnviz.core.attention import attend_projected
-from attnviz.core.builder import Builder
 from attnviz.core.errors import ArrayError
 from attnviz.core.numbers import Numbers
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.stage import Stage
 from attnviz.examples import EXAMPLES, algorithm3, masked, onehot
 from attnviz.examples.printout import Agreement, Number, recorded
 
@@ -409,10 +409,9 @@ def test_sum_normalised_rows_add_up_to_1_and_hidden_keys_count_0():
 
 @pytest.mark.parametrize("row", [[1.0, -1.0], [0.0, 0.0], [1.7e308, 1.7e308]])
 def test_a_row_without_a_usable_sum_is_refused(row):
-    build = Builder()
-    build.give("masked", Numbers.of(np.array([[row]])), ("head", "query", "key"), "given")
+    masked = Stage.given("masked", Numbers.of(np.array([[row]])), ("head", "query", "key"))
     with pytest.raises(ArrayError, match="Use softmax"):
-        build.apply("attention", SumNormalise(), "masked")
+        Stage.computed("attention", SumNormalise(), [masked])
 
 
 def test_terms_and_line_of_a_masked_sum_normalisation():

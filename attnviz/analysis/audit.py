@@ -110,7 +110,7 @@ class Audit:
 
 def n_terms(trace: Trace) -> int:
     """How many terms an audit recomputes at most."""
-    rules = ((stage.value.size, trace.rule(stage.name)) for stage in trace.stages)
+    rules = ((stage.size, trace.rule(stage.name)) for stage in trace.stages)
     return sum(n_cells * rule.most_cells for n_cells, rule in rules if rule)
 
 

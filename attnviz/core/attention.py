@@ -128,10 +128,10 @@ def attend(
     if not layers or len(adds) != len(layers):
         raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
     build = Builder()
-    build.give("x", real("x", x, ("tokens", "d_in")), ("token", "d_model"), "given")
+    build.give(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
     if context is not None:
         value = real("context", context, ("context tokens", "d_context"))
-        build.give("context", value, ("context token", "d_model"), "given")
+        build.give(Stage.given("context", value, ("context token", "d_model")))
     passed_on = "x"
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
         if len(layers) > 1:
@@ -177,7 +177,7 @@ def attend_projected(
         ("k", k, ("head", "key", "d_k")),
         ("v", v, ("head", "key", "d_v")),
     ):
-        build.give(name, real(name, value, axes), axes, "given")
+        build.give(Stage.given(name, real(name, value, axes), axes))
     q, k, v = (build[name] for name in "qkv")
     if not (q.shape[0] == k.shape[0] == v.shape[0] and k.shape[1] == v.shape[1]):
         raise ArrayError(

@@ -1,7 +1,6 @@
 """Builder: stages being made, one after the other."""
 
 from attnviz.core.layers import layered
-from attnviz.core.numbers import Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.stage import Stage
 
@@ -24,16 +23,21 @@ class Builder:
     def __getitem__(self, name: str) -> Stage:
         return self._here[name]
 
+    def present(self, *names: str) -> list[Stage]:
+        """The stages of these names that there are."""
+        return [self._here[name] for name in names if name in self._here]
+
     def begin_layer(self, number: int, x: str) -> None:
         """Number the stages that follow, and have `x` stand for the stage of that full name; 0 follows all layers."""
         shared = {name: stage for name, stage in self._here.items() if name == stage.name}
         self._here, self._layer = {**shared, "x": self.stages[x]}, number
 
-    def give(self, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str, *, shared: bool = False) -> None:
+    def give(self, stage: Stage, *, shared: bool = False) -> None:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
-        self._add(Stage.given(name if shared else layered(name, self._layer), numbers, axes, recipe), name)
+        is_alone = shared or not self._layer
+        self._add(stage.name, stage if is_alone else stage._replace(name=layered(stage.name, self._layer)))
 
-    def apply(self, name: str, operation: Operation, *inputs: str) -> None:
+    def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
         """Add the stage that `operation` makes of earlier ones.
 
         Raises
@@ -41,7 +45,9 @@ class Builder:
         ArrayError
             If a number is too large for float64.
         """
-        self._add(Stage.computed(layered(name, self._layer), operation, [self[each] for each in inputs]), name)
+        stage = Stage.computed(layered(name, self._layer), operation, inputs)
+        self._add(name, stage)
+        return stage
 
-    def _add(self, stage: Stage, name: str) -> None:
+    def _add(self, name: str, stage: Stage) -> None:
         self.stages[stage.name] = self._here[name] = stage

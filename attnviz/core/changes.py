@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ChangeError
+from attnviz.core.layers import split
+from attnviz.core.operations.input import Input
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.core.terms import CELL
 
@@ -57,6 +59,21 @@ class Change:
             raise ChangeError(f"A number set by hand is finite, or -inf to hide a key; got {value} for {self.stage}.")
         object.__setattr__(self, "index", index)
         object.__setattr__(self, "value", value)
+
+    def check(self, stage: Input) -> None:
+        """Raise ChangeError unless the change fits its stage: the index the axes, the number the kind."""
+        if len(self.index) > len(stage.shape) or any(i >= n for i, n in zip(self.index, stage.shape, strict=False)):
+            raise ChangeError(
+                f"{self.stage} has axes {stage.axes} of lengths {stage.shape}, counted from 0; "
+                f"got the index {self.index}."
+            )
+        if stage.value.dtype == bool and self.value not in (0, 1):
+            raise ChangeError(f"A cell of this {self.stage} is 1 (visible) or 0 (hidden); got {self.value}.")
+        if self.value == -math.inf and split(self.stage)[0] not in HIDEABLE:
+            raise ChangeError(
+                f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.stage}. "
+                "Give a finite number."
+            )
 
     def numpy(self) -> str:
         """The change as a line of NumPy."""

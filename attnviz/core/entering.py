@@ -6,6 +6,7 @@ from attnviz.core.arrays import real
 from attnviz.core.builder import Builder
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.source import Source
 from attnviz.core.stage import Stage
 
 Sourced = tuple[np.ndarray, str]
@@ -25,7 +26,7 @@ def entering(embeddings: Sourced, positions: Sourced | None, *, context: bool = 
     prefix, axes = ("context_", ("context token", "d_model")) if context else ("", ("token", "d_model"))
     given = {"embeddings": embeddings, **({"positions": positions} if positions else {})}
     for name, (value, recipe) in given.items():
-        build.give(f"{prefix}{name}", real(f"{prefix}{name}", value, axes), axes, recipe)
+        build.give(Stage.given(f"{prefix}{name}", real(f"{prefix}{name}", value, axes), axes, Source(recipe)))
     operation = Addition() if positions else Identity(axes[0])
-    build.apply("context" if context else "x", operation, *(f"{prefix}{name}" for name in given))
+    build.apply("context" if context else "x", operation, *build.stages.values())
     return build.stages

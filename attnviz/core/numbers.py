@@ -22,7 +22,8 @@ class Numbers:
     Attributes
     ----------
     largest : float
-        What none of them is larger than, whatever its sign; inf where some hide keys. It is known before they are made.
+        What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set.
+        It is known before they are made.
     """
 
     __slots__ = ("_array", "_made_by", "largest")
@@ -30,7 +31,7 @@ class Numbers:
     def __init__(
         self,
         largest: float,
-        array: np.ndarray | None,
+        array: np.ndarray | None = None,
         made_by: tuple[Operation, Sequence[Numbers]] | None = None,
     ) -> None:
         self.largest = largest
@@ -42,11 +43,6 @@ class Numbers:
         """Those of an array that is ours, and that nobody writes into from now on."""
         array.setflags(write=False)
         return cls(_largest(array), array)
-
-    @classmethod
-    def asked_for(cls, largest: float, operation: Operation, inputs: Sequence[Numbers]) -> Numbers:
-        """Those that an operation makes of others when someone asks for them."""
-        return cls(largest, None, (operation, inputs))
 
     @property
     def array(self) -> np.ndarray:

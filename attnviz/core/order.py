@@ -14,23 +14,27 @@ from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.core.parameters import PARAMETER_AXES, Parameters
+from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage
+
+_NO_MASK = Source("no mask: every key is visible")
 
 
 def project(build: Builder, parameters: Parameters) -> None:
     """The parameters, and the stages q, k and v that they make of x and the context."""
-    for name, numbers in parameters.numbers.items():
-        build.give(name, numbers, PARAMETER_AXES[name], "given")
-    keys_from = "context" if "context" in build else "x"
-    for name, source, rows in (("q", "x", "query"), ("k", keys_from, "key"), ("v", keys_from, "key")):
-        matrix, bias = f"w_{name}", f"b_{name}"
-        if matrix not in build:
+    for stage in parameters.stages.values():
+        build.give(stage)
+    x = build["x"]
+    (context,) = build.present("context") or [x]
+    for name, source, rows in (("q", x, "query"), ("k", context, "key"), ("v", context, "key")):
+        given = build.present(f"w_{name}", f"b_{name}")
+        if given:
+            _check_rows(given[0], source)
+            build.apply(name, Projection(rows), source, *given)
+        else:
             build.apply(name, Identity(rows, parameters.n_heads), source)
-            continue
-        _check_rows(matrix, build[matrix], build[source])
-        build.apply(name, Projection(rows), source, matrix, *((bias,) if bias in build else ()))
 
 
 def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
@@ -46,44 +50,48 @@ def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise:
     visible = fitting_mask(mask, n_heads, n_queries, n_keys)
     is_boolean = visible.array.dtype == bool
     factor = None if scale is None else float(real("scale", scale, ()).array)
-    build.apply("scores", DotProducts(), "q", "k")
-    build.apply("scaled", Scale(q.shape[-1], factor), "scores")
+    scores = build.apply("scores", DotProducts(), q, k)
+    scaled = build.apply("scaled", Scale(q.shape[-1], factor), scores)
     if "mask" not in build:
-        recipe = "no mask: every key is visible" if mask is None else "given"
-        build.give("mask", visible, ("head", "query", "key")[-visible.array.ndim :], recipe, shared=True)
-    build.apply("masked", Hide() if is_boolean else Addition(hides=True), "scaled", "mask")
-    build.apply("attention", normalise(), "masked")
-    build.apply("heads", WeightedSum(), "attention", "v")
-    build.apply("concat", Concatenation(), "heads")
+        axes = ("head", "query", "key")[-visible.array.ndim :]
+        build.give(Stage.given("mask", visible, axes, _NO_MASK if mask is None else GIVEN), shared=True)
+    masked = build.apply("masked", Hide() if is_boolean else Addition(hides=True), scaled, build["mask"])
+    attention = build.apply("attention", normalise(), masked)
+    heads = build.apply("heads", WeightedSum(), attention, v)
+    concat = build.apply("concat", Concatenation(), heads)
     if "w_o" in build:
-        if build["w_o"].shape[0] != n_heads * v.shape[-1]:
+        w_o = build["w_o"]
+        if w_o.shape[0] != n_heads * v.shape[-1]:
             raise ArrayError(
                 f"w_o must have heads * d_v = {n_heads} * {v.shape[-1]} = {n_heads * v.shape[-1]} rows; "
-                f"got {build['w_o'].shape}."
+                f"got {w_o.shape}."
             )
-        build.apply("contributions", Contributions(), "heads", "w_o")
-        build.apply("output", Projection("query"), "concat", *(n for n in ("w_o", "b_o") if n in build))
+        build.apply("contributions", Contributions(), heads, w_o)
+        build.apply("output", Projection("query"), concat, *build.present("w_o", "b_o"))
 
 
 def add_residual(build: Builder) -> None:
     """The stage that adds the output of a layer to what entered it."""
-    if "output" not in build or build["output"].shape != build["x"].shape:
+    x = build["x"]
+    if "output" not in build or build["output"].shape != x.shape:
         came = f"an output of {build['output'].shape}" if "output" in build else "no w_o"
-        raise ArrayError(f"A residual stream needs an output of the shape of x, {build['x'].shape}; got {came}.")
-    build.apply("residual", Addition(), "x", "output")
+        raise ArrayError(f"A residual stream needs an output of the shape of x, {x.shape}; got {came}.")
+    build.apply("residual", Addition(), x, build["output"])
 
 
 def answer(build: Builder, w_u: np.ndarray) -> None:
     """The stages from what the last layer passes on to a probability for each answer."""
-    build.give("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"), "given")
-    if build["w_u"].shape[0] != build["x"].shape[-1]:
-        raise ArrayError(f"w_u must have {build['x'].shape[-1]} rows, one for each number of a token; got {w_u.shape}.")
-    build.apply("logits", Projection("query"), "x", "w_u")
-    build.apply("probabilities", Softmax(), "logits")
+    x = build["x"]
+    given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
+    if given.shape[0] != x.shape[-1]:
+        raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
+    build.give(given)
+    logits = build.apply("logits", Projection("query"), x, given)
+    build.apply("probabilities", Softmax(), logits)
 
 
-def _check_rows(name: str, w: Stage, source: Stage) -> None:
+def _check_rows(w: Stage, source: Stage) -> None:
     """Raise ArrayError unless a matrix has a row for each number of the vectors that it is multiplied with."""
-    expected = (w.shape[0], source.shape[-1], w.shape[2])
-    if w.shape != expected:
-        raise ArrayError(f"{name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")
+    if w.shape[1] != source.shape[-1]:
+        expected = (w.shape[0], source.shape[-1], w.shape[2])
+        raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")

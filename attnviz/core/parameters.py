@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.core.arrays import real
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import Numbers
+from attnviz.core.stage import Stage
 
 PARAMETER_AXES = {
     "w_q": ("head", "d_model", "d_k"),
@@ -56,19 +56,19 @@ class Parameters:
     b_o: np.ndarray | None = None
 
     def __post_init__(self):
-        for name, numbers in self.numbers.items():
-            object.__setattr__(self, name, numbers.array)
-        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.numbers}
+        for name, stage in self.stages.items():
+            object.__setattr__(self, name, stage.value)
+        counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.stages}
         if len(set(counts.values())) > 1:
             raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
         for letter in "qkvo":
             self._check_bias(f"b_{letter}", f"w_{letter}")
 
     @cached_property
-    def numbers(self) -> dict[str, Numbers]:
-        """Those that are given, by their names."""
-        given = {name: getattr(self, name) for name in PARAMETER_AXES}
-        return {name: real(name, array, PARAMETER_AXES[name]) for name, array in given.items() if array is not None}
+    def stages(self) -> dict[str, Stage]:
+        """Those that are given, by their names, as stages that passes share."""
+        given = ((name, getattr(self, name), axes) for name, axes in PARAMETER_AXES.items())
+        return {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
 
     @cached_property
     def n_heads(self) -> int:

@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.core.changes import HIDEABLE, Change
-from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.layers import split
+from attnviz.core.errors import ArrayError
 from attnviz.core.numbers import SURE, Numbers
 from attnviz.core.operations.operation import Operation
-from attnviz.core.operations.source import Source
+from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.terms import Cell
 
 
@@ -48,9 +46,9 @@ class Stage(NamedTuple):
     overridden: frozenset[tuple[int, ...]] = frozenset()
 
     @classmethod
-    def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], recipe: str) -> Stage:
+    def given(cls, name: str, numbers: Numbers, axes: tuple[str, ...], source: Source = GIVEN) -> Stage:
         """The stage of numbers that come from nothing."""
-        return cls(name, numbers, axes, numbers.array.shape, Source(recipe))
+        return cls(name, numbers, axes, numbers.array.shape, source)
 
     @classmethod
     def computed(cls, name: str, operation: Operation, inputs: Sequence[Stage]) -> Stage:
@@ -65,10 +63,11 @@ class Stage(NamedTuple):
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers.asked_for(largest, operation, [each.numbers for each in inputs])
+            numbers = Numbers(largest, made_by=(operation, [each.numbers for each in inputs]))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
-        return cls(name, numbers, *operation.extent(*inputs), operation, tuple([each.name for each in inputs]))
+        axes, shape = operation.extent(*inputs)
+        return cls(name, numbers, axes, shape, operation, tuple([each.name for each in inputs]))
 
     @property
     def value(self) -> np.ndarray:
@@ -121,21 +120,6 @@ class Stage(NamedTuple):
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""
         return not self.overridden.isdisjoint(index[:n] for n in range(1, len(index) + 1))
-
-    def check(self, change: Change) -> None:
-        """Raise ChangeError unless `change` fits the stage: the index its axes, the number its kind."""
-        if len(change.index) > len(self.shape) or any(i >= n for i, n in zip(change.index, self.shape, strict=False)):
-            raise ChangeError(
-                f"{self.name} has axes {self.axes} of lengths {self.shape}, counted from 0; "
-                f"got the index {change.index}."
-            )
-        if self.value.dtype == bool and change.value not in (0, 1):
-            raise ChangeError(f"A cell of this {self.name} is 1 (visible) or 0 (hidden); got {change.value}.")
-        if change.value == -math.inf and split(self.name)[0] not in HIDEABLE:
-            raise ChangeError(
-                f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.name}. "
-                "Give a finite number."
-            )
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:

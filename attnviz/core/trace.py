@@ -231,7 +231,7 @@ class Trace:
         if change.stage not in self:
             names = ", ".join(stage.name for stage in self.stages)
             raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
-        self[change.stage].check(change)
+        change.check(self[change.stage])
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""

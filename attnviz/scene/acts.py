@@ -4,6 +4,7 @@ An act that means nothing for the scene changes nothing; one that can't be done 
 """
 
 import random
+from collections.abc import Callable
 from functools import partial
 
 from attnviz.core.changes import Change, muted, replaced
@@ -22,12 +23,18 @@ def act(place: Place, name: object, message: object) -> None:
     """Do what a person asks for, if it means anything in this scene."""
     if not isinstance(name, str):
         return
-    if name in _SETTINGS:
-        _SETTINGS[name](place, message)
-    elif name in _OF_MODELS and place.scene.source in MODELS:
-        _OF_MODELS[name](place, message)
+    settings = _settings_of(place.scene.source)
+    if name in settings:
+        settings[name](place, message)
     elif name in _OF_PASSES and (fitted := place.fitted()).trace:
         _OF_PASSES[name](place, fitted, message)
+
+
+def _settings_of(source: str) -> dict[str, Callable[[Place, object], None]]:
+    """The acts that need no pass: a worked example has no settings but that another is shown."""
+    if source in SOURCES:
+        return _OF_ALL
+    return _OF_ALL | (_OF_MODELS if source in MODELS else _OF_OWN)
 
 
 def _source(place: Place, message: object) -> None:
@@ -38,7 +45,7 @@ def _source(place: Place, message: object) -> None:
 
 def _typed(place: Place, message: object, name: str) -> None:
     if isinstance(message, str):
-        place.update(**{name: message[: MAX_CHARACTERS + 1]})  # one too many is refused with a sentence
+        place.update(**{name: message[:MAX_CHARACTERS]})
 
 
 def _example(place: Place, message: object) -> None:
@@ -50,7 +57,7 @@ def _example(place: Place, message: object) -> None:
 def _word(place: Place, message: object) -> None:
     word = option_in(message, [each for words in MODELS[place.scene.source].words_by_kind.values() for each in words])
     if word is not None:
-        place.update(sentence=f"{place.scene.sentence} {word}".strip())
+        _typed(place, f"{place.scene.sentence} {word}".strip(), "sentence")
 
 
 def _model_seed(place: Place, message: object) -> None:
@@ -119,7 +126,7 @@ def _mute(place: Place, fitted: Fitted, message: object) -> None:
 
 def _set_by_hand(place: Place, fitted: Fitted, change: Change) -> None:
     """Set a number, if it does not push another beyond float64."""
-    changes = replaced(place.scene.changes, change)
+    changes = replaced(fitted.scene.changes, change)
     stage = fitted.original[change.stage]
     if stage.is_given and (stage.value[change.index] == change.value).all():  # as it was: nothing is set by hand
         changes = changes[:-1]
@@ -151,8 +158,8 @@ def _need(place: Place, fitted: Fitted, message: object) -> None:
         place.heads = (*(each for each in place.heads if each != head), head)
 
 
-_SETTINGS = {
-    "source": _source,
+_OF_ALL = {"source": _source}
+_OF_OWN = {
     **{name: partial(_typed, name=name) for name in ("sentence", "context")},
     **{
         name: partial(_option, name=name)
@@ -161,7 +168,13 @@ _SETTINGS = {
     "seed": _seed,
     "another_seed": _another_seed,
 }
-_OF_MODELS = {"example": _example, "word": _word, "model_seed": _model_seed, "checkpoint": _checkpoint}
+_OF_MODELS = {
+    "sentence": partial(_typed, name="sentence"),
+    "example": _example,
+    "word": _word,
+    "model_seed": _model_seed,
+    "checkpoint": _checkpoint,
+}
 _OF_PASSES = {
     "change": _change,
     "drop": _drop,
@@ -172,5 +185,5 @@ _OF_PASSES = {
     "need": _need,
 }
 
-NAMES = (*_SETTINGS, *_OF_MODELS, *_OF_PASSES)
+NAMES = tuple(_OF_ALL | _OF_OWN | _OF_MODELS | _OF_PASSES)
 """The names of all acts."""

@@ -59,7 +59,18 @@ def answered(place: Place, done: Done) -> bytes:
 
 
 def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) -> bytes:
-    """The answer for a scene that is looked at in the viewer, with what else is to be said of it."""
+    """The answer for a scene that is looked at in the viewer, as `ui/viewer/browser/answer.schema.json` says.
+
+    Parameters
+    ----------
+    place : Place
+    fitted : Fitted
+        The scene of the place beside its pass.
+    tab : str
+        What stands for the person's tab.
+    notices : sequence of str, optional
+        What else is to be said of it.
+    """
     frame = json_of(framed(place, fitted, tab, notices))
     slopes_of, place.slopes_of, place.said = place.slopes_of, "", ""
     if fitted.trace is None:

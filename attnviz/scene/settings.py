@@ -27,7 +27,7 @@ LONGEST_SEED = 40
 
 
 def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
-    """The boxes of a scene: those of the line, and the rare ones. `document.schema.json` says what they hold.
+    """The boxes of a scene: those of the line, and the rare ones. `answer.schema.json` says what they hold.
 
     Parameters
     ----------

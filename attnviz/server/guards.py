@@ -1,7 +1,7 @@
 """What `app.py` and the command `attnviz` put around the pages: routes of our own, and what every request passes."""
 
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute, Route
 from attnviz.server import acts, addresses, chunks, insides, scripts, timeout
 from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
-from attnviz.server.headers import Headers, set_policy
+from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
@@ -29,21 +29,20 @@ def routes() -> list[BaseRoute]:
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
     others = (Hosts, Doors, Seats, Pace, Messages, Runs)
-    return [Middleware(Headers, set_policy()), *map(Middleware, others)]
+    return [Middleware(Headers, configured_policy()), *map(Middleware, others)]
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
     """What holds while the app is served; without it, the server doesn't start."""
-    async with AsyncExitStack() as held:
-        with insides.required():
-            insides.check()
-            chunks.bound()
-            addresses.bound()
-            timeout.bound()
-            quieten()
-            warm_up()
-            await held.enter_async_context(swept())
+    with insides.required():
+        insides.check()
+        chunks.bound()
+        addresses.bound()
+        timeout.bound()
+    warm_up()
+    quieten()
+    async with swept():
         yield
 
 

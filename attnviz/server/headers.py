@@ -51,7 +51,7 @@ def _inline_scripts() -> str:
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
-def set_policy() -> str:
+def configured_policy() -> str:
     """The policy with the pages that the operator has set; where they are none, the server doesn't start."""
     try:
         return policy(os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'"))

@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from starlette.types import Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.server.websocket import WebsocketGuard
+from attnviz.server.websocket import WebsocketGuard, hang_up
 
 LARGEST = 256_000
 """Bytes of one message; our pages send a few thousand."""
@@ -50,8 +50,7 @@ class Messages(WebsocketGuard):
                 if verdict == "heard":
                     break
                 if verdict == "refused":
-                    await send({"type": "websocket.close", "code": 1008})
-                    return {"type": "websocket.disconnect", "code": 1008}
+                    return await hang_up(send)
             return message
 
         await self.app(scope, heard, send)

@@ -11,7 +11,7 @@ import time
 
 from starlette.types import Message, Receive, Scope, Send
 
-from attnviz.server.websocket import WebsocketGuard
+from attnviz.server.websocket import WebsocketGuard, hang_up
 
 BURST = 50
 """Messages that are heard at once, after a rest."""
@@ -60,8 +60,7 @@ class Pace(WebsocketGuard):
             wait = bucket.wait(time.monotonic())
             n_early += wait > 0
             if n_early > PATIENCE:
-                await send({"type": "websocket.close", "code": 1008})
-                return {"type": "websocket.disconnect", "code": 1008}
+                return await hang_up(send)
             await asyncio.sleep(wait)
             async with sending:
                 pass

@@ -28,22 +28,16 @@ FRESH = 2.0
 _LARGEST_END = 500  # bytes of the message that says a run has ended
 
 
-def begins(message: Message) -> bool:
-    """Whether a message from a browser asks for a run."""
-    return BackMsg.FromString(message.get("bytes") or b"").HasField("rerun_script")
-
-
 def ends(message: Message) -> bool:
     """Whether a message to a browser says that its run has ended."""
     data = message.get("bytes") or b""
     return len(data) < _LARGEST_END and ForwardMsg.FromString(data).HasField("script_finished")
 
 
-def without_kept(message: Message) -> Message:
-    """The message, without the answers that its browser says it still has."""
-    asked = BackMsg.FromString(message["bytes"])
+def without_kept(asked: BackMsg) -> Message:
+    """What asks for a run, without the answers that its browser says it still has."""
     asked.rerun_script.ClearField("cached_message_hashes")
-    return message | {"bytes": asked.SerializeToString()}
+    return {"type": "websocket.receive", "bytes": asked.SerializeToString()}
 
 
 class Runs(WebsocketGuard):
@@ -58,10 +52,11 @@ class Runs(WebsocketGuard):
             if message["type"] == "websocket.receive":
                 with suppress(TimeoutError):
                     await asyncio.wait_for(idle.wait(), PATIENCE)
-                if begins(message):
+                asked = BackMsg.FromString(message["bytes"])
+                if asked.HasField("rerun_script"):
                     idle.clear()
                     if time.monotonic() - ended[0] < FRESH:
-                        return without_kept(message)
+                        return without_kept(asked)
             return message
 
         async def sent(message: Message) -> None:

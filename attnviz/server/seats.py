@@ -1,10 +1,9 @@
 """How many tabs one process serves: each takes memory and files, and one too many must not cost the others theirs."""
 
-import contextlib
-
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.server.descriptors import limits
 from attnviz.server.websocket import WebsocketGuard
 
 MOST = 1_000
@@ -16,12 +15,8 @@ FILES_OF_THE_SERVER = 100
 
 def seats() -> int:
     """How many tabs this process has files for, at most `MOST`."""
-    with contextlib.suppress(ImportError):  # Windows has no such limit
-        import resource
-
-        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-        return max(1, min(MOST, (files - FILES_OF_THE_SERVER) // FILES_OF_A_TAB))
-    return MOST
+    files, _ = limits()
+    return max(1, min(MOST, (files - FILES_OF_THE_SERVER) // FILES_OF_A_TAB))
 
 
 class Seats(WebsocketGuard):

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class WebsocketGuard(ABC):
@@ -25,3 +25,9 @@ class WebsocketGuard(ABC):
     @abstractmethod
     async def guard(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve a websocket."""
+
+
+async def hang_up(send: Send) -> Message:
+    """Close a connection whose visitor breaks a rule; returns what the app is told of it."""
+    await send({"type": "websocket.close", "code": 1008})
+    return {"type": "websocket.disconnect", "code": 1008}

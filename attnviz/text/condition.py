@@ -30,7 +30,7 @@ def both(*conditions: Condition) -> Condition:
 
 def one_head(trace: Trace) -> bool:
     """The condition that a trace has one head."""
-    return len(trace["heads"].value) == 1
+    return trace["heads"].shape[0] == 1
 
 
 def several_heads(trace: Trace) -> bool:

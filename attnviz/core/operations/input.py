@@ -20,4 +20,4 @@ class Input(Protocol):
 
     @property
     def largest(self) -> float:
-        """What none of its numbers is larger than, whatever its sign; inf where some hide keys."""
+        """What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set."""

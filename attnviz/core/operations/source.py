@@ -9,3 +9,7 @@ class Source:
 
     recipe: str
     operands = ()
+
+
+GIVEN = Source("given")
+"""That of numbers that someone gave, and said no more of."""

@@ -13,9 +13,9 @@ from attnviz.text.wording import counted
 
 
 def _counted(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    everything = sum(stage.value.size for stage in trace.stages)
+    everything = sum(stage.size for stage in trace.stages)
     given = [stage for stage in trace.stages if stage.is_given]
-    parameters = sum(stage.value.size for stage in given if entries[stage.name].kind == "parameter")
+    parameters = sum(stage.size for stage in given if entries[stage.name].kind == "parameter")
     n_queries, n_keys = trace["scores"].shape[1:]
     n_rows, width = trace.output.shape
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))

@@ -25,23 +25,10 @@ def wanted(trace: Trace) -> bool:
     )
 
 
-def run(trace: Trace) -> Audit:
-    """The audit of a pass; one that is kept is recomputed once, by whoever asks first and has the time to wait."""
-    found = _kept(trace)
-    if not found:
-        found.append(_recomputed(trace))
-    return found[0]
-
-
 @once
-def _kept(trace: Trace) -> list[Audit]:
-    """Where the audit of a pass is kept with it."""
-    return []
-
-
-def _recomputed(trace: Trace) -> Audit:
-    """Recompute slice by slice, with a bar that tells how far it is."""
-    n_cells = sum(stage.value.size for stage in trace.stages)
+def run(trace: Trace) -> Audit:
+    """The audit of a pass, slice by slice, with a bar that tells how far it is; it is kept once it is whole."""
+    n_cells = sum(stage.size for stage in trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
     for each in in_turns(audit(trace)):

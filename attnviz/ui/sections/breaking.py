@@ -126,11 +126,7 @@ def _own(shown: Shown, change: Change) -> None:
 
 
 def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
-    choice.draw(shown, key, label, options, value, _picked, format_func=name, width=WIDTH)
-
-
-def _picked(writer: Writer, _: object) -> None:
-    _set(writer)
+    choice.draw(shown, key, label, options, value, lambda writer, _: _set(writer), format_func=name, width=WIDTH)
 
 
 def _set(writer: Writer) -> None:

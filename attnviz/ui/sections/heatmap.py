@@ -1,6 +1,5 @@
 """A matrix as a Plotly heatmap, in the colours of the walkthrough: laid over the page, in light and dark."""
 
-import base64
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,6 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz.ui.escaping import markdown
+from attnviz.views.numbers import chunks
 from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
 CELL = (32, 19)  # px
@@ -150,7 +150,7 @@ def _figure(values: np.ndarray, rows: Side, columns: Side, is_share: bool) -> Fi
 
 def _numbers(values: np.ndarray) -> dict[str, str]:
     """An array bit for bit, as Plotly writes one."""
-    bits = base64.b64encode(values.astype("<f8").tobytes()).decode()
+    (bits,) = chunks(values, by_head=False)
     return {"dtype": "f8", "bdata": bits, "shape": ", ".join(map(str, values.shape))}
 
 

@@ -26,7 +26,7 @@ export function makePicture(tools) {
   rove(readout, () => rowsOfReadout(readout));
   board.append(plane, readout, bars.element);
   box.append(board, legend);
-  let shown = null, pointed = null, matrices = [], built = "", room = "";
+  let shown = null, pointed = null, matrices = [], built = "", known = "";
 
   const acts = {
     point: ({ name, index }, place) => tools.point(name, place && index(...place)),
@@ -107,8 +107,8 @@ export function makePicture(tools) {
   });
   new ResizeObserver(() => {
     const now = `${box.clientWidth} ${isOnNarrowPage(box) ? 0 : box.clientHeight}`;
-    if (now !== room && shown) draw();
-    room = now;
+    if (now !== known && shown) draw();
+    known = now;
   }).observe(box);
   return {
     element: box,

@@ -18,6 +18,7 @@ export function makeTextbox(act) {
 
   const count = () => {
     counter.textContent = `${input.value.length}/${control.limit}`;
+    frame.style.setProperty("--counted", `${counter.textContent.length}ch`);
     frame.classList.toggle("nearly-full", input.value.length > NEARLY_FULL * control.limit);
   };
   const follow = () => {
@@ -39,7 +40,7 @@ export function makeTextbox(act) {
     if (control.live && !isComposing) timer = setTimeout(send, PAUSE);
   };
   input.oninput = typed;
-  input.oncompositionend = typed;
+  input.addEventListener("compositionend", typed);
   input.onblur = send;
   input.onkeydown = ({ key, isComposing }) => { if (key === "Enter" && !isComposing) send(); };
   return {

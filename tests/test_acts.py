@@ -1,0 +1,258 @@
+"""Acts: each does what its name says where it means something, and nothing elsewhere; anything may come with it."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page import changes_of
+from test_scene import scenes
+from test_viewer import MEANT
+
+from attnviz.models import MODELS
+from attnviz.scene.acts import NAMES, act
+from attnviz.scene.address import parse, query
+from attnviz.scene.answer import drawn
+from attnviz.scene.answers import ANSWERS
+from attnviz.scene.fitting import fit
+from attnviz.scene.place import Place
+from attnviz.scene.scene import OWN, SOURCES, Scene, anew, of_model
+from attnviz.scene.settings import offered
+
+BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
+KINDS = {
+    "own": Scene(sentence="the cat sat", changes=BY_HAND),
+    "model": replace(of_model("mirror"), changes=BY_HAND[:1]),
+    "example": Scene(source="002 multihead", changes=BY_HAND),
+    "no pass": Scene(sentence="", changes=BY_HAND),
+    "no pass of a model": replace(of_model("mirror"), sentence="unicorn"),
+}
+OWNS, MODELS_, PASSES = ("own", "no pass"), ("model", "no pass of a model"), ("own", "model", "example")
+MIRROR = MODELS["mirror"]
+WORD = next(iter(MIRROR.words_by_kind.values()))[1]
+NEW = changes_of("w_q[0,0,0]=-0.5")
+
+
+def with_options(scene, **values):
+    return replace(scene, options=replace(scene.options, **values))
+
+
+DOES = {
+    "source": (KINDS, "004 softmax", lambda scene: replace(scene, **anew("004 softmax"))),
+    "sentence": ((*OWNS, *MODELS_), "a b", lambda scene: replace(scene, sentence="a b")),
+    "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
+    "d_model": (OWNS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
+    "n_heads": (OWNS, 8, lambda scene: with_options(scene, n_heads=8)),
+    "mask": (OWNS, "window", lambda scene: with_options(scene, mask="window")),
+    "mask_size": (OWNS, 3, lambda scene: with_options(scene, mask_size=3)),
+    "initialiser": (OWNS, "xavier", lambda scene: with_options(scene, initialiser="xavier")),
+    "positions": (OWNS, "sinusoidal", lambda scene: with_options(scene, positions="sinusoidal")),
+    "scaled": (OWNS, False, lambda scene: with_options(scene, scaled=False)),
+    "seed": (OWNS, " 7", lambda scene: with_options(scene, seed=7)),
+    "another_seed": (OWNS, True, lambda scene: with_options(scene, seed=0)),
+    "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
+    "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}")),
+    "model_seed": (MODELS_, MIRROR.seeds[-1], lambda scene: replace(scene, model_seed=MIRROR.seeds[-1])),
+    "checkpoint": (MODELS_, 2, lambda scene: replace(scene, checkpoint=2)),
+    "change": (
+        PASSES,
+        {"cell": "w_q[0,0,0]", "value": -0.5},
+        lambda scene: replace(scene, changes=scene.changes + NEW),
+    ),
+    "drop": (PASSES, 0, lambda scene: replace(scene, changes=scene.changes[1:])),
+    "reset": (PASSES, True, lambda scene: replace(scene, changes=())),
+    "mute": (
+        PASSES,
+        {"stage": "heads", "head": 0},
+        lambda scene: replace(scene, changes=(*scene.changes, *changes_of("heads[0]=0"))),
+    ),
+    "swap": (("own", "model"), [0, 1], lambda scene: replace(scene, sentence=other_way_round(scene.sentence))),
+    "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
+    "need": (PASSES, 0, lambda scene: scene),
+}
+"""Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
+
+ASKS = {"slopes": ("slopes_of", "q[0,1,0]"), "need": ("heads", (0,))}
+"""What the next answer has besides, of acts that leave the scene as it is."""
+
+
+def other_way_round(sentence):
+    one, other, *rest = sentence.split()
+    return " ".join([other, one, *rest])
+
+
+def test_every_act_is_tried():
+    assert set(NAMES) == DOES.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", DOES)
+def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch, name, kind):
+    monkeypatch.setattr("random.choice", lambda options: options[0])
+    kinds, message, does = DOES[name]
+    place = Place("", KINDS[kind])
+    before = vars(place).copy()
+    act(place, name, message)
+    if kind not in kinds:
+        assert vars(place) == before
+        return
+    assert place.scene == does(KINDS[kind])
+    assert place.said == ("2 heads don't divide 9: showing 1." if name == "d_model" else "")
+    if name in ASKS:
+        part, value = ASKS[name]
+        assert getattr(place, part) == value
+
+
+@pytest.mark.parametrize("source", [*MODELS, OWN, *SOURCES])
+def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source):
+    for scene in KINDS.values():
+        place = Place("", scene)
+        act(place, "source", source)
+        assert place.scene.source == source
+        assert place.scene.changes == ()
+        assert place.fitted().trace is not None or (source == OWN and scene is KINDS["no pass"])
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("d_model", [9.0, "9", True, None, [9], 1, 129, -9]),
+        ("n_heads", [4.0, "4", True, 3, 0, None]),
+        ("mask_size", [3.0, "3", False, -1, 65]),
+        ("scaled", [0, 0.0, "", "false", None]),
+        ("mask", ["Causal", " causal", 1, True, None, ["causal"]]),
+        ("initialiser", ["XAVIER", None, 0]),
+        ("positions", ["", None, {}]),
+        ("seed", [7, 7.0, True, None, ["7"], {"7": 7}]),
+        ("sentence", [1, True, None, ["a"], {"a": "b"}]),
+        ("context", [1, True, None, ["a"]]),
+        ("source", ["own", "", None, 1, "MIRROR", "000", {}]),
+    ],
+)
+def test_a_setting_is_heard_in_its_very_type(name, messages):
+    for message in messages:
+        place = Place("", KINDS["own"])
+        act(place, name, message)
+        assert place.scene == KINDS["own"], message
+        assert place.seed == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "messages"),
+    [
+        ("model_seed", [True, 1.0, "1", 9, -1]),
+        ("checkpoint", [True, "1", 2.5, -1, 10**30, {"at": 1}]),
+        ("example", [MIRROR.examples[1][0], "", None, 0]),
+        ("word", ["unicorn", "", None, 0, WORD.upper() + " "]),
+    ],
+)
+def test_what_a_model_does_not_offer_is_not_heard(name, messages):
+    for message in messages:
+        place = Place("", KINDS["model"])
+        act(place, name, message)
+        assert place.scene == KINDS["model"], message
+
+
+OF_ANOTHER_PASS = {
+    "change": [{"cell": "scores_2[0,0,0]", "value": 1}, {"cell": "q[0,0,0]"}, {"cell": "q[9,9,9]", "value": 1}],
+    "drop": [10**30, -1, 0.5, [0], 2, True],
+    "mute": [{"stage": "heads_2", "head": 0}, {"stage": "heads", "head": 10**30}, {"stage": ["heads"], "head": 0}],
+    "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
+    "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
+    "need": [10**30, -1, "0", [0], 2],
+}
+
+
+@pytest.mark.parametrize("name", OF_ANOTHER_PASS)
+def test_a_message_of_another_pass_or_of_none_changes_nothing(name):
+    place = Place("", KINDS["own"])
+    before = vars(place).copy()
+    for message in (*OF_ANOTHER_PASS[name], None, [[[[]]]], "\ud83d\ude00" * 1000):
+        act(place, name, message)
+        assert vars(place) == before, message
+
+
+@pytest.mark.parametrize("name", [None, 1, True, ["mask"], {"mask": 1}, "", "MASK", "nothing", "__class__", "said"])
+def test_what_is_no_act_changes_nothing(name):
+    for scene in KINDS.values():
+        place = Place("", scene)
+        before = vars(place).copy()
+        act(place, name, "causal")
+        assert vars(place) == before
+
+
+def test_another_number_can_be_set_beside_one_that_no_longer_fits():
+    place = Place("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
+    act(place, "sentence", "the cat")
+    act(place, "change", {"cell": "k[0,0,0]", "value": 2})
+    assert place.said == ""
+    assert place.scene.changes == changes_of("q[0,0,0]=1;k[0,0,0]=2")
+
+
+def test_what_no_longer_fits_comes_back_with_the_words_that_it_fits():
+    place = Place("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
+    for sentence, changes in (("the cat", ()), ("the cat sat", changes_of("scores[0,2,2]=1"))):
+        act(place, "sentence", sentence)
+        assert place.fitted().scene.changes == changes
+
+
+def test_the_head_that_was_asked_for_last_stands_last():
+    place = Place("", KINDS["own"])
+    for head in (0, 1, 0):
+        act(place, "need", head)
+    assert place.heads == (1, 0)
+
+
+OFFERED = [
+    *MODELS,
+    *SOURCES,
+    OWN,
+    WORD,
+    *range(10),
+    128,
+    "causal",
+    "window",
+    "1e400",
+    "a " * 70,
+    "x" * 3000,
+    True,
+    False,
+]
+OFFERED += [
+    {"cell": f"{name}[0,0,0]", "value": value} for name in ("q", "scores", "scores_1") for value in (1e308, -2.5)
+]
+
+
+@settings(max_examples=60)
+@given(
+    scenes(), st.lists(st.tuples(st.sampled_from([*NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4)
+)
+def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done):
+    place = Place("", scene)
+    for name, message in done:
+        act(place, name, message)
+    fitted = place.fitted()
+    assert parse(query(fitted.scene), ANSWERS.original).scene == fitted.scene
+    again = fit(fitted.scene, ANSWERS.original)
+    assert (again.scene, again.notices) == (fitted.scene, ())
+    answer = json.loads(drawn(place, fitted, "tab"))
+    assert (answer["pass"] is None) == (fitted.trace is None)
+    assert fitted.trace is not None or answer["notices"]
+
+
+@settings(max_examples=30)
+@given(st.text(), MEANT)
+def test_no_name_and_no_message_raises(name, message):
+    for scene in (KINDS["own"], KINDS["no pass"]):
+        place = Place("", scene)
+        act(place, name, message)
+        assert name in NAMES or place.scene == scene
+
+
+def test_the_number_of_heads_is_one_that_divides_d_model_after_any_two_settings():
+    for d_model in offered(KINDS["own"], "d_model"):
+        place = Place("", KINDS["own"])
+        act(place, "n_heads", 8)
+        act(place, "d_model", d_model)
+        assert d_model % place.scene.options.n_heads == 0

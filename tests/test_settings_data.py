@@ -1,0 +1,132 @@
+"""Settings as data: each box asks for an act, what it offers is what the next answer shows, and what it shows fits."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page import boxes, values
+from test_scene import scenes
+
+from attnviz.core.errors import SettingsError
+from attnviz.core.settings import CHOICES
+from attnviz.models import MODELS
+from attnviz.scene.acts import NAMES, act
+from attnviz.scene.answer import framed
+from attnviz.scene.fitting import fit
+from attnviz.scene.place import Place
+from attnviz.scene.scene import OWN, SOURCES, Options, Scene, anew
+from attnviz.scene.settings import settings as settings_of
+
+KINDS = {
+    "own": Scene(),
+    "a mask with a size": Scene(options=Options(mask="window")),
+    "many heads": Scene(options=Options(d_model=120)),
+    **{model: Scene(**anew(model)) for model in MODELS},
+    "an example": Scene(source="001 with"),
+}
+
+
+def no_pass(scene):
+    raise SettingsError("Settings are those of the scene, whatever pass it makes.")
+
+
+def shown(place):
+    """The settings that the next answer shows."""
+    return values(framed(place, fit(place.scene, no_pass), "tab"))
+
+
+def listed(scene):
+    return [box for part in settings_of(scene).values() for box in part]
+
+
+@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
+    for box in listed(scene):
+        assert box["kind"] == "note" or (box["event"] in NAMES and box["label"])
+
+
+def test_every_act_of_a_setting_has_a_box():
+    asked = {box.get("event") for scene in KINDS.values() for box in listed(scene)} - {None}
+    assert set(NAMES) - asked == {"checkpoint", "change", "drop", "reset", "mute", "swap", "slopes", "need"}
+
+
+@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
+    for box in listed(scene):
+        if "options" not in box or box["event"] == "word":
+            continue
+        for option in box["options"]:
+            place = Place("", scene)
+            act(place, box["event"], option["value"])
+            assert shown(place)[box["event"]] == option["value"], option
+            assert place.said == "" or box["event"] == "d_model"
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
+    for box in listed(KINDS[model]):
+        for option in box["options"] if box.get("event") == "word" else []:
+            assert box["value"] is None
+            place = Place("", KINDS[model])
+            act(place, "word", option["value"])
+            assert shown(place)["sentence"] == f"{KINDS[model].sentence} {option['value']}"
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_a_switch_is_where_it_was_put(value):
+    place = Place("", Scene())
+    act(place, "scaled", value)
+    assert shown(place)["scaled"] is value
+
+
+@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+@settings(max_examples=20)
+@given(text=st.text(min_size=1, max_size=40))
+def test_what_is_typed_into_a_box_stays_in_it(scene, text):
+    for box in listed(scene):
+        if box["kind"] == "text":
+            place = Place("", scene)
+            act(place, box["event"], text)
+            assert shown(place)[box["event"]] == text
+
+
+@pytest.mark.parametrize("event", ["sentence", "context", "seed"])
+def test_no_box_holds_more_than_its_limit(event):
+    place = Place("", Scene())
+    limit = next(box["limit"] for box in listed(Scene()) if box.get("event") == event)
+    act(place, event, "1" * (limit + 1))
+    assert shown(place)[event] == "1" * limit
+
+
+def test_a_box_that_is_emptied_of_its_seed_shows_the_one_that_is_used():
+    place = Place("", Scene())
+    for text, used in (("7", "7"), ("", str(Options().seed))):
+        act(place, "seed", text)
+        assert shown(place)["seed"] == used == str(place.scene.options.seed)
+
+
+@settings(max_examples=60)
+@given(scenes())
+def test_whatever_is_shown_fits(scene):
+    for box in listed(scene):
+        offered = [option["value"] for option in box.get("options", ())]
+        assert len(set(offered)) == len(offered)
+        if box["kind"] == "choice":
+            assert box["value"] in offered
+        elif box["kind"] == "pills":
+            assert box["value"] in (None, *offered)
+        elif box["kind"] == "text":
+            assert len(box["value"]) <= box["limit"]
+
+
+@given(scenes())
+def test_what_is_offered_is_what_there_is(scene):
+    boxes_ = boxes({"settings": settings_of(scene)})
+    offers = {event: [option["value"] for option in box.get("options", ())] for event, box in boxes_.items()}
+    assert offers["source"] == [*MODELS, OWN, *SOURCES]
+    if scene.source == OWN:
+        assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
+        assert {name: tuple(offers[name]) for name in CHOICES} == CHOICES
+        assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
+    if scene.source in MODELS:
+        assert offers["example"] == [text for _, text in MODELS[scene.source].examples]
+        assert offers.get("model_seed", [0]) == [*MODELS[scene.source].seeds]
