@@ -1,4 +1,4 @@
-"""What is done in a page is answered by the server, whole and in order, without a run of the page; in a real browser."""
+"""What is done in a page is answered by the server, whole, in order and without a run, in a real browser."""
 
 import os
 import signal
