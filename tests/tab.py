@@ -1,5 +1,6 @@
 """A person's tab in a real browser: what it shows, and where things are in it."""
 
+import contextlib
 import re
 import time
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
@@ -126,6 +127,17 @@ def typed(box, text, delay=0):
     """Type a text in place of what a box holds, so many ms from key to key."""
     box.press("ControlOrMeta+a")
     box.press_sequentially(text, delay=delay)
+
+
+@contextlib.contextmanager
+def acts_held(page):
+    """Keep what is done in the page from the server until the end of the block."""
+    kept = []
+    page.route("**/acts", lambda route: kept.append(route))
+    yield
+    for route in kept:
+        route.continue_()
+    page.unroute("**/acts")  # which lets those go that came meanwhile
 
 
 def outlined(page, title):
