@@ -44,6 +44,7 @@ function makeCell(row, column) {
   cell.setAttribute("role", "gridcell");
   Object.assign(cell.dataset, { row, column });
   cell.tabIndex = -1;
+  cell.append(""); // its text, which is written anew and never taken away
   return cell;
 }
 
@@ -57,7 +58,7 @@ function drawCell(cell, { kind, text, colour = "", ink = "", marked = false }, d
   if (drawn.get(cell) === face) return;
   drawn.set(cell, face);
   cell.className = marked ? `${kind} marked` : kind;
-  cell.textContent = text;
+  cell.firstChild.data = text;
   cell.style.backgroundColor = colour;
   cell.style.color = ink;
 }
