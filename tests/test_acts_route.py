@@ -4,6 +4,7 @@ import asyncio
 import gc
 import json
 import threading
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -208,6 +209,24 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
     assert [word for _, word in begun] == ["a", "z", "b", "c"]
 
 
+def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
+    may_end = threading.Event()
+    monkeypatch.setattr(acts, "_answered", lambda *_: may_end.wait(60) and b"{}")
+
+    async def ask():
+        return (await asked(APP, acts.PATH, "POST", body=said(tab))).status
+
+    async def story():
+        first = [asyncio.create_task(ask()) for _ in range(acts.WAITING)]
+        while tab.n_waiting < acts.WAITING:
+            await asyncio.sleep(0)
+        refused = await ask()
+        may_end.set()
+        return refused, await asyncio.gather(*first), await ask()
+
+    assert run(story()) == (429, [200] * acts.WAITING, 200)
+
+
 def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, monkeypatch):
     slept, used = [], iter([10.0, 10.25, 20.0, 20.5])
 
@@ -270,6 +289,16 @@ def test_a_tab_that_is_gone_is_held_by_nobody_and_not_found():
     body, token = said(tab, ("mask", "causal")), tab.token
     assert post(body).status == 200
     del at, tab
-    gc.collect()
+    deadline = time.monotonic() + 30
+    while token in tabs.OPEN and time.monotonic() < deadline:  # until the thread of its run has ended
+        gc.collect()
     assert token not in tabs.OPEN
     assert post(body).status == 404
+
+
+def test_each_tab_is_another_and_stays_so_from_run_to_run():
+    one, other = opened(), opened()
+    token = answer_of(one)["tab"]
+    assert answer_of(one.run())["tab"] == did(one, "mask", "causal")["tab"] == token
+    assert answer_of(other)["tab"] != token
+    assert scene_of(other).options.mask == "none"

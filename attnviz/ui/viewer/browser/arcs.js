@@ -3,14 +3,14 @@ import { svgElement } from "./element.js";
 
 const THICKEST = 13;
 
-// `from` and `to` are the places of the queries and the keys on the page; in one sentence (`shared`) they are the same, and
-// arcs rise over it; else they hang between two lines.
-export function drawArcs(svg, { from, to, shared, cell, shares }, { pick, point }) {
+// `from` and `to` are the places of the queries and the keys in a drawing of that height; in one sentence (`shared`) they are
+// the same, and arcs rise over it; else they hang between two lines.
+export function drawArcs(svg, { from, to, height, shared, cell, shares }, { pick, point }) {
   const arcs = shares.flatMap((share, key) => (share > 0 && from[cell.query] && to[key] ? [{ key, share }] : []));
   svg.replaceChildren(...arcs
     .sort((one, other) => (one.key === cell.key) - (other.key === cell.key)) // the selected one lies on top
     .map(({ key, share }) => {
-      const path = (shared ? arch : thread)(from[cell.query], to[key], svg.clientHeight, cell.query === key, Math.abs(cell.query - key) / Math.max(from.length - 1, 1));
+      const path = (shared ? arch : thread)(from[cell.query], to[key], height, cell.query === key, Math.abs(cell.query - key) / Math.max(from.length - 1, 1));
       const drawn = svgElement("path", { d: path, style: `--thick: ${(THICKEST * share).toFixed(2)}px`, class: key === cell.key ? "arc lit" : "arc" });
       const target = svgElement("path", { d: path, class: "target" }); // wide enough to be hit
       target.addEventListener("click", () => pick(key));

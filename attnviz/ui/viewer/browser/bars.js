@@ -1,5 +1,5 @@
 // Bars: one row of numbers as bars over the keys, for each way that a step shows it: scores, exponentials, shares.
-import { coloursOf, css, overPage } from "./colour.js";
+import { css, overPage } from "./colour.js";
 import { element } from "./element.js";
 import { short } from "./numeral.js";
 import { stepAt } from "./state.js";
@@ -14,13 +14,12 @@ export function makeBars(tools) {
     update(pass, where, look) {
       const { bars } = stepAt(pass, where);
       box.hidden = !bars.length;
-      const colours = coloursOf(box, pass.document.palette);
-      box.replaceChildren(...bars.map((bar) => drawRow(bar, pass, where, look, colours, tools)));
+      box.replaceChildren(...bars.map((bar) => drawRow(bar, pass, where, look, tools)));
     },
   };
 }
 
-function drawRow([name, array], pass, where, look, colours, tools) {
+function drawRow([name, array], pass, where, look, tools) {
   const index = pass.indexAt(name, where.cell), selected = index.at(-1);
   const values = [...(array ? pass.named(name, array, index) : pass.row(name, index))];
   const { labels } = pass.stages.get(name).axes.at(-1);
@@ -39,7 +38,7 @@ function drawRow([name, array], pass, where, look, colours, tools) {
     Object.assign(bar.style, {
       height: `${100 * size}%`,
       bottom: `${(100 * (Math.min(value, 0) - low)) / range || 0}%`,
-      background: css(overPage(colours.share, colours.page, place === selected ? 0.92 : FAINT)),
+      background: css(overPage(look.colours.share, look.colours.page, place === selected ? 0.92 : FAINT)),
     });
     bar.hidden = !isThere;
     const zero = element("span", "zero");

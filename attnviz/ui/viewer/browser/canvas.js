@@ -74,7 +74,7 @@ function draw(canvas, sheet, paint, { cell: [width, height], font, written }) {
   const gap = Math.min(width, height) >= 6 ? 1 : 0;
   const hatched = hatching(pen, paint.colours);
   pen.scale(ratio, ratio);
-  pen.font = `${font}px ${getComputedStyle(canvas).fontFamily}`;
+  pen.font = `${font}px ${paint.family}`;
   pen.textAlign = "center";
   pen.textBaseline = "middle";
   for (let row = 0; row < rows; row += 1) {

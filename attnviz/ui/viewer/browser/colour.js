@@ -43,9 +43,9 @@ function channels(text) {
 
 const known = new Map(); // colours as CSS writes them -> the same as numbers, for each theme there was
 
-// The colours that numbers have on the page on which `element` stands: the same object as long as they are the same.
-export function coloursOf(element, palette) {
-  const { color, backgroundColor } = getComputedStyle(element.closest(".viewer, .pages") ?? element); // where colours are forced, those
+// The colours that numbers have on a page: the same object as long as they are the same.
+export function coloursOf(page, palette) {
+  const { color, backgroundColor } = getComputedStyle(page); // where colours are forced, those
   const key = JSON.stringify([palette, color, backgroundColor]);
   if (!known.has(key)) known.set(key, { ...palette, page: channels(backgroundColor), text: channels(color) });
   return known.get(key);

@@ -1,5 +1,4 @@
 // Heads: all heads of the step's result as small pictures, to choose one.
-import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
 import { reach, rove } from "./roving.js";
 import { slotsOf, stepAt, withHead } from "./state.js";
@@ -38,9 +37,9 @@ export function makeHeads(tools) {
       box.hidden = heads < 2;
       if (box.hidden) return;
       build(name, heads);
-      const colours = coloursOf(box, pass.document.palette), now = JSON.stringify(colours);
+      const { colours } = look;
       buttons.forEach((button, head) => {
-        if (drawn?.pass !== look.pass || drawn.now !== now) button.thumb.draw(headOf(look.pass, name, head), buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 }, colours);
+        if (drawn?.pass !== look.pass || drawn.colours !== colours) button.thumb.draw(headOf(look.pass, name, head), buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 }, colours);
         button.setAttribute("aria-checked", head === where.cell.head);
       });
       reach(buttons, buttons[where.cell.head]);
@@ -48,7 +47,7 @@ export function makeHeads(tools) {
         const { offsetLeft, offsetWidth } = buttons[where.cell.head];
         box.scrollLeft = offsetLeft - (box.clientWidth - offsetWidth) / 2;
       }
-      drawn = { pass: look.pass, now, head: where.cell.head };
+      drawn = { pass: look.pass, colours, head: where.cell.head };
     },
   };
 }

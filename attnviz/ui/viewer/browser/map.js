@@ -1,5 +1,4 @@
 // The map: the row of steps, as a diagram of the pass. The present step is lit, a click leads to another.
-import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
 import { folded } from "./layers.js";
@@ -27,11 +26,11 @@ export function makeMap(tools) {
     },
   });
   rove(box, () => [diagram.steps()]);
-  let drawn = null, shown = null;
+  let drawn = null, shown = null, breadth = null;
 
   const draw = () => {
-    const { pass, where } = shown;
-    const { map, palette, steps } = pass.document;
+    const { pass, where, colours } = shown;
+    const { map, steps } = pass.document;
     const attentionOf = (layer) => steps.find((step) => step.layer === layer).attention;
     const { columns, arrows } = folded(map, stepAt(pass, where).layer, attentionOf);
     const isHeld = box.querySelector(":focus") !== null, isOther = diagram.build([columns], arrows);
@@ -44,34 +43,38 @@ export function makeMap(tools) {
     const current = diagram.rows.querySelector("[aria-current]");
     reach(diagram.steps(), current ?? diagram.steps()[0]);
     if (isHeld && isOther) current?.focus();
-    const colours = coloursOf(box, palette), now = JSON.stringify([colours, box.clientWidth]);
-    if (isOther || drawn?.pass !== pass || drawn.now !== now) {
-      const width = isLayered ? widthIn(box) : WIDTH;
+    breadth ??= box.clientWidth;
+    const isMoved = drawn?.breadth !== breadth;
+    if (isOther || isMoved || drawn.pass !== pass || drawn.colours !== colours) {
+      const width = isLayered ? widthIn(breadth) : WIDTH;
       const areAsLarge = diagram.thumbs().map((thumb) => {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
         return thumb.draw(pass, { width, height, largest: 7 }, colours);
       });
-      if (!areAsLarge.every(Boolean) || drawn?.now !== now) diagram.connect();
+      if (isMoved || !areAsLarge.every(Boolean)) diagram.connect();
     }
-    if (drawn?.now !== now || drawn.step !== where.step) show(current);
-    drawn = { pass, now, step: where.step };
+    if (isMoved || drawn.step !== where.step) show(current);
+    drawn = { pass, colours, breadth, step: where.step };
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
   };
   const show = (button) => {
     if (button) box.scrollLeft = button.offsetLeft - (box.clientWidth - button.offsetWidth) / 2;
   };
-  new ResizeObserver(() => { if (shown) draw(); }).observe(box);
+  new ResizeObserver(() => {
+    breadth = null;
+    if (shown) draw();
+  }).observe(box);
   return {
     element: box,
-    update(pass, where) {
-      shown = { pass, where };
+    update(pass, where, { colours }) {
+      shown = { pass, where, colours };
       draw();
     },
   };
 }
 
-function widthIn({ clientWidth }) {
-  return Math.min(Math.max(SHARE * clientWidth, LEAST), WIDTH);
+function widthIn(breadth) {
+  return Math.min(Math.max(SHARE * breadth, LEAST), WIDTH);
 }
 
 // The name of the layer that is open, upright beside its first step.

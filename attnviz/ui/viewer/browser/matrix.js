@@ -23,7 +23,7 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let sheet = null, geometry = null, drawn = null;
+  let sheet = null, geometry = null, drawn = null, stood = "";
   listen(cells, { point: (place) => acts.point(sheet, place), pick: (place) => acts.pick(sheet, place) });
 
   return {
@@ -31,7 +31,9 @@ export function makeMatrix(size, acts) {
     update(newSheet, newGeometry, paint) {
       sheet = newSheet;
       geometry = newGeometry;
-      place(figure, sheet, geometry);
+      const stands = JSON.stringify([geometry, sheet.stage.role]);
+      if (stands !== stood) place(figure, sheet, geometry);
+      stood = stands;
       writeCaption(caption, sheet, paint.look);
       cells.element.setAttribute("aria-label", spoken(sheet, paint.look));
       labels.rows.write(geometry.labels[0] ? sheet.rows.labels : [], { upright: false, all: geometry.all[0] }, geometry.cell[1]);

@@ -1,7 +1,6 @@
 // The picture: the matrices of a step, all with cells of one size, as large as the box allows.
 import { makeBars } from "./bars.js";
 import { blockOf } from "./block.js";
-import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
 import { sharedLimit } from "./face.js";
 import { fit } from "./fit.js";
@@ -26,7 +25,7 @@ export function makePicture(tools) {
   rove(readout, () => rowsOfReadout(readout));
   board.append(plane, readout, bars.element);
   box.append(board, legend);
-  let shown = null, pointed = null, matrices = [], built = "", known = "";
+  let shown = null, pointed = null, matrices = [], built = "", measured = "", room = null;
 
   const acts = {
     point: ({ name, index }, place) => tools.point(name, place && index(...place)),
@@ -37,8 +36,9 @@ export function makePicture(tools) {
     const focus = focusOf(pass, where);
     const cell = pointed ?? focus;
     const term = !pointed && look.lines ? pass.terms(focus.name, focus.index)?.lines[look.lines - 1]?.cells ?? [] : [];
+    const sources = pass.cellsOf(cell.name, cell.index);
     for (const { matrix, sheet } of matrices) {
-      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, pass, cell, term) : [];
+      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, cell, sources, term) : [];
       matrix.mark(marks, pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
     }
   };
@@ -52,22 +52,28 @@ export function makePicture(tools) {
     plane.replaceChildren(...matrices.map(({ matrix }) => matrix.element));
   };
   // What is beside the matrices takes its room first: bars, and the readout where cells are too small for digits.
-  const layOut = (blocks, where, read) => {
-    const options = optionsOf(box, where), isNarrow = isOnNarrowPage(box);
-    const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
-    const room = { width: box.clientWidth - beside - 4, height: heightIn(box, legend) };
-    const { offsetTop } = box; // read before anything moves
+  const layOut = (blocks, { present }, read) => {
+    const options = optionsOf(room, present);
     let fitted = fit(blocks, room, options);
     board.classList.toggle("read", !fitted.written);
     plane.classList.toggle("unwritten", !fitted.written);
     if (fitted.written) readout.replaceChildren();
     else {
       read(Math.floor((SHARE_OF_READOUT * room.width) / LINE));
-      fitted = fit(blocks, { ...room, width: room.width - (isNarrow ? 0 : readout.offsetWidth + APART) }, options);
+      fitted = fit(blocks, { ...room, width: room.width - (room.isNarrow ? 0 : readout.offsetWidth + APART) }, options);
     }
     plane.classList.toggle("short", !fitted.titled);
     Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
-    return { ...fitted, offsetTop };
+    return fitted;
+  };
+  // What stands around the matrices has its size on this step until the observer finds another: asking costs a layout.
+  const measure = () => {
+    const isNarrow = isOnNarrowPage(box), { fontFamily, fontSize } = getComputedStyle(box);
+    const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
+    return {
+      isNarrow, family: fontFamily, base: Number.parseFloat(fontSize), top: box.offsetTop,
+      width: box.clientWidth - beside - 4, height: heightIn(box, legend, isNarrow),
+    };
   };
   const draw = () => {
     const { pass, where, look } = shown;
@@ -78,18 +84,21 @@ export function makePicture(tools) {
     box.hidden = !sheets.length;
     build(pictures);
     if (!sheets.length) return;
-    const paint = {
+    const given = {
       pass, look,
       limit: sharedLimit(sheets, look),
       head: where.cell.head,
-      colours: coloursOf(box, pass.document.palette),
-      family: getComputedStyle(box).fontFamily,
+      colours: look.colours,
     };
     bars.update(pass, where, look);
-    legend.replaceChildren(...drawLegend(sheets, paint));
+    legend.replaceChildren(...drawLegend(sheets, given));
     const isCornered = hasCorner(pictures);
     legend.classList.toggle("in-corner", isCornered && !where.present);
     box.classList.toggle("cornered", isCornered && where.present);
+    const step = `${where.step} ${where.present}`;
+    if (measured !== step) room = measure();
+    measured = step;
+    const paint = { ...given, family: room.family };
     const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((sheet) => sheet && blockOf(sheet, paint))) }));
     const fitted = layOut(blocks, where, (most) => drawReadout(readout, sheets, paint, focusOf(pass, where), acts, most));
     const places = fitted.pictures.flat(2).filter(Boolean);
@@ -97,7 +106,7 @@ export function makePicture(tools) {
       matrices[i].sheet = sheet;
       matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
     });
-    if (isCornered) giveCorner(box, fitted.offsetTop, places[0], fitted.cell[1] * sheets[0].size[0]);
+    if (isCornered) giveCorner(box, room.top, places[0], fitted.cell[1] * sheets[0].size[0]);
     mark();
     if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
@@ -105,11 +114,13 @@ export function makePicture(tools) {
     pointed = index && { name, index };
     if (matrices.length) mark();
   });
-  new ResizeObserver(() => {
-    const now = `${box.clientWidth} ${isOnNarrowPage(box) ? 0 : box.clientHeight}`;
-    if (now !== known && shown) draw();
-    known = now;
-  }).observe(box);
+  const observer = new ResizeObserver(() => {
+    if (!matrices.length) return;
+    const now = measure(), isSame = JSON.stringify(now) === JSON.stringify(room);
+    room = now;
+    if (!isSame) draw();
+  });
+  for (const each of [box, bars.element, legend]) observer.observe(each);
   return {
     element: box,
     update(pass, where, look) {
@@ -125,8 +136,8 @@ function isOnNarrowPage(box) {
 }
 
 // Where the page is narrow it grows downwards, and only its width is given.
-function heightIn(box, legend) {
-  if (isOnNarrowPage(box)) return 1.1 * box.clientWidth;
+function heightIn(box, legend, isNarrow) {
+  if (isNarrow) return 1.1 * box.clientWidth;
   return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
 }
 
@@ -148,9 +159,8 @@ function setOnce(style, name, value) {
   if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
 }
 
-function optionsOf(box, { present }) {
-  const base = Number.parseFloat(getComputedStyle(box).fontSize);
-  if (isOnNarrowPage(box)) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
+function optionsOf({ isNarrow, base }, present) {
+  if (isNarrow) return { smallest: 8, largest: base, base, around: 0.4, line: 1.42 };
   return present
     ? { smallest: 12, largest: 2.4 * base, base, around: 0.3, line: 1.15 }
     : { smallest: 9, largest: 1.1 * base, base, around: 0.6, line: 1.42 };

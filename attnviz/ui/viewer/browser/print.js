@@ -1,4 +1,5 @@
 // Printing: every step as a page of its own, without controls.
+import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
 import { drawLesson, lessonAt } from "./lesson.js";
 import { lookAt } from "./looks.js";
@@ -34,10 +35,11 @@ export function listenToPrinter(window, root, now) {
 
 function drawPages(pages, { pass, where }) {
   const drawn = stepsOf(pass).map((step) => ({ step, page: element("section", "printed") }));
+  const colours = coloursOf(pages, pass.document.palette);
   pages.replaceChildren(...drawn.map(({ page }) => page));
   for (const { step, page } of drawn) {
     const there = { ...where, ...atStep({ ...where, ask: "" }, step), present: false };
-    const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true };
+    const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours };
     const views = [makeTraining, makeThread, makePicture, makeWholePass].map((make) => make(INERT));
     page.append(...drawLesson(lessonAt(pass, there)), drawSaid(pass, there), ...views.map((view) => view.element));
     for (const view of views) view.update(pass, there, look);

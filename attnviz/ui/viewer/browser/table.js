@@ -30,7 +30,9 @@ export function makeTable([rows, columns]) {
     update(sheet, paint, described) {
       describe = described;
       headings.write(sheet);
-      for (const cell of cells.flat()) drawCell(cell, faceAt(sheet, paint, ...placeOf(cell)), drawn);
+      cells.forEach((line, row) => {
+        line.forEach((cell, column) => { drawCell(cell, faceAt(sheet, paint, row, column), drawn); });
+      });
     },
     select: ([row, column]) => reach(cells[row][column]),
     focus: ([row, column]) => cells[row][column].focus(),
@@ -44,6 +46,7 @@ function makeCell(row, column) {
   cell.setAttribute("role", "gridcell");
   Object.assign(cell.dataset, { row, column });
   cell.tabIndex = -1;
+  cell.append(""); // its text, which is written anew and never taken away
   return cell;
 }
 
@@ -57,7 +60,7 @@ function drawCell(cell, { kind, text, colour = "", ink = "", marked = false }, d
   if (drawn.get(cell) === face) return;
   drawn.set(cell, face);
   cell.className = marked ? `${kind} marked` : kind;
-  cell.textContent = text;
+  cell.firstChild.data = text;
   cell.style.backgroundColor = colour;
   cell.style.color = ink;
 }

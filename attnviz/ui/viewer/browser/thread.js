@@ -6,6 +6,7 @@ import { PERCENTS, percent } from "./numeral.js";
 import { reach, rove } from "./roving.js";
 import { isFirst, slotsOf, stepAt } from "./state.js";
 
+const NOWHERE = { from: [], to: [], height: 0 };
 const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
 
 export function makeThread(tools) {
@@ -16,7 +17,7 @@ export function makeThread(tools) {
   const spoken = makeAnswers(tools, lines.query.element);
   inner.append(spoken.element, arcs, lines.key.element);
   box.append(inner);
-  let shown = null, pointed = null, written = "";
+  let shown = null, pointed = null, written = "", stood = "", places = null, sought = "";
 
   // In one sentence a word is taken as the query, with Shift as the key; in two, each line has a role of its own.
   function pick(line, place, isShifted) {
@@ -46,16 +47,29 @@ export function makeThread(tools) {
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
-    drawArcs(arcs, { from: lines.query.middles(inner), to: (shared ? lines.query : lines.key).middles(inner), shared, cell, shares }, {
+    drawArcs(arcs, { ...(step.arcs ? standing(`${written} ${box.className} ${cell.query} ${cell.key}`) : NOWHERE), shared, cell, shares }, {
       pick: (key) => tools.pick(attention, indexAt(cell, key)),
       point: (key) => tools.point(attention, key === null ? null : indexAt(cell, key)),
     });
+  };
+  // Where the words stand: asking costs a layout, and only other words, another selection or another size move them.
+  const standing = (now) => {
+    if (stood !== now) {
+      stood = now;
+      const from = lines.query.middles(inner);
+      places = { from, to: shown.pass.document.words.shared ? from : lines.key.middles(inner), height: arcs.clientHeight };
+    }
+    return places;
   };
   tools.onPoint((name, index) => {
     pointed = index && shown ? shown.pass.selectionAt(name, index, shown.where.cell) : null;
     if (shown) draw();
   });
-  new ResizeObserver(() => { if (shown) draw(); }).observe(inner);
+  const observer = new ResizeObserver(() => {
+    stood = "";
+    if (shown) draw();
+  });
+  for (const each of [inner, ...spoken.element.children]) observer.observe(each); // answers push the words aside
   return {
     element: box,
     update(pass, where, look) {
@@ -63,7 +77,9 @@ export function makeThread(tools) {
       pointed = null;
       spoken.update(pass, where, look);
       draw();
-      lines.query.show(where.cell.query, box);
+      const now = `${written} ${where.cell.query}`;
+      if (now !== sought) lines.query.show(where.cell.query, box);
+      sought = now;
     },
   };
 }

@@ -1,7 +1,6 @@
 // Training: how a model came to its parameters. A slider leads from checkpoint to checkpoint, Play runs through them.
 import { button } from "./button.js";
 import { makeCheckpoints } from "./checkpoints.js";
-import { coloursOf } from "./colour.js";
 import { along, drawCurve } from "./curve.js";
 import { element, roomy } from "./element.js";
 import { drawKinds } from "./kinds.js";
@@ -39,7 +38,7 @@ export function makeTraining(tools) {
   };
   return {
     element: box,
-    update({ document: { model, palette, changes } }) {
+    update({ document: { model, changes } }, _where, { colours }) {
       box.classList.toggle("without-changes", changes.length > 0);
       if (training === (model?.training ?? null)) return;
       training = model?.training ?? null;
@@ -49,7 +48,7 @@ export function makeTraining(tools) {
       scrubber.firstChild.replaceChildren(drawCurve(training));
       figures.replaceChildren(...drawFigures(training));
       patterns.replaceChildren(...drawPatterns(training));
-      kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, coloursOf(box, palette))] : []));
+      kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, colours)] : []));
       show();
     },
     get isRunning() { return checkpoints.isRunning; },

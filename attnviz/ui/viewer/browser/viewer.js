@@ -2,6 +2,7 @@
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
 import { readPlace, searchAt } from "./address.js";
 import { makeAnnouncer } from "./announcer.js";
+import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
 import { makeErrands } from "./errand.js";
 import { makeHeads } from "./heads.js";
@@ -32,7 +33,8 @@ export function mount(root, host, left = null) {
 
   const render = () => {
     const { name, lines, isShown } = momentAt(pass, where, part);
-    const look = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown };
+    const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
+    const look = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
     root.dataset.moment = name;
     root.classList.toggle("presenting", where.present);
     presenting.show(where.present);

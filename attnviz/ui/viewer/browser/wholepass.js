@@ -1,7 +1,6 @@
 // The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes
 // part in it.
 import { hasWords } from "./axes.js";
-import { coloursOf } from "./colour.js";
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
 import { typeset } from "./formula.js";
@@ -58,7 +57,7 @@ export function makeWholePass(tools) {
   });
 
   const draw = () => {
-    const { pass, where } = shown;
+    const { pass, where, look } = shown;
     const { map } = pass.document;
     const rows = inRows(map.columns.filter(({ stages }) => stages.length));
     diagram.build(rows, map.arrows);
@@ -72,15 +71,15 @@ export function makeWholePass(tools) {
       figure.className = `stage-of ${role}`;
       figure.classList.toggle("aside", rows.length > 1 && beside > 1);
     }
-    drawThumbs(pass, parts, where.present);
+    drawThumbs(pass, parts, where.present, look.colours);
     for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
     nameRows(pass, where, diagram.thumbs()[0]);
     diagram.connect();
   };
   // As large as their rows allow; titles that are wider than their thumbs take some of that.
-  const drawThumbs = (pass, parts, isPresented) => {
+  const drawThumbs = (pass, parts, isPresented, colours) => {
     const rows = [...diagram.rows.children], longest = Math.max(...rows.map((row) => row.querySelectorAll(".depth").length));
-    const colours = coloursOf(box, pass.document.palette), line = Number.parseFloat(getComputedStyle(box).fontSize);
+    const line = Number.parseFloat(getComputedStyle(box).fontSize);
     const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
     const over = Math.max(...diagram.thumbs().map((thumb) => thumb.element.previousSibling.offsetHeight));
     const drawAt = (width) => {
@@ -113,8 +112,8 @@ export function makeWholePass(tools) {
   new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);
   return {
     element: box,
-    update(pass, where) {
-      shown = { pass, where };
+    update(pass, where, look) {
+      shown = { pass, where, look };
       box.hidden = !isHere(shown);
       if (!box.hidden) draw();
     },
