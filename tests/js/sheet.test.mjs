@@ -57,7 +57,7 @@ test("bands are as wide as one head's part of an axis", () => {
 });
 
 test("what a score was computed from is framed: a row of Q, a column of K, the score, lightly its row and its column", () => {
-  const kinds = (each, cell) => marksOf(makeSheet(pass, each, CELL), pass, cell, []).map(({ kind, row, column, rows, columns }) => [kind, row, column, rows, columns]);
+  const kinds = (each, cell) => marksOf(makeSheet(pass, each, CELL), cell, pass.cellsOf(cell.name, cell.index), []).map(({ kind, row, column, rows, columns }) => [kind, row, column, rows, columns]);
   const cell = { name: "scores", index: [1, 2, 4] };
   assert.deepEqual(kinds(slot("q", 1, 2), cell), [["source", 2, 0, 1, 4]]);
   assert.deepEqual(kinds(slot("k", 2, 1), cell), [["source", 0, 4, 4, 1]]);

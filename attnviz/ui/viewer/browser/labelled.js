@@ -24,6 +24,7 @@ export function explain(line, box, help) {
 }
 
 function say(each, attribute, text) {
+  if (text === each.getAttribute(attribute)) return; // which costs, even so
   if (text) each.setAttribute(attribute, text);
   else each.removeAttribute(attribute);
 }

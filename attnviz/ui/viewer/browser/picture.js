@@ -36,8 +36,9 @@ export function makePicture(tools) {
     const focus = focusOf(pass, where);
     const cell = pointed ?? focus;
     const term = !pointed && look.lines ? pass.terms(focus.name, focus.index)?.lines[look.lines - 1]?.cells ?? [] : [];
+    const sources = pass.cellsOf(cell.name, cell.index);
     for (const { matrix, sheet } of matrices) {
-      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, pass, cell, term) : [];
+      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, cell, sources, term) : [];
       matrix.mark(marks, pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
     }
   };

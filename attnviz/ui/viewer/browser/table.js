@@ -30,7 +30,9 @@ export function makeTable([rows, columns]) {
     update(sheet, paint, described) {
       describe = described;
       headings.write(sheet);
-      for (const cell of cells.flat()) drawCell(cell, faceAt(sheet, paint, ...placeOf(cell)), drawn);
+      cells.forEach((line, row) => {
+        line.forEach((cell, column) => { drawCell(cell, faceAt(sheet, paint, row, column), drawn); });
+      });
     },
     select: ([row, column]) => reach(cells[row][column]),
     focus: ([row, column]) => cells[row][column].focus(),

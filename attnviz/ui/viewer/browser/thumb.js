@@ -64,9 +64,10 @@ function drawTiles(canvas, tiled, { length }, colourAt) {
 
 let brush = null;
 
-// What draws one head, a pixel for each number: always the same, as a new one takes longer than all it draws.
+// What draws one head, a pixel for each number: always the same, as a new one takes longer than all it draws. It is as small
+// as it can be, as all of it is copied for each head.
 function brushFor(width, height) {
-  brush ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  brush ??= Object.assign(element("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
   const { canvas } = brush;
   if (canvas.width < width || canvas.height < height) Object.assign(canvas, { width: Math.max(width, canvas.width), height: Math.max(height, canvas.height) });
   return brush;
