@@ -126,9 +126,8 @@ async def _read(socket: websockets.ClientConnection) -> None:
 
 
 _LARGE_RUNS = [rerun(f"{LARGEST}&seed={n}") for n in range(9)]
-_NUMBERS = json.dumps(
-    {"tab": "", "name": "", "address": {}, "look": "", "draws": True, "acts": [["seed", [1] * 42_000]]}
-)
+_LISTS = [[]] * 1_500  # of which as many as there may be in one request take it 0.1 s to read
+_FOR_NOBODY = {"tab": "", "name": "", "address": {}, "look": "", "draws": True, "acts": [["seed", [[]] * 30_000]]}
 
 FLOODS: dict[str, Flood] = {
     "runs": messages(rerun("seed=1"), rerun("seed=2")),
@@ -145,5 +144,6 @@ FLOODS: dict[str, Flood] = {
     "acts on the largest pass": acts(LARGEST, ("another_seed", True), ("need", 1)),
     "10 tabs with acts on the largest pass": acts(LARGEST, ("another_seed", True), ("need", 1), tabs=10),
     "acts that are none": bodies(b"[" * server.LARGEST),
-    "acts of many numbers": bodies(_NUMBERS.encode()),
+    "acts of many lists": acts("", ("seed", _LISTS)),
+    "acts of many lists for no tab": bodies(json.dumps(_FOR_NOBODY).encode()),
 }
