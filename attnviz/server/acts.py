@@ -22,7 +22,7 @@ LARGEST = 128_000
 MOST = 20
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
-WAITING = 8
+WAITING = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
 
 _WORKERS = ThreadPoolExecutor(4, "acts")
