@@ -8,9 +8,11 @@ import contextlib
 import json
 from collections.abc import Awaitable, Callable, Iterable
 
+import h11
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
+from attnviz.server import acts as server
 from benchmarks import largest
 from benchmarks.connection import Connection
 from benchmarks.visitor import ACTS, Visitor
@@ -19,8 +21,6 @@ Flood = Callable[[str], Awaitable[None]]
 
 LARGEST = largest.query(step="softmax")
 CONNECTIONS = 8  # that one tab acts over, where a browser has one
-MOST = 20  # acts in a request
-BODY = 128_000  # bytes of a request
 
 
 def rerun(query: str) -> bytes:
@@ -80,7 +80,7 @@ def acts(query: str, *done: tuple[str, object], tabs: int = 1) -> Flood:
     async def do(host: str) -> None:
         async with Visitor(f"http://{host}/?{query}") as visitor:
             said = {part: visitor.answer[part] for part in ("tab", "name", "address")}
-            asked = said | {"look": "", "draws": True, "acts": [list(done[n % len(done)]) for n in range(MOST)]}
+            asked = said | {"look": "", "draws": True, "acts": [list(done[n % len(done)]) for n in range(server.MOST)]}
             await _at_once(_posting(json.dumps(asked).encode()) for _ in range(CONNECTIONS))(host)
 
     return _at_once(do for _ in range(tabs))
@@ -98,7 +98,7 @@ def _posting(body: bytes) -> Flood:
         while True:
             try:
                 await connection.ask("POST", ACTS, body)
-            except OSError:
+            except (OSError, h11.RemoteProtocolError):
                 await asyncio.sleep(0.1)
 
     return post
@@ -126,9 +126,8 @@ async def _read(socket: websockets.ClientConnection) -> None:
 
 
 _LARGE_RUNS = [rerun(f"{LARGEST}&seed={n}") for n in range(9)]
-_NUMBERS = json.dumps(
-    {"tab": "", "name": "", "address": {}, "look": "", "draws": True, "acts": [["seed", [1] * 42_000]]}
-)
+_LISTS = [[]] * 1_500  # of which as many as there may be in one request take it 0.1 s to read
+_FOR_NOBODY = {"tab": "", "name": "", "address": {}, "look": "", "draws": True, "acts": [["seed", [[]] * 30_000]]}
 
 FLOODS: dict[str, Flood] = {
     "runs": messages(rerun("seed=1"), rerun("seed=2")),
@@ -144,6 +143,7 @@ FLOODS: dict[str, Flood] = {
     "acts": acts("", ("another_seed", True)),
     "acts on the largest pass": acts(LARGEST, ("another_seed", True), ("need", 1)),
     "10 tabs with acts on the largest pass": acts(LARGEST, ("another_seed", True), ("need", 1), tabs=10),
-    "acts that are none": bodies(b"[" * BODY),
-    "acts of many numbers": bodies(_NUMBERS.encode()),
+    "acts that are none": bodies(b"[" * server.LARGEST),
+    "acts of many lists": acts("", ("seed", _LISTS)),
+    "acts of many lists for no tab": bodies(json.dumps(_FOR_NOBODY).encode()),
 }

@@ -37,7 +37,11 @@ def running(
         yield server
     finally:
         server.terminate()
-        server.wait(10)
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:  # it answers first what was asked of it, however much that is
+            server.kill()
+            server.wait()
 
 
 @contextlib.contextmanager

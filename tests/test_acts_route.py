@@ -130,6 +130,16 @@ def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
     assert len(read) == acts.LARGEST // 1_000 + 1
 
 
+def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
+    read = []
+    monkeypatch.setattr(acts, "read", read.append)
+    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * acts.LARGEST, b"[" * acts.LARGEST):
+        assert post(body).status in (400, 404)
+    assert read == []
+    is_refused(post(said(tab)))
+    assert read == [said(tab)]
+
+
 def test_half_a_character_is_a_mark_that_stands_for_it(tab):
     found = answer(tab, ("sentence", "a\ud800 b\udfff\ud83d\ude00"), look="?step=\ud800", address={"\udc00": "\ud800"})
     assert values(found)["sentence"] == "a\ufffd b\ufffd\U0001f600"
@@ -184,12 +194,12 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
     tabs.OPEN[other.token] = other
     other.places[""] = Place("", Scene())
 
-    def answered(tab, done):
-        begun.append((tab.token, done.acts[0][1]))
-        assert tab is other or may_end.wait(60)
+    def answered(place, done):
+        begun.append((done.tab, done.acts[0][1]))
+        assert done.tab == other.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts, "_answered", answered)
+    monkeypatch.setattr(acts, "answered", answered)
 
     async def story():
         ours = [
@@ -211,7 +221,7 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
 
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
     may_end = threading.Event()
-    monkeypatch.setattr(acts, "_answered", lambda *_: may_end.wait(60) and b"{}")
+    monkeypatch.setattr(acts, "answered", lambda *_: may_end.wait(60) and b"{}")
 
     async def ask():
         return (await asked(APP, acts.PATH, "POST", body=said(tab))).status

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
@@ -21,10 +22,11 @@ LARGEST = 128_000
 MOST = 20
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
-WAITING = 8
+WAITING = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
 
 _WORKERS = ThreadPoolExecutor(4, "acts")
+_TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
 _PARTS = ("tab", "name", "address", "look", "draws", "acts")
 _REFUSED = "What is asked here is a viewer's own: {tab, name, address, look, draws, acts}. Reload the page."
 _BUSY = f"In one tab at most {WAITING} things are done at once; ask again when one is answered."
@@ -58,19 +60,35 @@ def route() -> Route:
 
 
 async def _acts(request: Request) -> Response:
-    done = await _read(request)
-    if done is None:
-        return PlainTextResponse(_REFUSED, 400, {"Connection": "close"})  # what else it sends is not read
-    tab = OPEN.get(done.tab)
-    if tab is None or done.name not in tab.places:
+    body = await _read(request)
+    begun = _TAB.match(body)
+    if begun is None:
+        return _refusal()
+    tab = OPEN.get(begun[1].decode())
+    if tab is None:
         return PlainTextResponse(_UNKNOWN, 404)
     if tab.n_waiting == WAITING:
         return PlainTextResponse(_BUSY, 429)
     with tab.waiting():
         async with tab.turn:
             await asyncio.sleep(tab.share.wait(time.monotonic()))
-            answer = await asyncio.get_running_loop().run_in_executor(_WORKERS, _answered, tab, done)
+            return await asyncio.get_running_loop().run_in_executor(_WORKERS, _response, tab, body)
+
+
+def _response(tab: Tab, body: bytes) -> Response:
+    """The answer to a request of a tab, whose share it is to read it too: 128 kB of brackets take 0.1 s."""
+    with tab.share.noted():
+        done = read(body)
+        if done is None:
+            return _refusal()
+        if done.name not in tab.places:
+            return PlainTextResponse(_UNKNOWN, 404)
+        answer = answered(tab.places[done.name], done)
     return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _refusal() -> Response:
+    return PlainTextResponse(_REFUSED, 400, {"Connection": "close"})  # what else it sends is not read
 
 
 def _well_formed(said: object) -> str:
@@ -79,15 +97,11 @@ def _well_formed(said: object) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-async def _read(request: Request) -> Done | None:
+async def _read(request: Request) -> bytes:
+    """What was sent, or nothing if that is too much."""
     body = b""
     async for piece in request.stream():
         body += piece
         if len(body) > LARGEST:
-            return None
-    return read(body)
-
-
-def _answered(tab: Tab, done: Done) -> bytes:
-    with tab.share.noted():
-        return answered(tab.places[done.name], done)
+            return b""
+    return body
