@@ -17,6 +17,7 @@ export function makePanel(tools) {
   const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
   const byHand = makeByHand(tools.set), elsewhere = element("div"), acts = element("div");
+  let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
   box.append(name, said, elsewhere, acts, byHand.element, questions, answer, changed);
 
@@ -36,7 +37,8 @@ export function makePanel(tools) {
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
     byHand.element.hidden = !isThere || !isAsked;
     questions.hidden = answer.hidden = !isAsked; // the first screen is of one sentence
-    redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    asked = where.ask;
     redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
     redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };
