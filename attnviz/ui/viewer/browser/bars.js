@@ -1,6 +1,6 @@
 // Bars: one row of numbers as bars over the keys, for each way that a step shows it: scores, exponentials, shares.
 import { css, overPage } from "./colour.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { short } from "./numeral.js";
 import { stepAt } from "./state.js";
 
@@ -79,8 +79,8 @@ function makeColumn({ pick, point }) {
         background: css(overPage(colours.share, colours.page, place === selected ? 0.92 : FAINT)),
       });
       zero.style.bottom = `${(-100 * low) / range}%`;
-      number.textContent = isThere && isNamed ? short(value) : "";
-      key.textContent = isNamed ? label : "";
+      write(number, isThere && isNamed ? short(value) : "");
+      write(key, isNamed ? label : "");
     },
   };
 }

@@ -1,7 +1,7 @@
 // A matrix: its cells, and around them its name, its labels, its sums and its frames. Everything stands where fit.js says.
 import { makeCanvas } from "./canvas.js";
 import { spoken, writeCaption } from "./caption.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { isHidden } from "./face.js";
 import { drawFrames } from "./frames.js";
 import { listen } from "./grid.js";
@@ -46,8 +46,8 @@ export function makeMatrix(size, acts) {
         writeSums(sums, sheet, paint, geometry);
       }
       drawn = face;
-      sign.textContent = sheet.slot.sign;
-      after.textContent = sheet.slot.after;
+      write(sign, sheet.slot.sign);
+      write(after, sheet.slot.after);
     },
     // The cell that Tab leads to, the frames, and the lit rows and columns.
     mark(marks, reached) {

@@ -2,7 +2,7 @@
 import { drawActs } from "./acts.js";
 import { button, choice } from "./button.js";
 import { makeByHand } from "./byhand.js";
-import { element, redraw } from "./element.js";
+import { element, redraw, write } from "./element.js";
 import { typesetInPieces } from "./formula.js";
 import { digits } from "./numeral.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "./state.js";
@@ -26,7 +26,7 @@ export function makePanel(tools) {
     const value = pass.number(focus.name, focus.index);
     const isThere = value !== undefined && look.shown(focus.name, focus.index);
     if (value === undefined) tools.want(focus.name, focus.index);
-    name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}${movedText(look, focus)}` : "");
+    write(name, pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}${movedText(look, focus)}` : ""));
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     const home = homeOf(pass, where);
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
