@@ -23,7 +23,7 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let sheet = null, geometry = null, drawn = null, stood = "";
+  let sheet = null, geometry = null, drawn = null, stood = "", framed = "";
   listen(cells, { point: (place) => acts.point(sheet, place), pick: (place) => acts.pick(sheet, place) });
 
   return {
@@ -51,7 +51,9 @@ export function makeMatrix(size, acts) {
     },
     // The cell that Tab leads to, the frames, and the lit rows and columns.
     mark(marks, reached) {
-      drawFrames(frames, marks, geometry.cell);
+      const now = JSON.stringify([marks, geometry.cell]);
+      if (now !== framed) drawFrames(frames, marks, geometry.cell);
+      framed = now;
       for (const [axis, [from, length]] of Object.entries({ rows: ["row", "rows"], columns: ["column", "columns"] })) {
         labels[axis].light(new Set(marks.filter((each) => each[length] === 1).map((each) => each[from])));
       }
