@@ -5,7 +5,10 @@ from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
+from starlette.applications import Starlette
 from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount
 
 from attnviz.server import guards
 
@@ -19,8 +22,13 @@ def run(story: Coroutine):
         return thread.submit(asyncio.run, story).result()
 
 
-def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None):
+def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, **headers):
     """The app's answer: its `status`, `headers` and `text`; what it reads of the body is put into `read`."""
+    return run(asked(app, path, method, host, body, read, **headers))
+
+
+async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, **headers):
+    """The same in a loop in which other things are asked too."""
     sent = []
     scope = {
         "type": "http",
@@ -28,7 +36,7 @@ def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None):
         "path": path,
         "root_path": "",
         "query_string": b"",
-        "headers": [(b"host", host.encode("latin-1"))],
+        "headers": [(name.encode(), text.encode("latin-1")) for name, text in {"host": host, **headers}.items()],
     }
 
     async def receive():
@@ -39,7 +47,7 @@ def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None):
     async def send(message):
         sent.append(message)
 
-    run(app(scope, receive, send))
+    await app(scope, receive, send)
     body = b"".join(message["body"] for message in sent[1:])
     return SimpleNamespace(status=sent[0]["status"], headers=Headers(raw=sent[0]["headers"]), text=body.decode())
 
@@ -61,6 +69,10 @@ def drive(guard, incoming, host="127.0.0.1", origin="http://127.0.0.1"):
     headers = [(b"host", host.encode()), (b"origin", origin.encode())]
     run(guard(app)({"type": "websocket", "path": "/_stcore/stream", "headers": headers}, receive, send))
     return taken, sent
+
+
+APP = Starlette(routes=[*guards.routes(), Mount("/", app=PlainTextResponse("a page"))], middleware=guards.middleware())
+"""What `app.py` serves, with one page in place of Streamlit's."""
 
 
 def all_guards(app):

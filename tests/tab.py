@@ -143,7 +143,7 @@ def becomes(page, read, expected, message=""):
     deadline = time.monotonic() + 20
     while (found := read()) != expected and time.monotonic() < deadline:
         page.wait_for_timeout(25)
-    assert found == expected, message
+    assert found == expected, message or f"{found!r} is not {expected!r}"
 
 
 def step_is(page, number):

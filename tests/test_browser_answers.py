@@ -4,7 +4,7 @@ import re
 
 import pytest
 from answers import RECALL, TIRED, answer_is, trace_of_model
-from tab import at, becomes, expect, heading, numbers_are, parameters, step_is
+from tab import at, becomes, expect, heading, numbers_are, parameters, sentence, step_is
 
 from attnviz.core.changes import muted, parse_change
 from attnviz.core.numerals import digits
@@ -57,7 +57,7 @@ def test_two_words_that_are_swapped_change_the_sentence_and_what_depends_on_thei
 ):
     page = visit().open(at(model=model, step="answer", ask="what if", cell=cell))
     page.get_by_role("button", name=name).click()
-    expect(page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value(swapped)
+    expect(sentence(page)).to_have_value(swapped)
     answer_is(page, answer, trace_of_model(model, swapped))
     becomes(page, lambda: parameters(page)["sentence"], swapped)
 
@@ -116,20 +116,21 @@ def test_all_steps_of_two_layers_cost_no_message_to_the_server(visit):
     assert len(steps) == 23
     step_is(page, 1)
     tab.told.clear()
+    tab.acts.clear()
     for number, step in enumerate(steps, 1):
         step_is(page, number)
         expect(page.locator(".map [aria-current] .title")).to_have_text(step.title)
         answer_is(page, "1", RECALLED)
         page.keyboard.press("PageDown")
     tab.settled()
-    assert tab.told == []
+    assert (tab.told, tab.acts) == ([], [])
 
 
 def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_comes_last(visit):
     page = visit().open(at(model="who-is-it", step="answer", present=1, reveal=0))
     answer = page.locator(".thread .answer")
     expect(answer).to_have_text("?")
-    expect(page.locator(".st-key-settings")).to_be_hidden()
+    expect(page.locator(".settings")).to_be_hidden()
     page.get_by_role("slider", name="Training steps").press("Home")
     expect(page.locator(".training .figures")).to_contain_text("before training")
     there = {"checkpoint": "0", "step": "answer", "present": "1", "reveal": "0"}

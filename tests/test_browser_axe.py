@@ -83,5 +83,5 @@ def test_every_worked_example_is_for_everyone(alone):
 def test_what_is_behind_more_is_for_everyone(alone, address, theme):
     page = alone(color_scheme=theme).open(address)
     page.get_by_role("button", name="More").click()
-    expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+    expect(page.get_by_role("group", name="More settings")).to_be_visible()
     assert violations(page, theme) == []

@@ -2,7 +2,7 @@
 
 import pytest
 from answers import TIRED, WIDE, answer_is, trace_of_model
-from tab import becomes, expect, parameters
+from tab import becomes, expect, parameters, sentence
 
 from attnviz.core.changes import format_changes
 from attnviz.core.numerals import digits
@@ -33,7 +33,7 @@ def test_a_string_that_is_typed_is_answered_and_opens_in_the_walkthrough(visit):
     expect(box).to_have_value("dabcd")
     go_through(page, "Open in the walkthrough")
     answer_is(page, "a", trace_of_model("by-hand", "dabcd"))
-    expect(page.get_by_role("textbox", name="Sentence", exact=True)).to_have_value("dabcd")
+    expect(sentence(page)).to_have_value("dabcd")
     becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd"})
 
 

@@ -2,22 +2,18 @@
 
 import pytest
 from answers import RECALL, TIRED, WIDE, answer_is, trace_of_model
-from tab import at, becomes, expect, heading, numbers_are, parameters, pick
+from tab import at, becomes, expect, heading, numbers_are, parameters, pick, picked_is, sentence, typed
 
 pytestmark = pytest.mark.browser
 
 
-def sentence(page):
-    return page.get_by_role("textbox", name="Sentence", exact=True)
-
-
 def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(visit):
     page = visit().open()
-    expect(page.get_by_role("combobox", name="Show")).to_have_value("Who is “it”?")
+    picked_is(page, "Show", "Who is “it”?")
     expect(heading(page, f"Whom or what does “it” stand for in “{TIRED}”?")).to_be_visible()
     answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
     becomes(page, lambda: parameters(page), {"model": "who-is-it"})
-    page.get_by_role("radio", name="wide", exact=True).click()
+    page.get_by_role("button", name="wide", exact=True).click()
     answer_is(page, "street", trace_of_model("who-is-it", WIDE))
     expect(heading(page, f"Whom or what does “it” stand for in “{WIDE}”?")).to_be_visible()
     expect(heading(page, "attention[head 1, wide, street]")).to_be_visible()
@@ -47,16 +43,14 @@ def test_another_model_brings_its_own_sentence_steps_and_training(visit):
 
 def test_an_unknown_word_is_named_and_the_sentence_is_shown_with_random_parameters_at_a_click(visit):
     page = visit().open()
-    box = sentence(page)
-    box.fill("")
-    box.press_sequentially("The wombat was tired", delay=20)
+    typed(sentence(page), "The wombat was tired", delay=20)
     for part in ("“wombat”", "This model knows animal, dog, cat"):
         expect(page.get_by_role("alert")).to_contain_text(part)
-    expect(box).to_have_value("The wombat was tired")
+    expect(sentence(page)).to_have_value("The wombat was tired")
     page.get_by_role("button", name="Show it with random parameters").click()
     expect(heading(page, "In “The wombat was tired”, what does")).to_be_visible()
     expect(sentence(page)).to_have_value("The wombat was tired")
-    expect(page.get_by_role("combobox", name="Show")).to_have_value("Random parameters")
+    picked_is(page, "Show", "Random parameters")
     expect(page.locator(".thread .answer")).to_have_count(0)
     becomes(page, lambda: parameters(page), {"sentence": "The wombat was tired"})
 
@@ -64,9 +58,9 @@ def test_an_unknown_word_is_named_and_the_sentence_is_shown_with_random_paramete
 def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
     page = visit().open(at(model="who-is-it", sentence=WIDE.removesuffix(" wide")))
     page.get_by_role("button", name="More").click()
-    more = page.get_by_test_id("stPopoverBody")
+    more = page.get_by_role("group", name="More settings")
     expect(more).to_contain_text("d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions")
-    more.get_by_role("radio", name="wide", exact=True).click()
+    more.get_by_role("button", name="wide", exact=True).click()
     expect(sentence(page)).to_have_value(WIDE)
     answer_is(page, "street", trace_of_model("who-is-it", WIDE))
 
@@ -100,7 +94,7 @@ def test_back_and_reload_keep_the_model_its_seed_its_checkpoint_and_the_step(vis
         answer_is(page, "1", early)
         numbers_are(page, "Attention", early["attention_2"].value)
         expect(page.locator(".training .figures")).to_contain_text("after 125 of 600 steps")
-        expect(page.get_by_role("combobox", name="Seed")).to_have_value("1")
+        picked_is(page, "Seed", "1")
         becomes(page, lambda: parameters(page), address)
 
     is_early()

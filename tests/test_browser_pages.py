@@ -4,17 +4,13 @@ import os
 import signal
 
 import pytest
-from tab import IDLE, at, becomes, expect, heading, parameters, step_is
+from tab import IDLE, at, becomes, expect, heading, parameters, sentence, step_is, typed
 
 from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
 
 SENTENCE = "come rain or shine"
-
-
-def sentence(page):
-    return page.get_by_role("textbox", name="Sentence", exact=True)
 
 
 def go(page, name):
@@ -91,8 +87,7 @@ def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
 def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit, step):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, **({"step": step} if step else {})))
-    sentence(page).fill("")
-    sentence(page).press_sequentially("owls see mice", delay=20)
+    typed(sentence(page), "owls see mice", delay=20)
     page.get_by_role("button", name="Next" if step else "Begin").first.click()
     expect(heading(page, "Collect the values" if step else "Words become vectors")).to_be_visible()
     there = {"sentence": "owls see mice", "step": "weighted-sum" if step else "tokens"}

@@ -4,7 +4,7 @@ import pytest
 from numerals import short
 from page import SENTENCE
 from sight import digits_sizes
-from tab import at, becomes, cell, expect, parameters, step_is
+from tab import at, becomes, cell, expect, parameters, pick, sentence, step_is
 
 from attnviz import Settings, trace_of
 
@@ -30,12 +30,12 @@ def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
         expect(page.locator(".panel h3")).to_contain_text("=")
         # three matrices of 8 columns beside each other, with labels, have no room for more on the Output step
         assert min(digits_sizes(page)) >= 28, number
-        for hidden in (page.get_by_test_id("stHeader"), page.locator(".st-key-settings"), page.locator(".way .map")):
+        for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings"), page.locator(".way .map")):
             expect(hidden).to_be_hidden()
         assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight - e.clientHeight") == 0
         page.keyboard.press("PageDown")
     page.keyboard.press("Escape")
-    expect(page.locator(".st-key-settings")).to_be_visible()
+    expect(page.locator(".settings")).to_be_visible()
     assert "present" not in parameters(page)
 
 
@@ -70,19 +70,17 @@ def test_page_keys_turn_the_page_whatever_has_the_keyboard(visit):
     tab = visit()
     page = tab.open(at(step="Scores"))
     step_is(page, 4)
-    page.get_by_role("combobox", name="Mask").click()
-    page.get_by_role("option", name="causal").click()
+    pick(page, "Mask", "causal")
     becomes(page, lambda: parameters(page).get("mask"), "causal")
     page.keyboard.press("PageDown")
     step_is(page, 5)
-    sentence = page.get_by_role("textbox", name="Sentence", exact=True)
-    sentence.fill("owls see mice")
+    sentence(page).fill("owls see mice")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("PageDown")
     step_is(page, 6)
     page.keyboard.press("PageUp")
     step_is(page, 5)
-    expect(sentence).to_have_value("owls see mice")
+    expect(sentence(page)).to_have_value("owls see mice")
     becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
 
 

@@ -1,7 +1,7 @@
 """Hundreds of quick clicks, and two tabs of one browser: what is shown is what the address says."""
 
 import pytest
-from tab import at, becomes, cell, expect, parameters
+from tab import at, becomes, cell, parameters
 
 from attnviz.core.numerals import digits
 from attnviz.scene.address import parse
@@ -16,52 +16,69 @@ CLICKS = """([selector, n]) => {
 }"""
 
 
-def shows_its_address(page, sentence):
-    """Wait until the pass is that of the address: its words, its seed, and a number of it."""
-    becomes(page, page.get_by_role("listbox", name="Queries").locator(".text").all_inner_texts, sentence.split())
+def shows_its_address(tab):
+    """Wait until the words, the settings and the number in focus are those of the pass that the address stands for."""
+    page = tab.settled()
+    words, selects = page.get_by_role("listbox", name="Queries").locator(".text"), page.locator(".settings > .choice")
+    seed, number = page.get_by_role("textbox", name="Seed"), page.locator(".panel h3")
 
-    def seeds():
-        return [page.locator(".st-key-seed input").input_value(), parameters(page).get("seed", "42")]
+    def shown():
+        picked = selects.locator("option:checked").all_inner_texts()
+        return [words.all_inner_texts(), picked[1:], seed.input_value(), number.inner_text()]
 
-    becomes(page, lambda: len(set(seeds())), 1)
-    fitted = parse(parameters(page))
-    score = fitted.trace.cell_at("scores", selected(fitted.scene, fitted.trace))
-    expect(page.get_by_role("heading", name=f"{fitted.trace.name_of(score)} = {digits(score.value)}")).to_be_visible()
+    def meant():
+        fitted = parse(parameters(page))
+        options, trace = fitted.scene.options, fitted.trace
+        score = trace.cell_at("scores", selected(fitted.scene, trace))
+        picked = [str(options.d_model), str(options.n_heads), options.mask]
+        said = f"{trace.name_of(score)} = {digits(score.value)}"
+        return [list(trace.labels["query"]), picked, str(options.seed), said]
+
+    becomes(page, lambda: [pair for pair in zip(shown(), meant(), strict=True) if pair[0] != pair[1]], [])
 
 
 def test_hundreds_of_quick_clicks_end_in_what_the_address_says(visit):
-    page = visit().open(at(sentence="one two three", step="scores", cell="1.2.3.1.1"))
-    for selector, n in ((".st-key-another_seed button", 50), (".viewer [data-row]", 200)):
+    tab = visit()
+    page = tab.open(at(sentence="one two three", step="scores", cell="1.2.3.1.1"))
+    for selector, n in ((".settings .press", 50), (".viewer [data-row]", 200)):
         page.evaluate(CLICKS, [selector, n])
     cell(page, "Scores", 0, 1).click()
-    shows_its_address(page, "one two three")
+    shows_its_address(tab)
 
 
-STORM = """async ([button, moves]) => {
+STORM = """async (settings, moves) => {
+  const [, , , mask] = settings.querySelectorAll("select"), seed = settings.querySelector(".press");
   for (const move of moves) {
-    if (move) history.go(move);
-    else document.querySelector(button).click();
+    if (Number(move)) history.go(Number(move));
+    else if (move === "seed") seed.click();
+    else {
+      mask.value = move;
+      mask.dispatchEvent(new Event("change"));
+    }
     await new Promise((resolve) => setTimeout(resolve, 15));
   }
 }"""
 
 
 def test_a_storm_of_back_and_forward_amid_changes_ends_in_what_the_address_says(visit):
-    page = visit().open(at(sentence="one two three", step="scores"))
-    button = ".st-key-another_seed button"
-    page.locator(button).first.click()
+    tab = visit()
+    page = tab.open(at(sentence="one two three", step="scores"))
+    page.get_by_role("button", name="Another seed").click()
     becomes(page, lambda: "seed" in parameters(page), True)
-    for moves in ([0, -1, 1], [-1, 0, 1], [0, -1, 1, -1, 1], [-1, 0, 1, -1, 0, 1]):
-        page.evaluate(STORM, [button, moves])
-        shows_its_address(page, "one two three")
+    for moves in ("seed -1 1", "-1 causal 1", "seed -1 none 1 -1 1", "-1 seed 1 -1 causal 1", "none seed causal -1"):
+        page.locator(".settings").evaluate(STORM, moves.split())
+        shows_its_address(tab)
 
 
 def test_two_tabs_of_one_browser_are_two_scenes(visit):
     sentences = ("one two three", "four five six seven")
-    pages = [visit().open(at(sentence=each, step="scores", cell="1.2.3.1.1")) for each in sentences]
+    tabs = [visit() for _ in sentences]
+    for tab, words in zip(tabs, sentences, strict=True):
+        tab.open(at(sentence=words, step="scores", cell="1.2.3.1.1"))
     for _ in range(3):
-        for page in pages:
-            page.locator(".st-key-another_seed button").first.click()
-    for page, sentence in zip(pages, sentences, strict=True):
-        shows_its_address(page, sentence)
-    assert parameters(pages[0])["seed"] != parameters(pages[1])["seed"]
+        for tab in tabs:
+            tab.page.get_by_role("button", name="Another seed").click()
+    for tab, words in zip(tabs, sentences, strict=True):
+        shows_its_address(tab)
+        assert parameters(tab.page)["sentence"] == words
+    assert len({parameters(tab.page)["seed"] for tab in tabs}) == 2

@@ -92,6 +92,15 @@ def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
     assert len(set(site.answering("/", first + 32)[first + 8 :])) == 2, "24 who come anew are not all sent to one"
 
 
+def test_without_cookies_a_session_and_what_is_done_in_it_have_one_process(site):
+    for browser in range(12):
+        for path in ("acts", "_stcore/stream"):
+            asked(f"{site.address}/{path}", **{"User-Agent": str(browser)})
+    answering = site.answering("/acts", 12)
+    assert answering == site.answering("/_stcore/stream", 12)
+    assert len(set(answering)) == 2, "12 browsers are not all sent to one"
+
+
 def test_only_over_https_is_a_seat_kept_within_another_site(site):
     there = asked(site.address, **{"X-Forwarded-Proto": "https"})[1]
     assert there["Set-Cookie"].endswith("HttpOnly; SameSite=None; Secure; Partitioned")

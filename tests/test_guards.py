@@ -7,17 +7,13 @@ import re
 import zipfile
 
 import pytest
-from asgi import all_guards, ask
-from starlette.applications import Starlette
+from asgi import APP, all_guards, ask
 from starlette.responses import PlainTextResponse
-from starlette.routing import Mount
 
 from attnviz.server import guards
 from attnviz.server.doors import is_open
 from attnviz.server.headers import Headers, configured_policy, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
-
-APP = Starlette(routes=[*guards.routes(), Mount("/", app=PlainTextResponse("a page"))], middleware=guards.middleware())
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_a_websocket_passes_all_guards():
 
 def test_there_are_no_more_tabs_than_files_for_them(monkeypatch):
     resource = pytest.importorskip("resource")
-    for files, expected in ((140, 10), (1_024, 231), (1_048_576, MOST), (50, 1)):
+    for files, expected in ((150, 10), (1_024, 184), (1_048_576, MOST), (50, 1)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
         assert seats() == expected
 

@@ -19,13 +19,15 @@ from page import ROOT
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
+from attnviz.scene.acts import NAMES
+from attnviz.server.seats import FILES_OF_A_TAB
 from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
 
 
-FILES = 240  # enough for 35 tabs
+FILES = 240  # enough for 28 tabs
 OPTIONS = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.disconnectedSessionTTL", "1"]
 
 
@@ -76,9 +78,9 @@ def bystander(server):
 
 async def page_of(server):
     async with server.visitor("step=softmax&sentence=one+two+three") as visitor:
-        await visitor.set("mask", "causal")
+        await visitor.act("mask", "causal")
         assert "mask=causal" in visitor.query
-        return list(visitor.elements.values())
+        return visitor.answer | {"tab": "another each time"}, visitor.texts()
 
 
 def comes_to(read, expected, seconds=30):
@@ -166,11 +168,10 @@ def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
     run(send())
 
 
-@pytest.mark.parametrize("query", ["sentence=a+b&mask=window", "", "by_hand"])
-def test_a_select_box_is_heard_where_it_holds_an_option(server, bystander, query):
+@pytest.mark.parametrize("page", ["by_hand", "worked_examples"])
+def test_a_select_box_is_heard_where_it_holds_an_option(server, bystander, page):
     async def pick():
-        visitor = server.visitor(query) if query != "by_hand" else Visitor(f"http://{server.host}/by_hand")
-        async with visitor:
+        async with Visitor(f"http://{server.host}/{page}") as visitor:
             keys = sorted(visitor.keys())
             boxes = [key for key in keys if type(visitor.widget(key)).__name__ in ("Selectbox", "Radio")]
             assert boxes
@@ -180,6 +181,44 @@ def test_a_select_box_is_heard_where_it_holds_an_option(server, bystander, query
                 assert MARKER not in visitor.query
 
     run(pick())
+
+
+HEAD = f"POST /acts HTTP/1.1\r\nX: {MARKER}\r\nHost: "
+POSTS = {
+    "empty": b"",
+    "random": b"\xff" * 1_000,
+    "deep": b"[" * 100_000,
+    "long": json.dumps({"acts": MARKER * 20_000}).encode(),
+    "no tab": json.dumps({"tab": MARKER, "name": "", "address": {}, "look": "", "draws": True, "acts": []}).encode(),
+}
+
+
+@pytest.mark.parametrize("body", POSTS.values(), ids=POSTS)
+def test_what_is_posted_by_no_viewer_harms_nobody(server, bystander, body):
+    with pytest.raises(urllib.error.HTTPError, match=r"400|404") as refused:
+        server.fetch("/acts", method="POST", data=body)
+    assert "Reload the page" in (said := refused.value.read().decode()) or "knows no such tab" in said
+
+
+def test_half_an_act_and_one_of_another_page_harm_nobody(server, bystander):
+    for ending in ("Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\nzz", "Content-Length: -1\r\n\r\n"):
+        with socket.create_connection(server.host.split(":")) as half:
+            half.sendall(f"{HEAD}{server.host}\r\n{ending}".encode())
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        server.fetch("/acts", method="POST", data=POSTS["no tab"], headers={"Origin": "http://evil.example"})
+
+
+def test_acts_of_any_kind_harm_nobody(server, bystander):
+    async def do():
+        async with server.visitor("sentence=a+b") as visitor:
+            before = visitor.query
+            for name in (*NAMES, MARKER):
+                if name not in ("sentence", "context", "seed", "another_seed"):
+                    await visitor.act(name, {"cell": MARKER, "value": [MARKER] * 99})
+            assert visitor.query == before
+            assert visitor.notices == []
+
+    run(do())
 
 
 @pytest.mark.parametrize(
@@ -233,14 +272,16 @@ def test_a_closed_tab_gives_its_files_back(server):
         visitors = [server.visitor() for _ in range(8)]
         for each in visitors:
             await each.__aenter__()
-        opened = server.files()
+        for each in visitors:
+            await each.act("another_seed", True)
+        assert server.files() - before <= 8 * FILES_OF_A_TAB + 2
         for each in visitors:
             await each.close()
-        return opened
 
+    run(page_of(server))  # what a first visit opens for good
     comes_to(lambda: server.files() < 25, True)
     before = server.files()
-    assert run(visit()) - before <= 8 * 4 + 2
+    run(visit())
     comes_to(lambda: server.files() <= before, True)
 
 

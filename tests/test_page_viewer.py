@@ -6,7 +6,6 @@ from page import REDIRECTS, address_of, did, opened, sent, warnings
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.settings import MAX_CHANGES
-from attnviz.scene.acts import act
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
@@ -126,8 +125,7 @@ def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
 
 def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
     at = opened(**LARGE | {"heads": "128"})
-    for head in range(1, 100):
-        act(at.session_state["tab"].places[""], "need", head)
+    at.session_state["tab"].places[""].heads = tuple(range(1, 100))
     written = did(at, "need", 100)["pass"]
     there = [head for head, piece in enumerate(written["stages"]["attention"]["values"]) if piece]
     assert {0, 100} <= {*there}, "and the selected one"

@@ -118,6 +118,7 @@ def test_whatever_is_shown_fits(scene):
             assert len(box["value"]) <= box["limit"]
 
 
+@settings(max_examples=40)
 @given(scenes())
 def test_what_is_offered_is_what_there_is(scene):
     boxes_ = boxes({"settings": settings_of(scene)})

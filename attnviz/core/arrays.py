@@ -1,6 +1,7 @@
 """Arrays: what attention accepts of those that people give, with a sentence for what it doesn't."""
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -33,7 +34,7 @@ def _copied(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarr
 def fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: int) -> Numbers:
     """Those of a copy of the mask, of booleans or float64, if it fits; all visible without one; else ArrayError."""
     if mask is None:
-        return Numbers.of(np.ones((n_queries, n_keys), dtype=bool))
+        return _all_visible(n_queries, n_keys)
     mask = _copied("mask", mask)
     if mask.shape not in ((n_queries, n_keys), (n_heads, n_queries, n_keys)):
         raise ArrayError(
@@ -50,3 +51,8 @@ def fitting_mask(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: 
     if np.isnan(mask).any() or np.isposinf(mask).any():
         raise ArrayError("A float mask may hold finite numbers and -inf; got NaN or inf.")
     return Numbers.of(mask.astype(np.float64))
+
+
+@lru_cache(maxsize=8)
+def _all_visible(n_queries: int, n_keys: int) -> Numbers:
+    return Numbers.of(np.ones((n_queries, n_keys), dtype=bool))

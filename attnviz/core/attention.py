@@ -140,7 +140,7 @@ def attend(
         mix(build, mask, scale, normalise)
         if is_residual:
             add_residual(build)
-        passed_on = list(build.stages)[-1]
+        passed_on = next(reversed(build.stages))
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
         answer(build, w_u)

@@ -34,8 +34,10 @@ class Builder:
 
     def give(self, stage: Stage, *, shared: bool = False) -> None:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
-        is_alone = shared or not self._layer
-        self._add(stage.name, stage if is_alone else stage._replace(name=layered(stage.name, self._layer)))
+        name = stage.name
+        if not shared and self._layer:
+            stage = stage._replace(name=layered(name, self._layer))
+        self.stages[stage.name] = self._here[name] = stage
 
     def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
         """Add the stage that `operation` makes of earlier ones.
@@ -46,8 +48,5 @@ class Builder:
             If a number is too large for float64.
         """
         stage = Stage.computed(layered(name, self._layer), operation, inputs)
-        self._add(name, stage)
-        return stage
-
-    def _add(self, name: str, stage: Stage) -> None:
         self.stages[stage.name] = self._here[name] = stage
+        return stage

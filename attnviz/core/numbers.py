@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from attnviz.core.operations.input import Input
 from attnviz.core.operations.operation import Operation
 
 TINY = 1e-150
@@ -32,7 +33,7 @@ class Numbers:
         self,
         largest: float,
         array: np.ndarray | None = None,
-        made_by: tuple[Operation, Sequence[Numbers]] | None = None,
+        made_by: tuple[Operation, Sequence[Input]] | None = None,
     ) -> None:
         self.largest = largest
         self._array = array
@@ -50,7 +51,7 @@ class Numbers:
         made_by = self._made_by
         if made_by is not None:
             operation, inputs = made_by
-            array = operation.compute(*[each.array for each in inputs])
+            array = operation.compute(*[each.value for each in inputs])
             array.setflags(write=False)
             self._array, self._made_by = array, None
         return self._array

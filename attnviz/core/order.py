@@ -19,6 +19,7 @@ from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage
 
+_TO_QUERIES, _TO_KEYS = Projection("query"), Projection("key")
 _NO_MASK = Source("no mask: every key is visible")
 
 
@@ -28,30 +29,30 @@ def project(build: Builder, parameters: Parameters) -> None:
         build.give(stage)
     x = build["x"]
     (context,) = build.present("context") or [x]
-    for name, source, rows in (("q", x, "query"), ("k", context, "key"), ("v", context, "key")):
+    for name, source, projection in (("q", x, _TO_QUERIES), ("k", context, _TO_KEYS), ("v", context, _TO_KEYS)):
         given = build.present(f"w_{name}", f"b_{name}")
         if given:
             _check_rows(given[0], source)
-            build.apply(name, Projection(rows), source, *given)
+            build.apply(name, projection, source, *given)
         else:
-            build.apply(name, Identity(rows, parameters.n_heads), source)
+            build.apply(name, Identity(projection.rows, parameters.n_heads), source)
 
 
 def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
     """The stages from q, k and v on."""
-    q, k, v = (build[name] for name in "qkv")
+    q, k, v = build.present("q", "k", "v")
     if q.shape[-1] != k.shape[-1]:
         raise ArrayError(
             f"A query and a key must have the same length d_k for their dot product; "
             f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
         )
 
-    n_heads, n_queries, n_keys = q.shape[0], q.shape[1], k.shape[1]
+    (n_heads, n_queries, d_k), n_keys = q.shape, k.shape[1]
     visible = fitting_mask(mask, n_heads, n_queries, n_keys)
     is_boolean = visible.array.dtype == bool
     factor = None if scale is None else float(real("scale", scale, ()).array)
     scores = build.apply("scores", DotProducts(), q, k)
-    scaled = build.apply("scaled", Scale(q.shape[-1], factor), scores)
+    scaled = build.apply("scaled", Scale(d_k, factor), scores)
     if "mask" not in build:
         axes = ("head", "query", "key")[-visible.array.ndim :]
         build.give(Stage.given("mask", visible, axes, _NO_MASK if mask is None else GIVEN), shared=True)
@@ -67,7 +68,7 @@ def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise:
                 f"got {w_o.shape}."
             )
         build.apply("contributions", Contributions(), heads, w_o)
-        build.apply("output", Projection("query"), concat, *build.present("w_o", "b_o"))
+        build.apply("output", _TO_QUERIES, concat, *build.present("w_o", "b_o"))
 
 
 def add_residual(build: Builder) -> None:
@@ -86,7 +87,7 @@ def answer(build: Builder, w_u: np.ndarray) -> None:
     if given.shape[0] != x.shape[-1]:
         raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
     build.give(given)
-    logits = build.apply("logits", Projection("query"), x, given)
+    logits = build.apply("logits", _TO_QUERIES, x, given)
     build.apply("probabilities", Softmax(), logits)
 
 

@@ -63,7 +63,7 @@ class Stage(NamedTuple):
         """
         largest = operation.largest(*inputs)
         if largest < SURE:
-            numbers = Numbers(largest, made_by=(operation, [each.numbers for each in inputs]))
+            numbers = Numbers(largest, made_by=(operation, inputs))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         axes, shape = operation.extent(*inputs)

@@ -33,7 +33,7 @@ Query = Mapping[str, str | Sequence[str]]
 _OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
 """The parameters that are settings, and their names in `Settings`."""
 
-_MOMENT = re.compile("[0-9]{1,2}")
+_MOMENT = re.compile("0|[1-9][0-9]?")
 _COUNT = re.compile("[0-9]{1,9}")
 
 

@@ -51,7 +51,8 @@ def answered(place: Place, done: Done) -> bytes:
     if done.address != place.address:
         written = {name: text for name, text in done.address.items() if text is not None}
         place.scene = parse(written, ANSWERS.original).scene
-    place.scene = looking(place.scene, done.look)
+    if not place.name:  # the one scene that the address is of
+        place.scene = looking(place.scene, done.look)
     for name, message in done.acts:
         act(place, name, message)
     fitted = place.fitted()

@@ -21,9 +21,13 @@ LARGEST = 128_000
 MOST = 20
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
+WAITING = 8
+"""Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
+
 _WORKERS = ThreadPoolExecutor(4, "acts")
 _PARTS = ("tab", "name", "address", "look", "draws", "acts")
 _REFUSED = "What is asked here is a viewer's own: {tab, name, address, look, draws, acts}. Reload the page."
+_BUSY = f"In one tab at most {WAITING} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 
 
@@ -56,13 +60,16 @@ def route() -> Route:
 async def _acts(request: Request) -> Response:
     done = await _read(request)
     if done is None:
-        return PlainTextResponse(_REFUSED, 400)
+        return PlainTextResponse(_REFUSED, 400, {"Connection": "close"})  # what else it sends is not read
     tab = OPEN.get(done.tab)
     if tab is None or done.name not in tab.places:
         return PlainTextResponse(_UNKNOWN, 404)
-    async with tab.turn:
-        await asyncio.sleep(tab.share.wait(time.monotonic()))
-        answer = await asyncio.get_running_loop().run_in_executor(_WORKERS, _answered, tab, done)
+    if tab.n_waiting == WAITING:
+        return PlainTextResponse(_BUSY, 429)
+    with tab.waiting():
+        async with tab.turn:
+            await asyncio.sleep(tab.share.wait(time.monotonic()))
+            answer = await asyncio.get_running_loop().run_in_executor(_WORKERS, _answered, tab, done)
     return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 

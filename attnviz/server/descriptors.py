@@ -1,4 +1,4 @@
-"""How many files and connections a process may hold: the usual 1,024 are enough for 231 tabs (see `seats`)."""
+"""How many files and connections a process may hold: the usual 1,024 are enough for 184 tabs (see `seats`)."""
 
 import sys
 

@@ -21,9 +21,9 @@ def is_open(path: str) -> bool:
     return name in _OPEN if own else not any(each in path for each in _SHUT)
 
 
-def takes(method: str, path: str) -> bool:
-    """Whether a path is asked in that way; what is done in a viewer is all that is sent."""
-    return method in ("GET", "HEAD") or (method == "POST" and path.endswith(acts.PATH))
+def methods(path: str) -> tuple[str, ...]:
+    """How a path may be asked; what is done in a viewer is all that is sent."""
+    return ("POST",) if path.endswith(acts.PATH) else ("GET", "HEAD")
 
 
 class Doors:
@@ -34,8 +34,8 @@ class Doors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self.app
-        if scope["type"] == "http" and not takes(scope["method"], scope["path"]):
-            answer = PlainTextResponse(_REFUSED, 405, {"Allow": "GET, HEAD", "Connection": "close"})
+        if scope["type"] == "http" and scope["method"] not in (allowed := methods(scope["path"])):
+            answer = PlainTextResponse(_REFUSED, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
         elif scope["type"] == "http" and not is_open(scope["path"]):
             answer = PlainTextResponse(_REFUSED, 404)
         await answer(scope, receive, send)

@@ -21,6 +21,8 @@ LOCAL = ("localhost", "*.localhost", "*.streamlit.app")
 """Names that nobody else can point at this machine: its own, and those that Community Cloud gives out."""
 
 _PROBES = ("/healthz", "/_stcore/health")
+_ASKS = ("GET", "HEAD")
+_FOREIGN = "This app is used through its own pages; that came from a page of another site."
 _REFUSED = (
     "This app does not answer to the host name in the address. Open it by its IP address, as in http://192.0.2.7:8501, "
     "or ask its operator to allow the name (attnviz --allow-host NAME, or server.allowedHosts)."
@@ -38,7 +40,7 @@ def answers_to(host: str, names: Sequence[str]) -> bool:
 
 
 def same_origin(origin: str | None, host: str, trusted: Sequence[str]) -> bool:
-    """Whether a websocket was opened by a page of ours or of an origin that the operator trusts, or by no page."""
+    """Whether something comes from a page of ours or of an origin that the operator trusts, or from no page."""
     return origin is None or origin in trusted or origin.partition("://")[2].lower() == host.lower()
 
 
@@ -51,7 +53,7 @@ def _is_number(name: str) -> bool:
 
 
 class Hosts:
-    """Refuses what was sent to another name than ours, and websockets that another page opens."""
+    """Refuses what was sent to another name than ours, and what another site's page does: websockets, and acts."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -60,18 +62,30 @@ class Hosts:
         self.checks_origin = config.get_option("server.enableCORS")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or self._accepts(scope):
-            answer = self.app
-        elif scope["type"] == "http":
-            answer = PlainTextResponse(_REFUSED, 421)
-        else:
-            answer = WebSocketClose(1008)
+        answer = self.app
+        if scope["type"] != "lifespan":
+            headers = Headers(scope=scope)
+            host = headers.get("host", "")
+            if not _is_probe(scope) and not answers_to(host, self.names):
+                answer = _refusal(scope, 421, _REFUSED)
+            elif not _only_asks(scope) and not self._is_ours(headers.get("origin"), host):
+                answer = _refusal(scope, 403, _FOREIGN)
         await answer(scope, receive, send)
 
-    def _accepts(self, scope: Scope) -> bool:
-        headers = Headers(scope=scope)
-        host = headers.get("host", "")
-        if scope["type"] == "http":
-            return scope["path"] in _PROBES or answers_to(host, self.names)
-        own = not self.checks_origin or same_origin(headers.get("origin"), host, self.trusted)
-        return own and answers_to(host, self.names)
+    def _is_ours(self, origin: str | None, host: str) -> bool:
+        return not self.checks_origin or same_origin(origin, host, self.trusted)
+
+
+def _is_probe(scope: Scope) -> bool:
+    return scope["type"] == "http" and scope["path"] in _PROBES
+
+
+def _only_asks(scope: Scope) -> bool:
+    """Whether nothing is done by it: its answer is kept from another site's page by the browser."""
+    return scope["type"] == "http" and scope["method"] in _ASKS
+
+
+def _refusal(scope: Scope, status: int, rule: str) -> ASGIApp:
+    if scope["type"] == "websocket":
+        return WebSocketClose(1008)
+    return PlainTextResponse(rule, status, {"Connection": "close"})  # what else it sends is not read

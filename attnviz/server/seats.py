@@ -9,7 +9,7 @@ from attnviz.server.websocket import WebsocketGuard
 MOST = 1_000
 """Tabs at once; a core answers fewer (`deploy/README.md`)."""
 
-FILES_OF_A_TAB = 4
+FILES_OF_A_TAB = 5  # three of its session, its websocket, and a connection for acts
 FILES_OF_THE_SERVER = 100
 
 

@@ -28,7 +28,7 @@ class Contributions(Operation):
         return upstream @ bands.swapaxes(-1, -2), of_bands.reshape(w_o.shape)
 
     def extent(self, heads: Input, w_o: Input) -> Extent:
-        return (*heads.axes[:2], w_o.axes[-1]), (*heads.shape[:2], w_o.shape[-1])
+        return (heads.axes[0], heads.axes[1], w_o.axes[1]), (heads.shape[0], heads.shape[1], w_o.shape[1])
 
     def largest(self, heads: Input, w_o: Input) -> float:
         return heads.largest * w_o.largest * heads.shape[-1]

@@ -22,7 +22,7 @@ class DotProducts(Operation):
         return upstream @ k, upstream.swapaxes(-1, -2) @ q
 
     def extent(self, q: Input, k: Input) -> Extent:
-        return (*q.axes[:-1], k.axes[-2]), (*q.shape[:-1], k.shape[-2])
+        return (q.axes[0], q.axes[1], k.axes[1]), (q.shape[0], q.shape[1], k.shape[1])
 
     def largest(self, q: Input, k: Input) -> float:
         return q.largest * k.largest * k.shape[-1]

@@ -26,7 +26,7 @@ class Softmax(Operation):
 
     def compute(self, masked: np.ndarray) -> np.ndarray:
         _, shares, sums = self._parts(masked)
-        shares /= np.maximum(sums, 1)
+        shares /= np.maximum(sums, 1.0)
         return shares
 
     def vjp(self, upstream: np.ndarray, masked: np.ndarray) -> Derivatives:

@@ -22,7 +22,8 @@ class WeightedSum(Operation):
         return upstream @ v.swapaxes(-1, -2), attention.swapaxes(-1, -2) @ upstream
 
     def extent(self, attention: Input, v: Input) -> Extent:
-        return (*attention.axes[:-1], v.axes[-1]), (*attention.shape[:-1], v.shape[-1])
+        axes, shape = attention.axes, attention.shape
+        return (axes[0], axes[1], v.axes[2]), (shape[0], shape[1], v.shape[2])
 
     def largest(self, attention: Input, v: Input) -> float:
         return attention.largest * v.largest * v.shape[-2]

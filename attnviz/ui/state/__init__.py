@@ -1,1 +1,1 @@
-"""What a person looks at, and the controls that change it."""
+"""What a person looks at, and what the server keeps of it."""

@@ -39,7 +39,7 @@ export function readPlace(pass, search) {
     ask: oneOf("ask", QUESTIONS),
     order: oneOf("order", ORDERS),
     present: said("present") === "1",
-    reveal: /^\d{1,2}$/.test(said("reveal")) ? Number(said("reveal")) : null,
+    reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
   };
 }
 

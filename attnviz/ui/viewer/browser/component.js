@@ -9,21 +9,27 @@ import { makeServer } from "./server.js";
 const pages = new WeakMap(); // root -> {page, data}: its page and what it was given last
 const text = new TextDecoder();
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
-let server = null, left = null;
+const servers = new Map(); // name of a scene -> what tells the server of it
+let left = null;
 
 export default function ({ data, parentElement, setTriggerValue }, site) {
-  const root = parentElement.querySelector(".attnviz"), address = addressOf(window);
-  if (!server) {
-    server = makeServer({ post: postTo(new URL("acts", site)), look: address.read });
-    address.onArrival(server.forget);
-  }
-  const rerun = () => makeRerun(() => setTriggerValue("change", true));
-  const page = pages.get(root)?.page ?? mountPage(root, { server, address, rerun: rerun() }, left);
+  const root = parentElement.querySelector(".attnviz"), address = addressOf(window), answer = JSON.parse(text.decode(data));
+  const host = () => ({ server: serverOf(answer.name, site, address), address, rerun: makeRerun(() => setTriggerValue("change", true)) });
+  const page = pages.get(root)?.page ?? mountPage(root, host(), left);
   pages.set(root, { page, data });
-  page.given(JSON.parse(text.decode(data)));
+  page.given(answer);
   return () => {
     if (pages.get(root)?.data !== data) return; // Streamlit ends a call that came late, too: the page has a newer one
     left = page.end();
     pages.delete(root);
   };
+}
+
+function serverOf(name, site, address) {
+  if (!servers.has(name)) {
+    const server = makeServer({ post: postTo(new URL("acts", site)), look: address.read });
+    address.onArrival(server.forget);
+    servers.set(name, server);
+  }
+  return servers.get(name);
 }

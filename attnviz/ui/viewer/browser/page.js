@@ -16,7 +16,7 @@ export function mountPage(root, { server, address, rerun }, left = null) {
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // one has gone to another page
     const isAlone = !Object.hasOwn(answer, "pass");
-    if (isDone) address.move(answer.address);
+    if (isDone && !answer.name) address.move(answer.address); // which is that of the one scene without a name
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     box.hidden = !answer.pass;

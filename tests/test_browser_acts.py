@@ -1,0 +1,145 @@
+"""What is done in a page is answered by the server, whole, in order and without a run, in a real browser."""
+
+import os
+import signal
+
+import pytest
+from tab import IDLE, at, becomes, cell, expect, heading, parameters, pick, picked_is, sentence, step_is, typed
+
+from attnviz import Settings, trace_of
+from attnviz.core.numerals import digits
+from benchmarks.server import free_port, served
+
+pytestmark = pytest.mark.browser
+
+WORDS = "owls see mice"
+
+
+def score(**settings):
+    """What stands over the score of the second word with the third."""
+    settings = {"sentence": WORDS} | settings
+    return f"= {digits(trace_of(Settings(**settings))['scores'].value[0, 1, 2])}"
+
+
+def audited(page, **settings):
+    """Wait until the verdict is on as many numbers as such a pass computes."""
+    trace = trace_of(Settings(WORDS, **settings))
+    made = sum(stage.value.size for stage in trace.stages if not stage.is_given)
+    expect(page.get_by_test_id("stAlert").filter(has_text=f"{made:,} of {made:,} numbers agree")).to_be_visible()
+
+
+def test_another_word_is_answered_without_a_run_of_the_page(visit):
+    tab = visit()
+    page = tab.open(at(sentence="owls see", step="scores"))
+    tab.told.clear()
+    sentence(page).press("End")
+    sentence(page).press_sequentially(" mice")
+    expect(page.locator(".thread .text")).to_have_count(3)
+    tab.settled()
+    assert tab.told == []
+    assert tab.acts[-1] == ["sentence", WORDS]
+    assert parameters(page) == {"sentence": WORDS, "step": "scores"}
+
+
+def test_what_is_typed_fast_arrives_whole_and_in_order(visit):
+    tab = visit()
+    page = tab.open(at(sentence="a b"))
+    told = "one two three four five six seven"
+    typed(sentence(page), told, delay=15)
+    expect(heading(page, f"In “{told}”")).to_be_visible()
+    expect(sentence(page)).to_have_value(told)
+    expect(sentence(page)).to_be_focused()
+    tab.settled()
+    names, texts = zip(*tab.acts, strict=True)
+    assert set(names) == {"sentence"}
+    assert texts[-1] == told
+    assert [len(text) for text in texts] == sorted({len(text) for text in texts})
+    assert all(told.startswith(text) for text in texts)
+
+
+def test_what_is_typed_is_done_before_what_is_picked_next(visit):
+    tab = visit()
+    page = tab.open(at(sentence="a b", step="scores", cell="1.2.3.1.1"))
+    sentence(page).fill(WORDS)
+    pick(page, "Mask", "causal")
+    expect(heading(page, score(mask="causal"))).to_be_visible()
+    becomes(page, lambda: tab.acts, [["sentence", WORDS], ["mask", "causal"]])
+    expect(sentence(page)).to_have_value(WORDS)
+    picked_is(page, "Mask", "causal")
+
+
+def test_a_setting_leaves_the_keyboard_the_step_and_the_number_where_they_are(visit):
+    tab = visit()
+    page = tab.open(at(sentence=WORDS, step="scores"))
+    cell(page, "Scores", 2, 0).click()
+    mask = page.get_by_role("combobox", name="Mask")
+    mask.focus()
+    pick(page, "Mask", "causal")
+    tab.settled()
+    expect(mask).to_be_focused()
+    step_is(page, 4)
+    expect(cell(page, "Scores", 2, 0)).to_have_attribute("tabindex", "0")
+    there = {"sentence": WORDS, "step": "scores", "picked": "scores", "cell": "1.3.1.1.1"}
+    becomes(page, lambda: parameters(page), there | {"mask": "causal"})
+
+
+def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_begins_there(visit):
+    tab = visit()
+    page = tab.open(at(sentence=WORDS, step="scores", cell="1.2.3.1.1"))
+    pick(page, "d_model", "16")
+    expect(heading(page, score(d_model=16))).to_be_visible()
+    with page.expect_request("**/acts"):
+        pick(page, "Heads", "4")
+    page.go_back()
+    expect(heading(page, score())).to_be_visible()
+    picked_is(page, "d_model", "8")
+    pick(page, "Mask", "causal")
+    there = {"sentence": WORDS, "step": "scores", "mask": "causal"}
+    becomes(page, lambda: parameters(page), there)
+    tab.settled()
+    expect(heading(page, score())).to_be_visible()
+    picked_is(page, "Mask", "causal")
+    picked_is(page, "Heads", "2")
+
+
+def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):
+    tab = visit()
+    page = tab.open("audit" + at(sentence=WORDS))
+    audited(page)
+    pick(page, "d_model", "16")
+    pick(page, "Heads", "4")
+    becomes(page, lambda: parameters(page), {"sentence": WORDS, "d_model": "16", "heads": "4"})
+    audited(page, d_model=16, n_heads=4)
+    tab.settled()
+    tab.told.clear()
+    for heads in ("2", "4"):
+        pick(page, "Heads", heads)
+    tab.settled()
+    picked_is(page, "Heads", "4")
+
+
+def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
+    tab = visit()
+    page = tab.open(at(sentence=WORDS))
+    sentence(page).fill("come rain or shine")
+    page.get_by_test_id("stTopNavLink").filter(has_text="The same in NumPy").click()
+    expect(page.get_by_text("(2, 4, 4): head, query, key").first).to_be_visible()
+    expect(sentence(page)).to_have_value("come rain or shine")
+    becomes(page, lambda: parameters(page), {"sentence": "come rain or shine"})
+
+
+def test_what_is_done_while_the_server_s_process_is_replaced_is_not_lost(browser):
+    port, page = free_port(), browser.new_page()
+    with served(port=port) as (address, pid):
+        page.goto(f"{address}/{at(sentence=WORDS, step='scores', cell='1.2.3.1.1')}")
+        expect(heading(page, score())).to_be_visible()
+        os.kill(pid, signal.SIGKILL)
+        expect(page.locator(IDLE)).to_have_count(0)
+    pick(page, "Mask", "causal")
+    sentence(page).press("End")
+    sentence(page).press_sequentially(" run")
+    with served(port=port):
+        there = {"sentence": f"{WORDS} run", "mask": "causal", "step": "scores"}
+        becomes(page, lambda: parameters(page), there)
+        expect(heading(page, score(sentence=f"{WORDS} run"))).to_be_visible()
+        page.close()  # before its server ends, which it would miss
