@@ -1,5 +1,5 @@
 // By hand: a box that holds a number, to type another or to drag it to one.
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 
 const PAUSE = 100; // ms between two numbers that are sent while one drags
 const SLACK = 3; // px that a pointer moves before it drags
@@ -78,7 +78,7 @@ export function makeByHand(set) {
     box.hidden = isFlag;
     hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== stage.hiddenBy;
     const isVisible = isFlag ? value === 1 : value !== -Infinity;
-    hide.textContent = isVisible ? "Hide this key" : "Show this key";
+    write(hide, isVisible ? "Hide this key" : "Show this key");
     hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);
     if (isOther || !(isEdited || isDragged)) show();
   };

@@ -1,6 +1,6 @@
 // Control: a choice from a list, a switch, a button, a note. Each is {element, update(control, isWaiting)}.
 import { button } from "./button.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { makeHeld } from "./held.js";
 import { explain, makeLabelled } from "./labelled.js";
 import { drawRuns } from "./runs.js";
@@ -34,7 +34,7 @@ export function makeSwitch(act) {
     element: line,
     update(control, isWaiting) {
       ({ event } = control);
-      name.textContent = control.label;
+      write(name, control.label);
       box.checked = held.now(control.value, isWaiting);
       explain(line, box, control.help);
     },
@@ -48,7 +48,7 @@ export function makePress(act) {
     element: made,
     update(control) {
       ({ event } = control);
-      made.textContent = control.sign;
+      write(made, control.sign);
       made.setAttribute("aria-label", control.label);
       explain(made, made, control.help);
     },

@@ -7,6 +7,11 @@ export function element(tag, className = "", text = null) {
   return made;
 }
 
+// Another text, if it is one: to write the same again has its line laid out again.
+export function write(made, text) {
+  if (made.textContent !== text) made.textContent = text;
+}
+
 // Text in a place that is wide enough for each of `texts`, so that nothing beside it moves when it becomes another of them.
 export function roomy(tag, className, text, texts) {
   const made = element(tag, className, text);

@@ -1,5 +1,5 @@
 // Labelled: a box beside its label, which is seen unless it is quiet, and heard; and what helps with the box.
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 
 // `frame` is what stands beside the label: the box, or something that holds it.
 export function makeLabelled(kind, box, frame = box) {
@@ -8,7 +8,7 @@ export function makeLabelled(kind, box, frame = box) {
   return {
     element: line,
     update({ label, quiet, help }) {
-      name.textContent = label;
+      write(name, label);
       name.hidden = Boolean(quiet);
       line.classList.toggle("quiet", Boolean(quiet));
       say(box, "aria-label", quiet && label);

@@ -1,7 +1,7 @@
 // A matrix: its cells, and around them its name, its labels, its sums and its frames. Everything stands where fit.js says.
 import { makeCanvas } from "./canvas.js";
 import { spoken, writeCaption } from "./caption.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { isHidden } from "./face.js";
 import { drawFrames } from "./frames.js";
 import { listen } from "./grid.js";
@@ -23,7 +23,7 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let sheet = null, geometry = null, drawn = null, stood = "";
+  let sheet = null, geometry = null, drawn = null, stood = "", framed = "";
   listen(cells, { point: (place) => acts.point(sheet, place), pick: (place) => acts.pick(sheet, place) });
 
   return {
@@ -46,12 +46,14 @@ export function makeMatrix(size, acts) {
         writeSums(sums, sheet, paint, geometry);
       }
       drawn = face;
-      sign.textContent = sheet.slot.sign;
-      after.textContent = sheet.slot.after;
+      write(sign, sheet.slot.sign);
+      write(after, sheet.slot.after);
     },
     // The cell that Tab leads to, the frames, and the lit rows and columns.
     mark(marks, reached) {
-      drawFrames(frames, marks, geometry.cell);
+      const now = JSON.stringify([marks, geometry.cell]);
+      if (now !== framed) drawFrames(frames, marks, geometry.cell);
+      framed = now;
       for (const [axis, [from, length]] of Object.entries({ rows: ["row", "rows"], columns: ["column", "columns"] })) {
         labels[axis].light(new Set(marks.filter((each) => each[length] === 1).map((each) => each[from])));
       }

@@ -1,6 +1,6 @@
 // Notices: what was mended, refused or followed, a line each, and what is offered instead.
 import { button } from "./button.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 
 export function makeNotices(act) {
   const box = element("div", "notices"), lines = element("div");
@@ -14,7 +14,7 @@ export function makeNotices(act) {
     update(shown) {
       offered = shown.offer;
       offer.hidden = !offered;
-      offer.textContent = offered?.label ?? "";
+      write(offer, offered?.label ?? "");
       box.hidden = !offered && shown.notices.length === 0;
       if (shown.notices.join("\n") === said) return; // it would be heard again
       said = shown.notices.join("\n");

@@ -2,7 +2,7 @@
 import { drawActs } from "./acts.js";
 import { button, choice } from "./button.js";
 import { makeByHand } from "./byhand.js";
-import { element, redraw } from "./element.js";
+import { element, redraw, write } from "./element.js";
 import { typesetInPieces } from "./formula.js";
 import { digits } from "./numeral.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "./state.js";
@@ -17,6 +17,7 @@ export function makePanel(tools) {
   const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
   const byHand = makeByHand(tools.set), elsewhere = element("div"), acts = element("div");
+  let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
   box.append(name, said, elsewhere, acts, byHand.element, questions, answer, changed);
 
@@ -25,7 +26,7 @@ export function makePanel(tools) {
     const value = pass.number(focus.name, focus.index);
     const isThere = value !== undefined && look.shown(focus.name, focus.index);
     if (value === undefined) tools.want(focus.name, focus.index);
-    name.textContent = pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}${movedText(look, focus)}` : "");
+    write(name, pass.nameOf(focus.name, focus.index) + (isThere ? ` = ${valueText(pass, focus.name, value)}${movedText(look, focus)}` : ""));
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     const home = homeOf(pass, where);
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
@@ -36,7 +37,8 @@ export function makePanel(tools) {
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
     byHand.element.hidden = !isThere || !isAsked;
     questions.hidden = answer.hidden = !isAsked; // the first screen is of one sentence
-    redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    asked = where.ask;
     redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
     redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };

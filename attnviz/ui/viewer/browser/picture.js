@@ -75,6 +75,7 @@ export function makePicture(tools) {
       width: box.clientWidth - beside - 4, height: heightIn(box, legend, isNarrow),
     };
   };
+  const around = () => box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   const draw = () => {
     const { pass, where, look } = shown;
     const pictures = stepAt(pass, where).pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
@@ -94,7 +95,7 @@ export function makePicture(tools) {
     legend.replaceChildren(...drawLegend(sheets, given));
     const isCornered = hasCorner(pictures);
     legend.classList.toggle("in-corner", isCornered && !where.present);
-    box.classList.toggle("cornered", isCornered && where.present);
+    around().classList.toggle("cornered", isCornered && where.present);
     const step = `${where.step} ${where.present}`;
     if (measured !== step) room = measure();
     measured = step;
@@ -106,7 +107,7 @@ export function makePicture(tools) {
       matrices[i].sheet = sheet;
       matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
     });
-    if (isCornered) giveCorner(box, room.top, places[0], fitted.cell[1] * sheets[0].size[0]);
+    if (isCornered) giveCorner(around(), room.top, places[0], fitted.cell[1] * sheets[0].size[0]);
     mark();
     if (document.fonts.status === "loading") document.fonts.ready.then(draw); // its letters have other widths
   };
@@ -147,10 +148,9 @@ function hasCorner([{ grid }]) {
   return grid.length > 1 && grid[0][0] === null;
 }
 
-function giveCorner(box, top, { x, y, labels }, height) {
+function giveCorner(around, top, { x, y, labels }, height) {
   const width = x - labels[0] - 4 * APART;
   const corner = { "--corner-top": top, "--corner-width": width, "--corner-height": y + height };
-  const around = box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   for (const [name, size] of Object.entries(corner)) setOnce(around.style, name, `${size}px`);
 }
 

@@ -1,6 +1,6 @@
 // Pills: a few words side by side, one of which may be pressed. Tab leads to one of them, arrow keys to the others.
 import { button } from "./button.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { makeHeld } from "./held.js";
 import { explain } from "./labelled.js";
 import { reach, rove } from "./roving.js";
@@ -27,7 +27,7 @@ export function makePills(act) {
       const isOther = JSON.stringify(next.options) !== JSON.stringify(control.options);
       control = next;
       if (isOther) redraw(box, next.options, press);
-      name.textContent = next.label;
+      write(name, next.label);
       name.hidden = Boolean(next.quiet);
       box.setAttribute("aria-label", next.label);
       explain(line, box, next.help);

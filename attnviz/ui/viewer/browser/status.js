@@ -1,11 +1,11 @@
 // The status: what a pointer or the keyboard is on, in full.
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 
 export function makeStatus({ onPoint }) {
   const line = element("p", "status");
   let shown = null, pointed = null;
   const show = () => {
-    line.textContent = pointed && shown ? described(shown, pointed) : "";
+    write(line, pointed && shown ? described(shown, pointed) : "");
   };
   onPoint((name, index) => {
     pointed = index && { name, index };

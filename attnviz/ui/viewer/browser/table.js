@@ -15,9 +15,10 @@ export function makeTable([rows, columns]) {
   }));
   grid.append(head, body);
   const drawn = new Map();
-  let reached = cells[0][0], describe = () => "";
+  let reached = null, describe = () => "";
   const reach = (cell) => {
-    reached.tabIndex = -1;
+    if (cell === reached) return;
+    if (reached) reached.tabIndex = -1;
     reached = cell;
     cell.tabIndex = 0;
   };

@@ -1,6 +1,6 @@
 // Textbox: a line of text. What is typed into a live one is sent as the person pauses, into another on Enter and on leaving.
 // What the server says never comes in between while somebody types.
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { makeLabelled } from "./labelled.js";
 
 const PAUSE = 150; // ms after the last key
@@ -17,7 +17,7 @@ export function makeTextbox(act) {
   frame.append(input, counter);
 
   const count = () => {
-    counter.textContent = `${input.value.length}/${control.limit}`;
+    write(counter, `${input.value.length}/${control.limit}`);
     frame.style.setProperty("--counted", `${counter.textContent.length}ch`);
     frame.classList.toggle("nearly-full", input.value.length > NEARLY_FULL * control.limit);
   };

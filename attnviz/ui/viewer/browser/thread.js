@@ -1,7 +1,7 @@
 // The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention.
 import { makeAnswers } from "./answer.js";
 import { drawArcs } from "./arcs.js";
-import { element, roomy, svgElement } from "./element.js";
+import { element, roomy, svgElement, write } from "./element.js";
 import { PERCENTS, percent } from "./numeral.js";
 import { reach, rove } from "./roving.js";
 import { isFirst, slotsOf, stepAt } from "./state.js";
@@ -113,7 +113,7 @@ function makeLine(name, pick) {
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
-        word.lastChild.textContent = said(place);
+        write(word.lastChild, said(place));
       });
       reach(words, words[query ?? key]);
     },

@@ -1,6 +1,6 @@
 // The toolbar: Play, Present, Copy link, and the step in NumPy.
 import { button } from "./button.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { copyLink } from "./link.js";
 import { SPEEDS } from "./play.js";
 import { momentsOf } from "./reveal.js";
@@ -34,11 +34,11 @@ export function makeToolbar(play, { startPlay, present }) {
     const { numpy: lines } = stepAt(pass, where);
     link = pass.document.link;
     start.hidden = !momentsOf(pass, where).length;
-    start.textContent = play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play";
+    write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
-    presenting.textContent = where.present ? "Leave" : "Present";
+    write(presenting, where.present ? "Leave" : "Present");
     numpy.hidden = !lines.length;
-    code.textContent = lines.join("\n");
+    write(code, lines.join("\n"));
   };
   return { element: box, update };
 }

@@ -2,7 +2,7 @@
 import { button } from "./button.js";
 import { makeCheckpoints } from "./checkpoints.js";
 import { along, drawCurve } from "./curve.js";
-import { element, roomy } from "./element.js";
+import { element, roomy, write } from "./element.js";
 import { drawKinds } from "./kinds.js";
 import { PERCENTS, percent, short } from "./numeral.js";
 
@@ -24,7 +24,7 @@ export function makeTraining(tools) {
   let training = null;
 
   const show = () => {
-    play.textContent = checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training";
+    write(play, checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training");
     slider.value = placesOf(training)[checkpoints.shown];
     slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));
   };

@@ -1,6 +1,6 @@
 // The way: from step to step, with what lies between the first and the last in sight.
 import { button } from "./button.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { stepsOf } from "./state.js";
 
 // `between` is what stands between Previous and Next, on(by) leads so many steps on.
@@ -15,8 +15,8 @@ export function makeWay(between, on) {
     const steps = stepsOf(pass), at = steps.indexOf(where.step);
     back.disabled = at === 0;
     next.disabled = at === steps.length - 1;
-    next.textContent = at === 0 ? "Begin ›" : "Next ›";
-    place.textContent = `step ${at + 1} of ${steps.length}`;
+    write(next, at === 0 ? "Begin ›" : "Next ›");
+    write(place, `step ${at + 1} of ${steps.length}`);
   };
   return { element: box, update };
 }

@@ -2,7 +2,7 @@
 // part in it.
 import { hasWords } from "./axes.js";
 import { makeDiagram } from "./diagram.js";
-import { element } from "./element.js";
+import { element, write } from "./element.js";
 import { typeset } from "./formula.js";
 import { inRows } from "./layers.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
@@ -62,7 +62,7 @@ export function makeWholePass(tools) {
     const rows = inRows(map.columns.filter(({ stages }) => stages.length));
     diagram.build(rows, map.arrows);
     const focus = focusOf(pass, where), parts = pass.parts(focus.name, focus.index);
-    said.textContent = `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`;
+    write(said, `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`);
     for (const { name, beside, canvas, element: { parentNode: figure } } of diagram.thumbs()) {
       const { symbol, role, title, shape } = pass.stages.get(name);
       canvas.setAttribute("role", "img");
