@@ -219,6 +219,32 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
     assert [word for _, word in begun] == ["a", "z", "b", "c"]
 
 
+def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monkeypatch):
+    heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
+    for each in heavy:
+        tabs.OPEN[each.token] = each
+        each.places[""] = Place("", Scene())
+        each.share.spend(1.5 * acts.MUCH)
+
+    def answered(place, done):
+        begun.append(done.tab)
+        assert done.tab == tab.token or may_end.wait(60)
+        return b"{}"
+
+    monkeypatch.setattr(acts, "answered", answered)
+
+    async def story():
+        waiting = [asyncio.create_task(asked(APP, acts.PATH, "POST", body=said(each))) for each in heavy]
+        while not begun:
+            await asyncio.sleep(0)
+        person = await asked(APP, acts.PATH, "POST", body=said(tab))
+        before = len(begun)
+        may_end.set()
+        return person.status, before, {each.status for each in await asyncio.gather(*waiting)}
+
+    assert run(story()) == (200, 2, {200})
+
+
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
     may_end = threading.Event()
     monkeypatch.setattr(acts, "answered", lambda *_: may_end.wait(60) and b"{}")

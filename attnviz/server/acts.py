@@ -19,13 +19,16 @@ PATH = "/acts"
 LARGEST = 128_000
 """Bytes of one request; a viewer sends a few hundred, and a few of the longest sentences at most."""
 
-MOST = 20
+MOST = 10
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
 WAITING = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
 
-_WORKERS = ThreadPoolExecutor(4, "acts")
+MUCH = 1.0
+"""Seconds of processor from which on a tab works in the other lane (see `Share.used`); no person uses as much."""
+
+_LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
 _PARTS = ("tab", "name", "address", "look", "draws", "acts")
 _REFUSED = "What is asked here is a viewer's own: {tab, name, address, look, draws, acts}. Reload the page."
@@ -72,7 +75,8 @@ async def _acts(request: Request) -> Response:
     with tab.waiting():
         async with tab.turn:
             await asyncio.sleep(tab.share.wait(time.monotonic()))
-            return await asyncio.get_running_loop().run_in_executor(_WORKERS, _response, tab, body)
+            lane = _LANE if tab.share.used < MUCH else _OTHER_LANE
+            return await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body)
 
 
 def _response(tab: Tab, body: bytes) -> Response:
