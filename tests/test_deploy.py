@@ -1,6 +1,5 @@
 """Behind nginx: a lost process loses nothing, and what is not for the public is refused."""
 
-import asyncio
 import contextlib
 import gzip
 import json
@@ -14,6 +13,7 @@ import urllib.request
 from urllib.parse import quote
 
 import pytest
+from asgi import run
 from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
@@ -149,7 +149,7 @@ def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
                 plain = json.dumps(visitor.answer, separators=(",", ":"), ensure_ascii=False).encode()
                 assert visitor.n_bytes - before < len(plain) / 2, "it comes compressed"
 
-    asyncio.run(done())
+    run(done())
 
 
 def test_of_acts_nginx_takes_as_much_as_the_app(site):
