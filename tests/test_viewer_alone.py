@@ -446,7 +446,7 @@ def test_what_was_drawn_before_leaves_nothing_behind(opened, step):
 
 FACES = """() => [
   ...[...document.querySelectorAll("canvas")].map((each) => each.toDataURL()),
-  ...[...document.querySelectorAll("[role=gridcell], .bar-row .bar")].map((each) => getComputedStyle(each).backgroundColor),
+  ...[...document.querySelectorAll("[role=gridcell], .bar")].map((each) => getComputedStyle(each).backgroundColor),
 ]"""
 
 
