@@ -130,6 +130,11 @@ def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
     assert len(read) == acts.LARGEST // 1_000 + 1
 
 
+def test_a_viewer_tells_as_much_at_once_as_is_heard():
+    server = (ROOT / "attnviz" / "ui" / "viewer" / "browser" / "server.js").read_text("utf-8")
+    assert f"const MOST = {acts.MOST};" in server
+
+
 def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
     read = []
     monkeypatch.setattr(acts, "read", read.append)

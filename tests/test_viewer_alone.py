@@ -444,6 +444,25 @@ def test_what_was_drawn_before_leaves_nothing_behind(opened, step):
         becomes(page, lambda: page.evaluate(DRAWN), document["drawn"])
 
 
+FACES = """() => [
+  ...[...document.querySelectorAll("canvas")].map((each) => each.toDataURL()),
+  ...[...document.querySelectorAll("[role=gridcell], .bar")].map((each) => getComputedStyle(each).backgroundColor),
+]"""
+
+
+def test_numbers_have_the_colours_of_a_theme_as_soon_as_it_is_another(opened):
+    page = opened("?step=softmax")
+    light = page.evaluate(FACES)
+    paint = "(colour) => document.documentElement.style.setProperty('--st-background-color', colour)"
+    page.evaluate(paint, "#101418")
+    becomes(page, lambda: page.evaluate(FACES) == light, False)
+    dark = page.evaluate(FACES)
+    page.evaluate("show({})")
+    assert page.evaluate(FACES) == dark, "the next answer finds all of them painted"
+    page.evaluate(paint, "#ffffff")
+    becomes(page, lambda: page.evaluate(FACES), light)
+
+
 def test_each_head_has_a_picture_of_its_own_and_is_chosen_by_it(opened):
     page = opened("?step=softmax")
     pictures = page.locator(".heads canvas").evaluate_all("(all) => all.map((each) => each.toDataURL())")

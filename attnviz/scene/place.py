@@ -23,7 +23,7 @@ class Place:
     arrivals : int
         Another number whenever the viewer is to look where the scene says, not where it looked before.
     told : int
-        The arrivals that the browser knows of: its address says where one looks since the last of them.
+        The arrivals that the browser has been told of; where this is all of them, its address says where one looks.
     seed : str
         What was typed as a seed.
     heads : tuple of int

@@ -26,7 +26,7 @@ WAITING = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
 
 MUCH = 1.0
-"""Seconds of processor from which on a tab works in the other lane (see `Share.used`); no person uses as much."""
+"""Seconds of processor; a tab that has used as many (see `Share.used`) works in the other lane. No person does."""
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at

@@ -10,7 +10,7 @@ from attnviz.ui.viewer import component
 
 
 def draw(shown: Shown, title: str) -> None:
-    """Draw what every page of a pass begins with; its settings say what stands in the way of one.
+    """Give a page its style, its title and its address.
 
     The title takes no room: it is heard, and the menu shows it.
     """
@@ -21,7 +21,10 @@ def draw(shown: Shown, title: str) -> None:
 
 
 def draw_with_settings(shown: Shown, title: str) -> None:
-    """Draw the frame, the settings, and what is set by hand if anything is. Ends the page where there is no pass."""
+    """Draw the frame, the settings, and what is set by hand if anything is.
+
+    Ends the page where there is no pass; a notice of the settings says why.
+    """
     draw(shown, title)
     component.draw_settings(shown)
     if shown.trace is None:

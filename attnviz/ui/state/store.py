@@ -1,10 +1,11 @@
 """The store: the scenes of a tab. The address is read when someone arrives, and each parameter has one writer.
 
-What a person does changes a scene, in a callback (`Writer.update`) or in the
-viewer (`scene/acts`); the run that follows reads it (`read`). Where one looks in
-a pass (`address.VIEWERS`) is written by the viewer; every run reads that from the
-address it comes with. So no widget has a value of its own that could contradict
-the scene (`Writer.shows`).
+What a person does changes a scene: by an act in the viewer and its settings
+(`scene/acts`), which is answered without a run, or in a widget's callback
+(`Writer.update`), and the run that follows reads the scene (`read`). Where one
+looks in a pass (`address.VIEWERS`) is written by the viewer; every run and act
+reads that from the address it comes with. So no widget has a value of its own
+that could contradict the scene (`Writer.shows`).
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def draw_settings(shown: Shown) -> None:
         data=json_of(framed(shown.place, shown, tabs.mine().token, shown.notices)),
         on_change_change=_run,
     )
-    shown.place.said = ""  # what is done here is answered first, and drawn by a run after that
+    shown.place.said = ""  # an act is answered here, and by a run after that: both say it, the next run no more
 
 
 def _run() -> None:

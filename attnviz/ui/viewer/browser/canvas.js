@@ -101,7 +101,7 @@ function drawMark(pen, right, top, size, { text }) {
 }
 
 // Stripes, in pixels of the screen: they look the same however small a cell is.
-export function hatching(pen, { text, page }) {
+function hatching(pen, { text, page }) {
   const tile = element("canvas");
   tile.width = 6;
   tile.height = 6;

@@ -1,5 +1,5 @@
-// What Streamlit calls, on every run of the page, with an answer. The modules of this folder reach it as one text
-// (../bundle.py).
+// What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
+// it imports as one text (../script.py).
 import { addressOf } from "./history.js";
 import { mountPage } from "./page.js";
 import { postTo } from "./post.js";

@@ -67,6 +67,7 @@ export function makeNote() {
   };
 }
 
-function isOther(one, other) {
+// Whether two pieces of data say different things.
+export function isOther(one, other) {
   return JSON.stringify(one) !== JSON.stringify(other);
 }

@@ -29,7 +29,7 @@ function takeAway(control) {
   control.element.remove();
 }
 
-// The kind and the event of each, and the how-manieth of these it is: words of several kinds all are one event.
+// The kind and the event of each, and how many of the same came before: words of all kinds have one event.
 function keysOf(controls) {
   const counts = new Map();
   return controls.map(({ kind, event }) => {

@@ -1,6 +1,7 @@
 // The picture: the matrices of a step, all with cells of one size, as large as the box allows.
 import { makeBars } from "./bars.js";
 import { blockOf } from "./block.js";
+import { giveCorner, hasCorner } from "./corner.js";
 import { element } from "./element.js";
 import { sharedLimit } from "./face.js";
 import { fit } from "./fit.js";
@@ -8,13 +9,12 @@ import { drawLegend } from "./legend.js";
 import { marksOf } from "./marks.js";
 import { makeMatrix } from "./matrix.js";
 import { drawReadout, rowsOfReadout } from "./readout.js";
+import { APART, roomIn } from "./room.js";
 import { rove } from "./roving.js";
 import { makeSheet } from "./sheet.js";
 import { focusOf, stepAt } from "./state.js";
 
 const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
-const APART = 18; // pixels
-const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
 
 export function makePicture(tools) {
   const box = element("section", "picture");
@@ -66,15 +66,8 @@ export function makePicture(tools) {
     Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
     return fitted;
   };
-  // What stands around the matrices has its size on this step until the observer finds another: asking costs a layout.
-  const measure = () => {
-    const isNarrow = isOnNarrowPage(box), { fontFamily, fontSize } = getComputedStyle(box);
-    const beside = isNarrow || bars.element.hidden ? 0 : bars.element.offsetWidth + APART;
-    return {
-      isNarrow, family: fontFamily, base: Number.parseFloat(fontSize), top: box.offsetTop,
-      width: box.clientWidth - beside - 4, height: heightIn(box, legend, isNarrow),
-    };
-  };
+  // It is the same on this step until the observer finds another: asking costs a layout.
+  const measure = () => roomIn(box, bars.element, legend);
   const around = () => box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   const draw = () => {
     const { pass, where, look } = shown;
@@ -129,34 +122,6 @@ export function makePicture(tools) {
       draw();
     },
   };
-}
-
-// Paper is never narrow.
-function isOnNarrowPage(box) {
-  return globalThis.innerWidth <= NARROW && !box.closest(".printed");
-}
-
-// Where the page is narrow it grows downwards, and only its width is given.
-function heightIn(box, legend, isNarrow) {
-  if (isNarrow) return 1.1 * box.clientWidth;
-  return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
-}
-
-// Over the left matrix of a product, and beside the one above, nothing stands: the legend finds room there, or the panel of
-// a presenter, whose picture has the whole width.
-function hasCorner([{ grid }]) {
-  return grid.length > 1 && grid[0][0] === null;
-}
-
-function giveCorner(around, top, { x, y, labels }, height) {
-  const width = x - labels[0] - 4 * APART;
-  const corner = { "--corner-top": top, "--corner-width": width, "--corner-height": y + height };
-  for (const [name, size] of Object.entries(corner)) setOnce(around.style, name, `${size}px`);
-}
-
-// All that is inside is styled anew for a property that is set, be it to what it was.
-function setOnce(style, name, value) {
-  if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
 }
 
 function optionsOf({ isNarrow, base }, present) {

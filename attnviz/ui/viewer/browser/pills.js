@@ -1,5 +1,6 @@
 // Pills: a few words side by side, one of which may be pressed. Tab leads to one of them, arrow keys to the others.
 import { button } from "./button.js";
+import { isOther } from "./control.js";
 import { element, write } from "./element.js";
 import { makeHeld } from "./held.js";
 import { explain } from "./labelled.js";
@@ -24,9 +25,9 @@ export function makePills(act) {
   return {
     element: line,
     update(next, isWaiting) {
-      const isOther = JSON.stringify(next.options) !== JSON.stringify(control.options);
+      const before = control;
       control = next;
-      if (isOther) redraw(box, next.options, press);
+      if (isOther(before.options, next.options)) redraw(box, next.options, press);
       write(name, next.label);
       name.hidden = Boolean(next.quiet);
       box.setAttribute("aria-label", next.label);
