@@ -145,6 +145,36 @@ def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
     assert read == [said(tab)]
 
 
+def test_who_hangs_up_before_all_is_sent_has_done_nothing(tab):
+    came = iter([{"type": "http.request", "body": said(tab, ("mask", "causal")), "more_body": True}])
+
+    async def receive():
+        return next(came, {"type": "http.disconnect"})
+
+    sent = []
+
+    async def send(message):
+        sent.append(message)
+
+    run(APP({"type": "http", "method": "POST", "path": acts.PATH, "headers": [(b"host", b"[::1]")]}, receive, send))
+    assert sent[0]["status"] == 400
+    assert tab.places[""].scene == Scene(sentence="the cat sat")
+
+
+def test_nobody_passes_for_another_tab(tab):
+    other = tabs.Tab()
+    tabs.OPEN[other.token] = other
+    for token in (other.token, "x" * 1000, ""):
+        first = json.dumps({"tab": tab.token}).encode()[:-1]
+        is_refused(post(first + b"," + said(tab, ("mask", "causal"), tab=token)[1:]))  # JSON may say a part twice
+    assert tab.places[""].scene == Scene(sentence="the cat sat")
+
+
+def test_acts_reach_the_app_wherever_it_is_mounted(tab):
+    assert ask(APP, "/a/course" + acts.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
+    assert tab.places[""].scene.options.mask == "causal"
+
+
 def test_half_a_character_is_a_mark_that_stands_for_it(tab):
     found = answer(tab, ("sentence", "a\ud800 b\udfff\ud83d\ude00"), look="?step=\ud800", address={"\udc00": "\ud800"})
     assert values(found)["sentence"] == "a\ufffd b\ufffd\U0001f600"

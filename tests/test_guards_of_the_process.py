@@ -196,6 +196,16 @@ def test_half_a_request_is_not_waited_for(checks, asked):
     assert (b"a page" in answer) == (REQUEST in asked or asked == BODILESS)
 
 
+def test_a_body_that_never_comes_is_not_waited_for_by_who_reads_it(checks):
+    async def reader(scope, receive, send):
+        while (await receive()).get("more_body"):
+            pass
+        await PlainTextResponse("a page")(scope, receive, send)
+
+    assert said_by_uvicorn(reader, BODILESS) == b""
+    assert b"a page" in said_by_uvicorn(reader, BODILESS + b"hello")
+
+
 def test_a_long_answer_is_waited_for(checks):
     async def slow(scope, receive, send):
         while len(checks) < 3:

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -59,7 +59,7 @@ def read(body: bytes) -> Done | None:
 
 def route() -> Route:
     """The route that viewers ask."""
-    return Route(PATH, _acts, methods=["POST"])
+    return Route(f"/{{base:path}}{PATH[1:]}", _acts, methods=["POST"])  # wherever the app is mounted
 
 
 async def _acts(request: Request) -> Response:
@@ -83,7 +83,7 @@ def _response(tab: Tab, body: bytes) -> Response:
     """The answer to a request of a tab, whose share it is to read it too: 128 kB of brackets take 0.1 s."""
     with tab.share.noted():
         done = read(body)
-        if done is None:
+        if done is None or done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
         if done.name not in tab.places:
             return PlainTextResponse(_UNKNOWN, 404)
@@ -102,10 +102,13 @@ def _well_formed(said: object) -> str:
 
 
 async def _read(request: Request) -> bytes:
-    """What was sent, or nothing if that is too much."""
+    """What was sent, or nothing if that is too much or never comes."""
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > LARGEST:
-            return b""
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > LARGEST:
+                return b""
+    except ClientDisconnect:
+        return b""
     return body

@@ -11,7 +11,7 @@ _KEPT = "public, max-age=31536000, immutable"
 
 def route() -> Route:
     """The route of the viewer's script, under any name: a page from before an update asks for the one it knew."""
-    return Route("/viewer/{name}.js", _script)
+    return Route("/{base:path}viewer/{name}.js", _script)  # wherever the app is mounted
 
 
 async def _script(request: Request) -> Response:

@@ -14,11 +14,12 @@ def check(protocol: H11Protocol, last: object) -> None:
     """Close a connection that has finished no request since the `last`; otherwise check again later."""
     if protocol.transport.is_closing() or protocol.transport.get_protocol() is not protocol:
         return  # it is closed, or is a websocket
-    is_answering = protocol.cycle is not None and not protocol.cycle.response_complete
-    if protocol.cycle is last and not is_answering:
+    cycle = protocol.cycle
+    is_answering = cycle is not None and not cycle.more_body and not cycle.response_complete
+    if cycle is last and not is_answering:
         protocol.transport.close()
     else:
-        protocol.loop.call_later(SECONDS, check, protocol, protocol.cycle)
+        protocol.loop.call_later(SECONDS, check, protocol, cycle)
 
 
 def bound() -> None:
