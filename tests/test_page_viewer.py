@@ -161,6 +161,12 @@ def test_where_one_looks_after_another_source_is_where_the_next_run_leads():
     assert (sent(at)["where"]["picked"], scene_of(at).picked) == ("scores", "scores")
 
 
+def test_a_press_that_leads_to_a_step_leads_there_whatever_the_address_says():
+    at = opened(step="scores")
+    at.session_state["tab"].places[""].update(step="output")
+    assert sent(at.run())["where"]["step"] == at.query_params["step"] == "output"
+
+
 def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():
     at = opened(changes=FIRST, step="Scores")
     arrival = sent(at)["arrival"]

@@ -5,10 +5,9 @@ import { postTo } from "../../attnviz/ui/viewer/browser/post.js";
 // What becomes of a message where the server, if it is there, answers with that.
 function answered(t, status, text = "{}") {
   const asked = [];
-  t.mock.method(globalThis, "fetch", async (...request) => {
+  t.mock.method(globalThis, "fetch", (...request) => {
     asked.push(request);
-    if (!status) throw new TypeError("Failed to fetch");
-    return new Response(text, { status });
+    return status ? Promise.resolve(new Response(text, { status })) : Promise.reject(new TypeError("Failed to fetch"));
   });
   return { asked, answer: postTo("http://a.test/acts")({ acts: [["mask", "causal"]] }) };
 }
