@@ -21,6 +21,7 @@ from attnviz.scene.scene import Scene
 from attnviz.server import acts
 from attnviz.ui.state import share, tabs
 from attnviz.ui.state.share import LONGEST
+from attnviz.ui.viewer import script
 
 OURS = "http://127.0.0.1"
 
@@ -170,7 +171,8 @@ def test_nobody_passes_for_another_tab(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-def test_acts_reach_the_app_wherever_it_is_mounted(tab):
+def test_acts_and_the_viewers_script_are_there_wherever_the_app_is_mounted(tab):
+    assert ask(APP, "/a/course" + script.PATH).text == script.TEXT.decode()
     assert ask(APP, "/a/course" + acts.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
     assert tab.places[""].scene.options.mask == "causal"
 
@@ -331,6 +333,14 @@ def test_where_one_looks_is_read_from_the_browsers_address_and_nothing_else_is(t
     )
     assert (found["pass"]["where"]["step"], found["pass"]["where"]["cell"]["head"]) == ("softmax", 1)
     assert (values(found)["sentence"], values(found)["mask"]) == ("the cat sat", "none")
+
+
+def test_the_browsers_address_is_about_the_scene_without_a_name_alone(tab):
+    tab.places["other "] = Place("other ", Scene(sentence="der Hund"))
+    found = answer(tab, ("mask", "causal"), name="other ", address={}, look="?step=softmax&cell=2.1.1.1.1")
+    assert (found["pass"]["where"]["step"], found["pass"]["where"]["cell"]["head"]) != ("softmax", 1)
+    assert tab.places["other "].scene.options.mask == "causal"
+    assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
 def test_a_page_without_a_viewer_has_no_pass_and_the_run_after_it_says_what_was_said(tab):

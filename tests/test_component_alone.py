@@ -137,3 +137,25 @@ def test_a_run_that_has_drawn_what_was_done_is_the_last_that_is_asked_for(site):
     site.run("one", draws=False)
     page.clock.run_for(5_000)
     assert page.evaluate("asked") == 1
+
+
+def test_a_run_and_what_is_done_to_a_scene_with_a_name_leave_the_address_as_it_is(site):
+    page = site.open(sentence="the cat sat")
+    before = page.evaluate("[history.length, location.href]")
+    site.run("one")
+    site.place.name = "other "
+    site.run("other")
+    box, seed = page.locator("#other"), site.place.scene.options.seed
+    box.get_by_role("button", name="Another seed").click()
+    becomes(page, lambda: box.get_by_role("textbox", name="Seed").input_value() == str(seed), False)
+    assert page.evaluate("[history.length, location.href]") == before
+
+
+def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    page.get_by_role("textbox", name="Seed").fill("7.5")
+    page.evaluate("leave('one', 0)")
+    becomes(page, lambda: site.place.seed, "7.5")
+    site.run("other")
+    becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)

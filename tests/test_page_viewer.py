@@ -1,7 +1,7 @@
 """What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import REDIRECTS, address_of, did, opened, sent, warnings
+from page import REDIRECTS, address_of, did, opened, scene_of, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -151,6 +151,20 @@ def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says()
         assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "what made it"))
         assert where["cell"]["head"] == (1 if "cell" in place else 0)
         assert (where["order"], where["picked"]) == ("large ones first", "")
+
+
+def test_where_one_looks_after_another_source_is_where_the_next_run_leads():
+    at = opened(step="Scores")
+    did(at, "source", "004 softmax")
+    at.query_params["picked"] = "scores"
+    at.run()
+    assert (sent(at)["where"]["picked"], scene_of(at).picked) == ("scores", "scores")
+
+
+def test_a_press_that_leads_to_a_step_leads_there_whatever_the_address_says():
+    at = opened(step="scores")
+    at.session_state["tab"].places[""].update(step="output")
+    assert sent(at.run())["where"]["step"] == at.query_params["step"] == "output"
 
 
 def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():

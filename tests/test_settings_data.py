@@ -1,5 +1,7 @@
 """Settings as data: each box asks for an act, what it offers is what the next answer shows, and what it shows fits."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -47,6 +49,36 @@ def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
 def test_every_act_of_a_setting_has_a_box():
     asked = {box.get("event") for scene in KINDS.values() for box in listed(scene)} - {None}
     assert set(NAMES) - asked == {"checkpoint", "change", "drop", "reset", "mute", "swap", "slopes", "need"}
+
+
+@pytest.mark.parametrize(("event", "unsaid"), [("mask", {"none"}), ("initialiser", set())])
+def test_the_help_of_a_choice_says_what_each_of_its_options_is(event, unsaid):
+    said = boxes({"settings": settings_of(Scene())})[event]["help"]
+    assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*CHOICES[event]} - unsaid
+
+
+def test_each_help_is_about_its_own_box():
+    helped = {box["event"]: box["help"] for scene in KINDS.values() for box in listed(scene) if "help" in box}
+    begins = {
+        "source": "A model that has learnt",
+        "d_model": "How many numbers",
+        "n_heads": "Heads share d_model",
+        "mask": "causal: ",
+        "seed": "Decides every",
+        "another_seed": "Another seed:",
+        "model_seed": "Another seed is another model",
+        "initialiser": "Where the matrices",
+        "context": "At most 64 tokens",
+    }
+    assert {event: said.startswith(begins[event]) for event, said in helped.items()} == dict.fromkeys(begins, True)
+
+
+@pytest.mark.parametrize(
+    ("mask", "label"), [("padding", "Keys hidden at the end"), ("window", "Keys seen on either side")]
+)
+def test_the_size_of_a_mask_says_what_it_counts(mask, label):
+    shown = boxes({"settings": settings_of(Scene(options=Options(mask=mask)))})
+    assert (shown["mask_size"]["label"], shown["seed"]["live"], shown["sentence"]["live"]) == (label, False, True)
 
 
 @pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)

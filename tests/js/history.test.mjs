@@ -146,3 +146,15 @@ test("what is done while nobody knows yet where Back led changes no address unti
   address.move({ seed: "9" });
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=9"]);
 });
+
+test("where Back is never answered the address follows what was done last", () => {
+  const window = browser("http://a.test/?seed=1");
+  const address = addressOf(window);
+  for (const seed of ["2", "3"]) {
+    window.now += 5000;
+    address.move({ seed });
+  }
+  window.back();
+  window.later();
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=3", "/?seed=3"]);
+});

@@ -4,16 +4,20 @@ import { makeServer } from "../../attnviz/ui/viewer/browser/server.js";
 
 // A server that answers when it is told to, and what is shown of it. An answer is {pass, address: {seed}} of a scene.
 function told({ draws = true } = {}) {
-  const asked = [], shown = [];
+  const asked = [], shown = [], answers = [];
   const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
   const server = makeServer({ post, look: () => "?step=mask" });
   const answerOf = (seed, isDrawn = draws) => ({ tab: "t", name: "", address: { seed }, ...(isDrawn ? { pass: {} } : {}) });
-  const draw = ({ address, notices }, isDone) => shown.push(notices ? notices[0] : `${isDone ? "done" : "run"} ${address.seed}`);
+  const draw = (answer, isDone) => {
+    const { address, notices } = answer;
+    answers.push(answer);
+    shown.push(notices ? notices[0] : `${isDone ? "done" : "run"} ${address.seed}`);
+  };
   const say = async (what) => {
     asked.at(-1).answer(what);
     await new Promise(setImmediate);
   };
-  return { server, asked, shown, answerOf, say, run: (seed, isDrawn = draws) => server.given(answerOf(seed, isDrawn), draw) };
+  return { server, asked, shown, answers, answerOf, say, run: (seed, isDrawn = draws) => server.given(answerOf(seed, isDrawn), draw) };
 }
 
 const actsOf = (asked) => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
@@ -44,6 +48,16 @@ test("of what replaces itself the last is told, and no other", async () => {
   server.act("sentence", "abcd");
   await say(answerOf(2));
   assert.deepEqual(actsOf(asked), ["sentence a", "sentence abc, context y, word on, word on, sentence abcd"]);
+});
+
+test("of each setting that holds one value the last is told", async () => {
+  const { server, asked, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  const settings = ["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"];
+  for (const name of settings) for (const value of [1, 2]) server.act(name, value);
+  await say(answerOf(2));
+  assert.deepEqual(asked[1].acts, settings.map((name) => [name, 2]));
 });
 
 test("more than a request may tell is told by several", async () => {
@@ -78,13 +92,14 @@ test("where there is no answer it is asked again, before what was done since, an
 });
 
 test("what can't be done is said, and what is shown stays", async () => {
-  const { server, asked, shown, answerOf, say, run } = told();
+  const { server, asked, shown, answers, answerOf, say, run } = told();
   run(1);
   server.act("swap", "a");
   server.act("mute", "b");
   asked[0].fail(new Error("The server could not do that."));
   await new Promise(setImmediate);
   assert.deepEqual(actsOf(asked), ["swap a", "mute b"], "and it is not asked again");
+  assert.deepEqual(answers[1], { ...answerOf(1), notices: ["The server could not do that."] });
   assert.deepEqual(asked[1].address, { seed: 1 });
   await say(answerOf(2));
   assert.deepEqual(shown, ["run 1", "The server could not do that.", "done 2"]);

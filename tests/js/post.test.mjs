@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { postTo } from "../../attnviz/ui/viewer/browser/post.js";
+
+// What becomes of a message where the server, if it is there, answers with that.
+function answered(t, status, text = "{}") {
+  const asked = [];
+  t.mock.method(globalThis, "fetch", (...request) => {
+    asked.push(request);
+    return status ? Promise.resolve(new Response(text, { status })) : Promise.reject(new TypeError("Failed to fetch"));
+  });
+  return { asked, answer: postTo("http://a.test/acts")({ acts: [["mask", "causal"]] }) };
+}
+
+test("what was done is posted as JSON, and the answer is read", async (t) => {
+  const { asked, answer } = answered(t, 200, '{"notices": ["a"]}');
+  assert.deepEqual(await answer, { notices: ["a"] });
+  const [[url, { method, body }]] = asked;
+  assert.deepEqual([url, method, JSON.parse(body)], ["http://a.test/acts", "POST", { acts: [["mask", "causal"]] }]);
+});
+
+test("a server that is away, busy or knows no such tab yet has no answer now, nor has half an answer", async (t) => {
+  for (const status of [0, 404, 429, 502, 503, 504]) assert.equal(await answered(t, status).answer, null, status);
+  assert.equal(await answered(t, 200, '{"notices"').answer, null);
+});
+
+test("what is refused is never asked again, and the person is told by which number and what to do", async (t) => {
+  for (const status of [400, 403, 405, 413, 421, 500]) {
+    await assert.rejects(answered(t, status).answer, { message: `The server could not do that (${status}). Try something else, or reload the page.` });
+  }
+});
