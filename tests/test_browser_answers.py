@@ -35,12 +35,13 @@ def test_hiding_the_animal_from_the_last_word_changes_the_answer_and_says_what_i
 def test_a_muted_head_of_a_layer_changes_the_answer_and_is_undone(visit):
     tab = visit()
     page = tab.open(at(model="recall", step="weighted-sum-2", ask="what if"))
-    page.get_by_role("button", name="Mute head 1 of layer 2").click()
+    page.get_by_role("button", name="Mute head 1 of layer 2").press("Enter")
     quiet = RECALLED.with_changes(muted(0, "heads_2"))
     answer_is(page, "1", quiet, was="1", before=RECALLED)
     numbers_are(page, "Head outputs", quiet["heads_2"].value)
     tab.settled()
-    page.get_by_role("button", name="Unmute head 1 of layer 2").click()
+    expect(page.get_by_role("button", name="Unmute head 1 of layer 2")).to_be_focused()
+    page.keyboard.press("Enter")
     answer_is(page, "1", RECALLED)
 
 

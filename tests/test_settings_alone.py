@@ -209,6 +209,15 @@ def test_a_box_ends_up_with_what_the_server_says_last(drawn):
     assert sent(page) == [["sentence", "owls"]]
 
 
+def test_an_answer_to_earlier_keys_never_replaces_later_ones(drawn):
+    page = drawn(**of(**OWN))
+    page.evaluate(
+        "type('the cat sa').dispatchEvent(new Event('blur')), type('the cat sat on'), say('sentence', 'the cat sa')"
+    )
+    becomes(page, lambda: sent(page), [["sentence", "the cat sa"], ["sentence", "the cat sat on"]])
+    expect(sentence(page)).to_have_value("the cat sat on")  # which has no answer yet
+
+
 def test_letters_are_not_sent_while_a_word_is_put_together_from_them(drawn):
     page = drawn(**of(**OWN))
     compose = "new InputEvent('input', { isComposing: true })"

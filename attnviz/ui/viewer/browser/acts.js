@@ -16,7 +16,7 @@ function drawHide(pass, { cell }, { set }) {
   const isHidden = pass.number(mask.name, mask.index) === hidden;
   const from = shared && cell.query === cell.key ? "itself" : `“${query[cell.query]}”`;
   const label = isHidden ? `Show “${key[cell.key]}” to ${from}` : `Hide “${key[cell.key]}” from ${from}`;
-  return button(label, () => set(mask, isHidden ? visible : hidden));
+  return named("hide", button(label, () => set(mask, isHidden ? visible : hidden)));
 }
 
 // The selected query and key, where both were typed in one sentence.
@@ -24,15 +24,21 @@ function drawSwap(pass, { cell: { query, key } }, { send }) {
   const { query: words, typed } = pass.document.words;
   const isTyped = (place) => place >= words.length - typed;
   if (query === key || !isTyped(query) || !isTyped(key)) return [];
-  return [button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key]))];
+  return [named("swap", button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key])))];
 }
 
 // A head is muted by setting all of its outputs to 0, and so is unmuted by undoing that.
 function drawMute(pass, where, { send }) {
   const { heads: stage } = stepAt(pass, where), { head } = where.cell, { layer } = pass.stepOf(stage);
   const place = pass.document.changes.findIndex((each) => each.stage === stage && each.index.length === 1 && each.index[0] === head);
-  const named = `head ${head + 1}${layer ? ` of layer ${layer}` : ""}`;
-  return place < 0
-    ? button(`Mute ${named}`, () => send("mute", { stage, head }))
-    : button(`Unmute ${named}`, () => send("drop", place));
+  const muted = `head ${head + 1}${layer ? ` of layer ${layer}` : ""}`;
+  return named("mute", place < 0
+    ? button(`Mute ${muted}`, () => send("mute", { stage, head }))
+    : button(`Unmute ${muted}`, () => send("drop", place)));
+}
+
+// What it says changes as it is pressed: by its name it keeps the keyboard.
+function named(act, made) {
+  made.dataset.act = act;
+  return made;
 }

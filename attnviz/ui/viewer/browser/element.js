@@ -29,9 +29,9 @@ function hasKeyboard(box) {
   return box.contains(box.getRootNode().activeElement);
 }
 
-// The cell that an element names, else its text.
+// The act or the cell that an element names, else its text.
 function sayingOf({ dataset, textContent }) {
-  return dataset.cell ?? textContent;
+  return dataset.act ?? dataset.cell ?? textContent;
 }
 
 // Puts other elements into a box. Where one had the keyboard, the one that says the same gets it, or what is marked as the

@@ -31,6 +31,7 @@ export function makeTextbox(act) {
   const send = () => {
     clearTimeout(timer);
     if (input.value === held) return follow();
+    isNews = false; // what was said while somebody typed is older than this
     held = input.value;
     act(control.event, held);
   };
