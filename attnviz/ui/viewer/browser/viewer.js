@@ -93,7 +93,7 @@ export function mount(root, host, left = null) {
   root.replaceChildren(way.element, training.element, columns, announcer.element);
   const views = [way, map, training, thread, lesson, heads, panel, toolbar, picture, wholePass, status, announcer]; // large boxes get what is left
   const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
-  root.ontransitionend = ({ target }) => { // another theme: the page's colour is another now (frame.css)
+  root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();
   };
   const forget = host.address.onArrival(() => {
