@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from attnviz.core.trace import Layer, Trace
 from attnviz.text.condition import Condition, always
@@ -39,12 +40,15 @@ class Section:
     def of(self, layer: Layer, entries: Mapping[str, Entry]) -> Section:
         """The section with its text for a layer of a trace, and those of its stages that are there."""
         text = self.text(layer.trace, entries) if callable(self.text) else self.text
-        said = runs(text) if isinstance(text, str) else text
+        said = _read(text) if isinstance(text, str) else text
         return replace(
             self,
             text=[_told_in(layer, *run) for run in said],
             stages=tuple(layer.names[name] for name in self.stages if name in layer.trace),
         )
+
+
+_read = lru_cache(maxsize=512)(runs)  # the same sentences for every trace
 
 
 def _told_in(layer: Layer, style: str, said: str | dict) -> list:
