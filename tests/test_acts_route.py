@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 from page import ROOT, answer_of, did, opened, scene_of, values
 from test_viewer import JSON, MEANT
 
+from attnviz.scene import place
 from attnviz.scene.acts import NAMES
 from attnviz.scene.address import parse
+from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
 from attnviz.server import acts
@@ -280,6 +282,16 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
         return person.status, before, {each.status for each in await asyncio.gather(*waiting)}
 
     assert run(story()) == (200, 2, {200})
+
+
+def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, monkeypatch):
+    made = []
+    monkeypatch.setattr(place, "fit", lambda *given: made.append(given[0]) or fit(*given))
+    answer(tab, ("need", 0), ("slopes", "scores[1,1,1]"), ("need", 1))
+    assert len(made) == 1
+    answer(tab, ("mute", {"stage": "heads", "head": 0}), ("need", 0))
+    assert len(made) == 3, "one of the scene before, and one of that with a muted head"
+    assert tab.places[""].fitted() is not tab.places[""].fitted(), "nothing is kept"
 
 
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):

@@ -53,9 +53,10 @@ def answered(place: Place, done: Done) -> bytes:
         place.scene = parse(written, ANSWERS.original).scene
     if not place.name:  # the one scene that the address is of
         place.scene = looking(place.scene, done.look)
-    for name, message in done.acts:
-        act(place, name, message)
-    fitted = place.fitted()
+    with place.answering():
+        for name, message in done.acts:
+            act(place, name, message)
+        fitted = place.fitted()
     return drawn(place, fitted, done.tab) if done.draws else json_of(framed(place, fitted, done.tab))
 
 

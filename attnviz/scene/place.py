@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from attnviz.scene.address import LOOKED_AT
@@ -45,10 +47,25 @@ class Place:
     slopes_of: str = ""
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
+    _made: dict[Scene, Fitted] | None = None
 
     def fitted(self) -> Fitted:
         """The scene beside its pass."""
-        return fit(self.scene, ANSWERS.original)
+        if self._made is None:
+            return fit(self.scene, ANSWERS.original)
+        if self.scene not in self._made:
+            self._made.clear()
+            self._made[self.scene] = fit(self.scene, ANSWERS.original)
+        return self._made[self.scene]
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Make the pass of a scene once for all that asks for it while the block lasts; then it is let go."""
+        self._made = {}
+        try:
+            yield
+        finally:
+            self._made = None
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""

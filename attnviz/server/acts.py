@@ -19,7 +19,7 @@ PATH = "/acts"
 LARGEST = 128_000
 """Bytes of one request; a viewer sends a few hundred, and a few of the longest sentences at most."""
 
-MOST = 10
+MOST = 5
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
 WAITING = 4

@@ -56,8 +56,8 @@ test("of each setting that holds one value the last is told", async () => {
   server.act("swap", "a");
   const settings = ["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"];
   for (const name of settings) for (const value of [1, 2]) server.act(name, value);
-  await say(answerOf(2));
-  assert.deepEqual(asked[1].acts, settings.map((name) => [name, 2]));
+  while (server.isWaiting) await say(answerOf(2));
+  assert.deepEqual(asked.slice(1).flatMap(({ acts }) => acts), settings.map((name) => [name, 2]));
 });
 
 test("more than a request may tell is told by several", async () => {
@@ -65,7 +65,7 @@ test("more than a request may tell is told by several", async () => {
   run(1);
   for (let n = 0; n < 46; n += 1) server.act("swap", n);
   while (server.isWaiting) await say(answerOf(2));
-  assert.deepEqual(asked.map(({ acts }) => acts.length), [1, 10, 10, 10, 10, 5]);
+  assert.deepEqual(asked.map(({ acts }) => acts.length), [1, ...Array(9).fill(5)]);
   assert.deepEqual(asked.flatMap(({ acts }) => acts.map(([, n]) => n)), [...Array(46).keys()]);
 });
 

@@ -3,7 +3,7 @@
 
 const PATIENCE = 1000; // ms until a server that could not answer is asked again
 const LONGEST = 3000; // ms that Back waits for a run to show where it led
-const MOST = 10; // acts that one request tells
+const MOST = 5; // acts that one request tells
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
 const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is the scene that it is asked of
 
