@@ -40,27 +40,6 @@ def test_settings_take_two_lines_where_the_page_is_narrow_and_three_on_a_phone(v
         becomes(page, lambda: main.evaluate("e => e.scrollWidth - e.clientWidth"), 0)
 
 
-def test_every_setting_has_a_label_to_see_and_to_hear(visit):
-    page = visit().open(at(mask="window"))
-    page.get_by_role("button", name="More").click()
-    for role, name in [
-        ("textbox", "Sentence"),
-        ("combobox", "d_model"),
-        ("combobox", "Heads"),
-        ("combobox", "Mask"),
-        ("combobox", "Keys seen on either side"),
-        ("textbox", "Seed"),
-        ("button", "Another seed"),
-        ("combobox", "Show"),
-        ("combobox", "Parameters"),
-        ("combobox", "Positions"),
-        ("textbox", "Keys and values from another sentence"),
-    ]:
-        expect(page.get_by_role(role, name=name, exact=True)).to_be_visible()
-        if role != "button" and name not in ("Sentence", "Show"):  # what they hold says what they are
-            expect(page.locator(".settings .name").get_by_text(name, exact=True)).to_be_visible()
-
-
 def test_more_stays_open_whatever_is_changed_inside_it(visit):
     tab = visit()
     page = tab.open(at(sentence="the cat"))

@@ -18,11 +18,11 @@ export function addressOf(window) {
     return to;
   };
   const step = (state, to) => {
-    if (awaited) return;
+    if (awaited || to.href === location.href) return; // written as it was, it would undo a Forward that is on its way
     const isHere = to.pathname === location.pathname, now = window.performance.now();
-    const isOther = to.href !== location.href, isSoon = isHere && now - last < SOON;
-    if (isOther) last = now;
-    (isOther && !isSoon ? push : replace)(state, "", to.href);
+    const isSoon = isHere && now - last < SOON;
+    last = now;
+    (isSoon ? replace : push)(state, "", to.href);
   };
   history.pushState = (state, _, url) => step(state, withPlace(url));
   history.replaceState = (state, _, url) => {
