@@ -14,6 +14,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 from alone import BROWSER, Alone, written
+from boxes import page_of_settings
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab
 
@@ -159,3 +160,25 @@ def opened(bare):
     for tab in tabs.values():
         tab.leave()
         assert tab.errors == []
+
+
+@pytest.fixture(scope="module")
+def settings_tab(browser):
+    """The settings alone, in a window of their own: it is dark at times, and printed."""
+    tab = Alone(browser.new_context())
+    tab.show(page_of_settings(), "#given")
+    yield tab
+    tab.page.context.close()
+
+
+@pytest.fixture
+def drawn(settings_tab):
+    """Draw, by the settings alone, what an answer holds, as if it was the first; it must make no errors."""
+
+    def start(**shown):
+        settings_tab.page.set_viewport_size({"width": 1366, "height": 768})
+        settings_tab.page.evaluate("(shown) => start(shown)", shown)
+        return settings_tab.page
+
+    yield start
+    assert settings_tab.errors == []

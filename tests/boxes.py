@@ -1,0 +1,90 @@
+"""The settings alone: a page that draws them from data, without a server, and notes what somebody does with them."""
+
+import tomllib
+
+from alone import MODULES, STYLES
+from page import ROOT
+
+from attnviz.scene.address import parse
+from attnviz.scene.settings import settings
+
+THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
+YELLOW = {"light": "#fffae5", "dark": "#302917"}
+"""What Streamlit 1.67 makes of a theme for the box of a warning."""
+PAGE = """
+<!doctype html><html lang="en"><meta charset="utf-8"><title>Settings</title><style>%s</style><style>%s
+    body { margin: 0 }
+    main { padding: 12px; color: var(--st-text-color); background: var(--st-background-color) }
+</style>
+<main data-testid="stApp"><h1>Settings</h1><div id="given"></div><button id="other">Elsewhere</button></main>
+<script type="module">
+    %s
+    const place = document.querySelector("#given");
+    let settings = null, notices = null, deaf = () => {};
+    window.start = (shown) => {
+        settings?.end();
+        deaf();
+        Object.assign(window, { sent: [], heard: [] });
+        const act = (...message) => sent.push(message);
+        settings = settings_js.makeSettings(act);
+        notices = notices_js.makeNotices(act);
+        place.replaceChildren(settings.element, notices.element);
+        answer(shown);
+    };
+    window.answer = (shown, isWaiting = false) => {
+        window.given = { notices: [], offer: null, ...shown };
+        settings.update(structuredClone(given), isWaiting);
+        notices.update(given);
+    };
+    window.end = () => settings.end();
+    window.keys = () => {
+        deaf = shortcuts_js.listenToKeys(document, (command) => heard.push(command), () => false);
+    };
+    window.box = (event) => [...given.settings.line, ...given.settings.more].find((each) => each.event === event);
+    window.say = (event, value, isWaiting = false) => {
+        box(event).value = value;
+        answer(given, isWaiting);
+    };
+    window.wait = (ms) => new Promise((done) => setTimeout(done, ms)); // in turn with all other timers, on any machine
+    window.type = (text) => {
+        const typed = document.querySelector(".live .typed");
+        typed.value = text;
+        typed.dispatchEvent(new Event("input"));
+        return typed;
+    };
+</script>
+"""
+OWN = {"sentence": "the cat sat"}
+MODEL = {"model": "who-is-it"}
+
+
+def of(**address):
+    """The boxes of the scene of an address."""
+    return {"settings": settings(parse(address).scene)}
+
+
+def colours():
+    """The themes as Streamlit gives them to a component."""
+    names = {"background": "backgroundColor", "secondary-background": "secondaryBackgroundColor", "text": "textColor"}
+    names |= {"primary": "primaryColor"}
+    themes = {
+        theme: "".join(f"--st-{name}-color: {THEMES[theme][key]};" for name, key in names.items())
+        + f"--st-yellow-background-color: {yellow}; color-scheme: {theme};"
+        for theme, yellow in YELLOW.items()
+    }
+    return f"html {{ {themes['light']} }} @media (prefers-color-scheme: dark) {{ html {{ {themes['dark']} }} }}"
+
+
+def page_of_settings():
+    """The page, as HTML; it has an element `#given` for what is drawn."""
+    return PAGE % (STYLES, colours(), MODULES)
+
+
+def sentence(page):
+    return page.get_by_role("textbox", name="Sentence", exact=True)
+
+
+def more(page):
+    """The panel that More opens, open."""
+    page.get_by_role("button", name="More").click()
+    return page.get_by_role("group", name="More settings")

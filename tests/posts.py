@@ -1,0 +1,34 @@
+"""What viewers post to the route of acts, through all guards, and what they are answered."""
+
+import json
+
+from asgi import APP, ask
+
+from attnviz.scene.place import Place
+from attnviz.scene.scene import Scene
+from attnviz.server import acts
+from attnviz.ui.state import tabs
+
+
+def new_tab(sentence="the cat sat"):
+    """An open tab that shows a sentence; it is closed when nobody holds it any longer."""
+    tab = tabs.Tab()
+    tabs.OPEN[tab.token] = tab
+    tab.places[""] = Place("", Scene(sentence=sentence))
+    return tab
+
+
+def said(tab, /, *done, **parts):
+    """What a viewer says was done in a tab."""
+    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "draws": True}
+    return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
+
+
+def post(body, **options):
+    return ask(APP, acts.PATH, "POST", body=body, **options)
+
+
+def answer(tab, /, *done, **parts):
+    answered = post(said(tab, *done, **parts))
+    assert answered.status == 200, answered.text
+    return json.loads(answered.text)

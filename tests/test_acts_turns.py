@@ -1,0 +1,110 @@
+"""How requests for acts take turns: in one tab, among the tabs that use much, and beside everybody else."""
+
+import asyncio
+import threading
+from types import SimpleNamespace
+
+import pytest
+from asgi import APP, asked, run
+from posts import answer, new_tab, said
+
+from attnviz.scene.place import Place
+from attnviz.scene.scene import Scene
+from attnviz.server import acts
+from attnviz.ui.state import share, tabs
+from attnviz.ui.state.share import LONGEST
+
+
+@pytest.fixture
+def tab():
+    return new_tab()
+
+
+def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not_wait(tab, monkeypatch):
+    other, may_end, begun = tabs.Tab(), threading.Event(), []
+    tabs.OPEN[other.token] = other
+    other.places[""] = Place("", Scene())
+
+    def answered(place, done):
+        begun.append((done.tab, done.acts[0][1]))
+        assert done.tab == other.token or may_end.wait(60)
+        return b"{}"
+
+    monkeypatch.setattr(acts, "answered", answered)
+
+    async def story():
+        ours = [
+            asyncio.create_task(asked(APP, acts.PATH, "POST", body=said(tab, ("sentence", word)))) for word in "abc"
+        ]
+        while not begun:
+            await asyncio.sleep(0)
+        others = await asked(APP, acts.PATH, "POST", body=said(other, ("sentence", "z")))
+        before = begun[:]
+        may_end.set()
+        return others, before, await asyncio.gather(*ours)
+
+    others, before, ours = run(story())
+    assert others.status == 200
+    assert before == [(tab.token, "a"), (other.token, "z")]
+    assert [each.status for each in ours] == [200] * 3
+    assert [word for _, word in begun] == ["a", "z", "b", "c"]
+
+
+def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monkeypatch):
+    heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
+    for each in heavy:
+        tabs.OPEN[each.token] = each
+        each.places[""] = Place("", Scene())
+        each.share.spend(1.5 * acts.MUCH)
+
+    def answered(place, done):
+        begun.append(done.tab)
+        assert done.tab == tab.token or may_end.wait(60)
+        return b"{}"
+
+    monkeypatch.setattr(acts, "answered", answered)
+
+    async def story():
+        waiting = [asyncio.create_task(asked(APP, acts.PATH, "POST", body=said(each))) for each in heavy]
+        while not begun:
+            await asyncio.sleep(0)
+        person = await asked(APP, acts.PATH, "POST", body=said(tab))
+        before = len(begun)
+        may_end.set()
+        return person.status, before, {each.status for each in await asyncio.gather(*waiting)}
+
+    assert run(story()) == (200, 2, {200})
+
+
+def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
+    may_end = threading.Event()
+    monkeypatch.setattr(acts, "answered", lambda *_: may_end.wait(60) and b"{}")
+
+    async def ask():
+        return (await asked(APP, acts.PATH, "POST", body=said(tab))).status
+
+    async def story():
+        first = [asyncio.create_task(ask()) for _ in range(acts.WAITING)]
+        while tab.n_waiting < acts.WAITING:
+            await asyncio.sleep(0)
+        refused = await ask()
+        may_end.set()
+        return refused, await asyncio.gather(*first), await ask()
+
+    assert run(story()) == (429, [200] * acts.WAITING, 200)
+
+
+def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, monkeypatch):
+    slept, used = [], iter([10.0, 10.25, 20.0, 20.5])
+
+    async def sleep(seconds):
+        slept.append(seconds)
+
+    monkeypatch.setattr(acts.asyncio, "sleep", sleep)
+    monkeypatch.setattr(acts, "time", SimpleNamespace(monotonic=lambda: tab.share.at))
+    monkeypatch.setattr(share, "time", SimpleNamespace(thread_time=lambda: next(used)))
+    answer(tab, ("mask", "causal"))
+    assert (slept, tab.share.used) == ([0], 0.25)
+    tab.share.spend(1000)
+    answer(tab, ("mask", "none"))
+    assert slept == [0, LONGEST]
