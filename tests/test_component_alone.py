@@ -6,8 +6,8 @@ from tab import becomes, parameters
 
 from attnviz.scene.address import parse
 from attnviz.scene.answer import answered, drawn, framed
-from attnviz.scene.document import json_of
 from attnviz.scene.place import Place
+from attnviz.scene.written import json_of
 from attnviz.server.acts import read
 
 pytestmark = pytest.mark.browser
