@@ -103,6 +103,7 @@ def framed(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) 
     return {
         "tab": tab,
         "name": place.name,
+        "number": fitted.number,
         "settings": settings(scene, place.seed if scene.source == OWN else ""),
         "notices": [*notices, *said, *fitted.refused],
         "offer": offer,
