@@ -1,6 +1,7 @@
 // The page: the settings of a scene, what is said of it, and its pass in the viewer. On some pages a run of the page draws
 // something else of the pass; there the settings stand alone.
 import { element } from "./element.js";
+import { keepKeyboard } from "./keyboard.js";
 import { later } from "./later.js";
 import { makeNotices } from "./notices.js";
 import { makeSettings } from "./settings.js";
@@ -30,11 +31,14 @@ export function mountPage(root, { server, address, rerun }, left = null) {
     if (isAlone) rerun.answered(answer, isDone);
   };
   const wait = makeWaiting(root), settings = makeSettings(act), notices = makeNotices(act), box = element("div", "viewer");
-  const forget = address.onArrival(rerun.end);
+  const forget = address.onArrival(rerun.end), giveKeyboard = keepKeyboard(root);
   root.replaceChildren(settings.element, notices.element, box);
   box.hidden = true;
   return {
-    given: (answer) => server.given(answer, show),
+    given: (answer) => {
+      server.given(answer, show);
+      giveKeyboard();
+    },
     end: () => {
       settings.end();
       rerun.end();
