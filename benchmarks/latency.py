@@ -100,8 +100,8 @@ BY_A_RUN = [
     Case(
         "worked examples: another notebook",
         "worked_examples",
-        lambda n: (f'.st-key-notebook input[value="{(n + 1) % 5}"]', None),
-        MAIN,
+        lambda n: (f'.st-key-notebook input[value="{(n + 1) % 5:03}"]', None),
+        ".article",
         "h1",
     ),
     Case("audit: another sentence", f"audit?{RANDOM}", LENGTH, MAIN, "h1"),
