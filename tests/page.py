@@ -129,7 +129,7 @@ def pieces_in(pieces):
     """All pieces of an article that are shown, one after the other."""
     for piece in pieces:
         yield piece
-        inside = [piece.get("pieces", ()), *piece.get("columns", ())]
+        inside = [piece.get("pieces", ()), *(piece["columns"] if piece["kind"] == "beside" else ())]
         inside += [each["pieces"] for each in piece.get("options", ()) if each["value"] == piece["value"]]
         for each in inside:
             yield from pieces_in(each)

@@ -12,7 +12,8 @@ from attnviz.models.evidence import Evidence, Hidden, evidence, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
 from attnviz.ui.sections import door, heatmap
-from attnviz.ui.sections.heatmap import Chart, Side
+from attnviz.ui.article.matrix import Side
+from attnviz.ui.sections.heatmap import Chart
 from attnviz.ui.state.store import Shown
 
 TIRED = "the animal did not cross the street because it was too tired"

@@ -46,8 +46,7 @@ function headOf(rows, columns) {
   const head = element("thead"), before = namesBeside(rows, 0).length, above = [];
   if (columns.title) above.push([heading("colgroup", columns.title, { colSpan: columns.labels.length })]);
   if (columns.blocks.length) above.push(columns.blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })));
-  const isLong = columns.labels.some((label) => label.length > LONGEST);
-  above.push(columns.labels.map((label) => Object.assign(heading("col", label), { className: isLong ? "long" : "" })));
+  above.push(columns.labels.map((label) => Object.assign(heading("col", label), { className: label.length > LONGEST ? "long" : "" })));
   head.append(...above.map((cells) => {
     const line = lineOf(cells);
     line.prepend(Object.assign(element("td"), { colSpan: before }));
