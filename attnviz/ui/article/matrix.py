@@ -8,6 +8,8 @@ import numpy as np
 from attnviz.ui.article.pieces import Piece
 from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
+STRONGEST = 0.6  # the page's own text can still be read on it
+
 
 @dataclass(frozen=True)
 class Side:
@@ -58,7 +60,7 @@ def matrix(caption: str, values: np.ndarray, rows: Side, columns: Side, *, is_sh
         "columns": columns.data(),
         "values": numbers,
         "texts": [list(map(written, line)) for line in numbers],
-        "limit": 1.0 if is_share else float(np.abs(values).max()) or 1.0,
+        "limit": (1.0 if is_share else float(np.abs(values).max()) or 1.0) / STRONGEST,
         "colours": (SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
     }
 

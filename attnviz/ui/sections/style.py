@@ -42,9 +42,6 @@ _STYLE = """<style>
 /* a table that is wider than a phone is scrolled */
 [data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
 
-/* on a phone the parts of the model built by hand take two lines, so that all are seen */
-[class*="st-key-part"] [role="radiogroup"] { flex-wrap: wrap; }
-
 /* a matrix that is wider than a phone is scrolled: Plotly would push its letters together */
 [class*="st-key-scrolled"] { overflow-x: auto; }
 [class*="st-key-scrolled"] > [data-testid="stElementContainer"] { max-width: none; }

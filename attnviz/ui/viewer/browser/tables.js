@@ -1,10 +1,10 @@
 // Tables of an article: a matrix in its colours, and words and numbers in rows.
 import { element } from "./element.js";
 
-const STRONGEST = 0.6; // the page's own text can still be read on it
 const LONGEST = 3; // letters of a label that has room above its column; a longer one stands upright
 
 // A matrix between the names of its rows and columns: {caption, rows, columns, values, texts, limit, colours}.
+// A number of the size of `limit` would have its colour in full.
 export function drawMatrix({ caption, rows, columns, values, texts, limit, colours }) {
   const table = element("table", "matrix"), body = element("tbody"), isFirst = [rows, columns].map(startsOf);
   table.append(element("caption", "", caption), headOf(rows, columns), body);
@@ -12,7 +12,7 @@ export function drawMatrix({ caption, rows, columns, values, texts, limit, colou
     const made = lineOf(namesBeside(rows, row));
     made.append(...line.map((value, column) => {
       const cell = element("td", isFirst[1].has(column) ? "first" : "", texts[row][column]);
-      if (value) cell.style.backgroundColor = `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${(STRONGEST * Math.abs(value)) / limit})`;
+      if (value) cell.style.backgroundColor = `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${Math.abs(value) / limit})`;
       cell.title = `${nameAt(rows, row)}, ${nameAt(columns, column)}: ${value}`;
       return cell;
     }));
