@@ -117,7 +117,10 @@ BY_A_RUN = [
         3,
     ),
 ]
-"""What is shown by a run of the script; on the audit and in NumPy it is asked for by the answer to an act."""
+"""What is shown by a run of the script; on the audit and in NumPy it is asked for by the answer to an act.
+
+Another notebook is shown before its run, which changes no more than what is folded away.
+"""
 
 
 def main() -> int:

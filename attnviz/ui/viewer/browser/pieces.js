@@ -14,7 +14,7 @@ const KINDS = {
   text: ({ runs }) => filled("p", "", drawRuns(runs)),
   door: drawDoor,
   box: ({ pieces }, acts) => filled("div", "box", drawAll(pieces, acts)),
-  beside: ({ columns }, acts) => filled("div", "beside", columns.map((each) => filled("div", each.at(-1).kind, drawAll(each, acts)))),
+  beside: ({ columns }, acts) => filled("div", "beside", columns.map((each) => filled("div", `of-${each.at(-1).kind}`, drawAll(each, acts)))),
   matrix: drawMatrix,
   table: drawTable,
 };
