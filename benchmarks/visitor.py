@@ -54,6 +54,7 @@ class Visitor(Screen):
         super().__init__(self._address.query)
         self.http = Connection(self._address.hostname, self._address.port or 80, **headers)
         self.answer: dict = {}
+        self._plans: list[str] = []
         self.seconds = 0.0
 
     async def __aenter__(self) -> Visitor:
@@ -145,7 +146,7 @@ class Visitor(Screen):
         """
         draws, started = "pass" in self.answer, time.perf_counter()
         given = {part: self.answer[part] for part in ("tab", "name", "address")}
-        said = given | {"look": f"?{self.query}", "draws": draws, "acts": [[name, value]]}
+        said = given | {"look": f"?{self.query}", "draws": draws, "acts": [[name, value]], "plans": self._plans}
         body = json.dumps(said).encode()
         answer = await self.http.ask("POST", ACTS, body, **{"Content-Type": "application/json"})
         self.seconds = time.perf_counter() - started
@@ -188,6 +189,8 @@ class Visitor(Screen):
     def _take(self, answer: bytes) -> None:
         """Keep what the viewer is given, and write its address as the viewer does."""
         self.answer = json.loads(answer)
+        if self.answer.get("pass"):
+            self._plans = [self.answer["pass"]["plan"]["name"]]
         address = self.answer.get("address", {})
         query = dict(urllib.parse.parse_qsl(self.query, keep_blank_values=True)) | address
         kept = {name: text for name, text in query.items() if text is not None}

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from documents import read
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
@@ -51,7 +52,7 @@ def components(at):
     """What each component was sent, by its key."""
     sent = {}
     for each in at.get("bidi_component"):
-        sent[each.proto.id.rpartition("-")[2]] = json.loads(each.proto.bytes or each.proto.json)
+        sent[each.proto.id.rpartition("-")[2]] = read(each.proto.bytes or each.proto.json)
     return sent
 
 
@@ -89,7 +90,7 @@ def did(at, act, message, name=""):
     tab, draws = at.session_state["tab"], f"{name}pass" in components(at)
     look = {parameter: [text] for parameter, text in at.query_params.items()}
     place = tab.places[name]
-    answer = json.loads(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]])))
+    answer = read(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]], [])))
     written = mended(at.query_params, {} if name else answer["address"])
     at.query_params.clear()
     at.query_params.update(written)
@@ -138,12 +139,12 @@ def pieces_in(pieces):
 def article(at, key):
     """The pieces of an article that are shown, by their kinds."""
     found = {}
-    for piece in pieces_in(components(at)[key]):
+    for piece in pieces_in(components(at)[key]["pieces"]):
         found.setdefault(piece["kind"], []).append(piece)
     return found
 
 
-def read(piece):
+def worded(piece):
     """What a piece or an option says, as a person reads it."""
     return "".join(text for _, text in piece["runs"])
 

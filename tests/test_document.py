@@ -8,7 +8,8 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
-from documents import document_of
+from documents import document, document_of
+from documents import read as read_answer
 from page import ROOT, changes_of
 from passes import TRACES
 from referencing import Registry, Resource
@@ -20,10 +21,11 @@ from attnviz.core.layers import layered, split
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.answer import drawn, framed
-from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, json_of, slopes
+from attnviz.scene.document import MOST_UNASKED, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
+from attnviz.scene.written import json_of
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
@@ -84,7 +86,7 @@ TAB = "0123456789abcdef" * 2
 
 @functools.cache
 def answers():
-    viewers = {name: json.loads(drawn(place, place.fitted(), TAB, ["one more"])) for name, place in ANSWERED.items()}
+    viewers = {name: read_answer(drawn(place, place.fitted(), TAB, ["one more"])) for name, place in ANSWERED.items()}
     place = Place("", Scene())
     return viewers | {"a page without a viewer": json.loads(json_of(framed(place, place.fitted(), TAB)))}
 

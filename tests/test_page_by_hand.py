@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from page import ROOT, article, components, opened, quiet, read, scene_of, sends, texts, warnings
+from page import ROOT, article, components, opened, quiet, scene_of, sends, texts, warnings, worded
 
 from attnviz.core.changes import Change, format_changes
 from attnviz.models import MODELS
@@ -44,7 +44,7 @@ def matrix(at, key):
 
 def parameters(at):
     """What stands above each parameter, and its matrix, in whichever part it is."""
-    (parts,) = (each for each in components(at)["pictures"] if each["kind"] == "choice")
+    (parts,) = (each for each in components(at)["pictures"]["pieces"] if each["kind"] == "choice")
     found = {}
     for option in parts["options"]:
         (beside,) = option["pieces"]
@@ -54,7 +54,7 @@ def parameters(at):
 
 
 def captions(at):
-    return {name: read(text) for name, (text, _) in parameters(at).items()}
+    return {name: worded(text) for name, (text, _) in parameters(at).items()}
 
 
 def part(at):
@@ -65,7 +65,7 @@ def part(at):
 def said(at):
     """All that the page says."""
     shown = article(at, "pictures")
-    return [*texts(at), *map(read, [*shown.get("text", ()), *shown["door"]])]
+    return [*texts(at), *map(worded, [*shown.get("text", ()), *shown["door"]])]
 
 
 def test_both_layers_and_the_output_are_those_of_the_string_that_is_typed():
@@ -115,7 +115,7 @@ def test_every_parameter_is_drawn_as_it_is_and_said_what_for():
     for each in (each for matrices in PARTS.values() for each in matrices):
         shown = matrix(at, each.name)
         np.testing.assert_array_equal(shown, MODEL.arrays[each.name].reshape(shown.shape))
-        assert captions(at)[each.name] == f"{each.symbol} · {read({'runs': runs(each.purpose)})}"
+        assert captions(at)[each.name] == f"{each.symbol} · {worded({'runs': runs(each.purpose)})}"
         assert shown.shape == tuple(len(side.labels) for side in (each.rows, each.columns))
 
 

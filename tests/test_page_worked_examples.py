@@ -5,7 +5,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from page import ROOT, article, components, opened, pieces_in, read, scene_of, sends, texts
+from page import ROOT, article, components, opened, pieces_in, scene_of, sends, texts, worded
 
 from attnviz.examples import EXAMPLES
 from attnviz.text.markup import runs
@@ -82,7 +82,7 @@ def in_words(pieces):
     """All that pieces say, and the options of those that are choices."""
     for piece in pieces_in(pieces):
         yield from (piece[name] for name in ("text", "label") if name in piece)
-        yield from (read(each) for each in (piece, *piece.get("options", ())) if "runs" in each)
+        yield from (worded(each) for each in (piece, *piece.get("options", ())) if "runs" in each)
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
@@ -91,10 +91,10 @@ def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_w
     example, shown = EXAMPLES[notebook], article(at, "notebook")
     (offered,) = shown["choice"]
     assert offered["value"] == notebook
-    options = [read(each) for each in offered["options"]]
+    options = [worded(each) for each in offered["options"]]
     assert options[list(EXAMPLES).index(notebook)] == f"{example.title}. {example.lesson}"
     assert shown["heading"][0]["text"] == example.title
-    in_sight = " ".join(in_words(components(at)["notebook"]))
+    in_sight = " ".join(in_words(components(at)["notebook"]["pieces"]))
     assert not re.search(rf"In \[|[0-9a-f]{{16}}|\b{notebook}\b", in_sight)
     assert any(text.startswith(example.source) for text in texts(unfolded(notebook=notebook)))
 
@@ -105,7 +105,7 @@ def test_an_example_is_told_with_its_passes(notebook):
     assert runs(example.description) in [piece["runs"] for piece in shown["text"]]
     for variant, door in zip(example.variants, shown["door"], strict=False):
         ours = " ours, not in the notebook" if variant.ours else ""
-        assert read(door) == f"{variant.title}. {read({'runs': runs(variant.description)})}{ours}"
+        assert worded(door) == f"{variant.title}. {worded({'runs': runs(variant.description)})}{ours}"
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
@@ -118,7 +118,7 @@ def test_every_mistake_shows_the_wrong_number_and_then_the_right_one(notebook):
             sides["columns"], (("wrong", "✗ "), ("right", "✓ ")), (mistake.wrong, mistake.right), strict=True
         ):
             assert says["runs"][0] == [style, mark]
-            assert read(says) == f"{mark}{side.what}:"
+            assert worded(says) == f"{mark}{side.what}:"
             assert number["runs"][0][0] == "code"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from attnviz.core.settings import nearest
@@ -10,11 +10,11 @@ from attnviz.models import MODELS
 from attnviz.scene.acts import act
 from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
 from attnviz.scene.answers import ANSWERS
-from attnviz.scene.document import json_of
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.place import Place
 from attnviz.scene.scene import OWN
 from attnviz.scene.settings import settings
+from attnviz.scene.written import json_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Done:
         Whether the viewer draws the pass; else a run of the page draws what is shown of it.
     acts : list of [name, message]
         What was done, one after the other; both may be anything.
+    plans : list of str
+        The plans that the browser has.
     """
 
     tab: str
@@ -44,6 +46,7 @@ class Done:
     look: dict[str, list[str]]
     draws: bool
     acts: list[list]
+    plans: list[str]
 
 
 def answered(place: Place, done: Done) -> bytes:
@@ -57,10 +60,10 @@ def answered(place: Place, done: Done) -> bytes:
         for name, message in done.acts:
             act(place, name, message)
         fitted = place.fitted()
-    return drawn(place, fitted, done.tab) if done.draws else json_of(framed(place, fitted, done.tab))
+    return drawn(place, fitted, done.tab, plans=done.plans) if done.draws else json_of(framed(place, fitted, done.tab))
 
 
-def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) -> bytes:
+def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = (), *, plans: Collection[str] = ()) -> bytes:
     """The answer for a scene that is looked at in the viewer, as `ui/viewer/browser/answer.schema.json` says.
 
     Parameters
@@ -72,12 +75,14 @@ def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) -
         What stands for the person's tab.
     notices : sequence of str, optional
         What else is to be said of it.
+    plans : collection of str, optional
+        The plans that the browser has.
     """
     frame = json_of(framed(place, fitted, tab, notices))
     slopes_of, place.slopes_of, place.said = place.slopes_of, "", ""
     if fitted.trace is None:
         return frame[:-1] + b',"pass":null}'
-    document = ANSWERS.written(fitted, tab, asked=place.heads, slopes_of=slopes_of, arrival=place.arrivals)
+    document = ANSWERS.written(fitted, tab, asked=place.heads, slopes_of=slopes_of, arrival=place.arrivals, plans=plans)
     return frame[:-1] + b',"pass":' + document + b"}"
 
 
@@ -98,6 +103,7 @@ def framed(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) 
     return {
         "tab": tab,
         "name": place.name,
+        "number": fitted.number,
         "settings": settings(scene, place.seed if scene.source == OWN else ""),
         "notices": [*notices, *said, *fitted.refused],
         "offer": offer,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from attnviz.scene.address import LOOKED_AT
 from attnviz.scene.answers import ANSWERS
@@ -48,15 +49,20 @@ class Place:
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
     _made: dict[Scene, Fitted] | None = None
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def number(self) -> int:
+        """The number of a scene that is read after this: runs and acts may be answered at the same time."""
+        return next(self._numbers)
 
     def fitted(self) -> Fitted:
         """The scene beside its pass."""
-        if self._made is None:
-            return fit(self.scene, ANSWERS.original)
-        if self.scene not in self._made:
-            self._made.clear()
-            self._made[self.scene] = fit(self.scene, ANSWERS.original)
-        return self._made[self.scene]
+        number, scene, made = self.number(), self.scene, self._made
+        fitted = (made or {}).get(scene) or fit(scene, ANSWERS.original)
+        if made is not None:
+            made.clear()
+            made[scene] = fitted
+        return replace(fitted, number=number)
 
     @contextmanager
     def answering(self) -> Iterator[None]:

@@ -48,7 +48,7 @@ def draw(
     """
     result = _component(
         key=shown.key(key),
-        data=json_of(pieces),
+        data=json_of({"pieces": pieces}),
         on_chosen_change=partial(_chosen, shown.writer, key, choose),
         on_opened_change=_opened,
     )

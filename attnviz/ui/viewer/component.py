@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.scene.answer import drawn, framed
-from attnviz.scene.document import json_of
+from attnviz.scene.written import json_of
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
 from attnviz.ui.viewer import script

@@ -8,7 +8,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".article");
   const article = articles.get(root) ?? mountArticle(root, setTriggerValue);
   articles.set(root, article);
-  article.given(JSON.parse(text.decode(data)));
+  article.given(JSON.parse(text.decode(data)).pieces);
   return () => {
     // Streamlit ends each call that the next run overtakes: only an article that stands nowhere has gone.
     if (!root.isConnected && articles.delete(root)) article.end();

@@ -1,9 +1,11 @@
 // The page: the settings of a scene, what is said of it, and its pass in the viewer. On some pages a run of the page draws
 // something else of the pass; there the settings stand alone.
 import { element } from "./element.js";
+import { later } from "./later.js";
 import { makeNotices } from "./notices.js";
 import { makeSettings } from "./settings.js";
 import { mount } from "./viewer.js";
+import { makeWaiting } from "./waiting.js";
 
 // host: {server, address, rerun}: what is done here is told to the server; rerun has the page run until it has drawn that.
 // `left` is what an earlier page's end() gave. Returns {given(answer), end()}.
@@ -11,12 +13,12 @@ export function mountPage(root, { server, address, rerun }, left = null) {
   let viewer = null;
   const act = (name, message) => {
     server.act(name, message);
-    root.ariaBusy = server.isWaiting;
+    wait(server.isWaiting);
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // one has gone to another page
     const isAlone = !Object.hasOwn(answer, "pass");
-    if (isDone && !answer.name) address.move(answer.address); // which is that of the one scene without a name
+    if (isDone && !answer.name) later(() => address.move(answer.address)); // which is that of the one scene without a name
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     box.hidden = !answer.pass;
@@ -24,10 +26,10 @@ export function mountPage(root, { server, address, rerun }, left = null) {
       viewer ??= mount(box, { send: act, address }, left);
       viewer.show(answer.pass);
     }
-    root.ariaBusy = server.isWaiting;
+    later(() => wait(server.isWaiting));
     if (isAlone) rerun.answered(answer, isDone);
   };
-  const settings = makeSettings(act), notices = makeNotices(act), box = element("div", "viewer");
+  const wait = makeWaiting(root), settings = makeSettings(act), notices = makeNotices(act), box = element("div", "viewer");
   const forget = address.onArrival(rerun.end);
   root.replaceChildren(settings.element, notices.element, box);
   box.hidden = true;

@@ -13,6 +13,8 @@ export function makeServer({ post, look }) {
   let given = null, show = null, queue = [], timer = null, isAway = false;
   let asked = null; // {isForgotten} of what is on its way
   const draws = () => Object.hasOwn(given, "pass");
+  // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
+  const isLate = ({ tab, number }) => given?.tab === tab && number < given.number;
   // It will never be done: what is shown stays, with a sentence on that.
   const refused = ({ message }) => ({ ...given, notices: [message] });
   const again = (ms) => {
@@ -34,7 +36,7 @@ export function makeServer({ post, look }) {
       queue.unshift(...acts);
       again(PATIENCE);
     } else if (drew !== draws()) { // a page of the other kind has come meanwhile: it needs an answer of its own
-      given = { ...given, address: answer.address };
+      given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
       flush();
     } else {
@@ -53,10 +55,15 @@ export function makeServer({ post, look }) {
     // The answer of a run of the page: on a visit, after Back, and from a process that has taken over. From now on
     // draw(answer, isDone) shows them, to what was done here too.
     given: (answer, draw) => {
-      given = answer;
       show = draw;
-      isAway = false;
-      show(answer, false);
+      if (isLate(answer)) {
+        given = { ...answer, address: given.address, number: given.number };
+        queue.unshift(NOTHING);
+      } else {
+        given = answer;
+        isAway = false;
+        show(answer, false);
+      }
       flush();
     },
     // Back leads elsewhere: nothing is done until that is shown. What is on its way is done there all the same, so that
