@@ -5,25 +5,20 @@ Streamlit's own elements take 2 to 3 ms each in the browser, with every run; a p
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
-from attnviz.scene.document import json_of
+from attnviz.scene.written import json_of
 from attnviz.ui.article.pieces import Piece
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
-from attnviz.ui.viewer.bundle import bundle
+from attnviz.ui.viewer.script import SCRIPTS
 
 Door = Mapping[str, object]
 """The parts of the scene that a door leads to."""
 
-_BROWSER = Path(__file__).parents[1] / "viewer" / "browser"
 _component = st.components.v2.component(
-    "attnviz.article",
-    html='<div class="article"></div>',
-    css=(_BROWSER / "article.css").read_text("utf-8"),
-    js=bundle(_BROWSER / "articles.js"),
+    "attnviz.article", html='<div class="article"></div>', js=SCRIPTS["articles"].loader
 )
 
 

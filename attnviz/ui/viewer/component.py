@@ -6,9 +6,11 @@ from attnviz.scene.answer import drawn, framed
 from attnviz.scene.written import json_of
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
-from attnviz.ui.viewer import script
+from attnviz.ui.viewer.script import SCRIPTS
 
-_component = st.components.v2.component("attnviz.viewer", html='<div class="attnviz"></div>', js=script.LOADER)
+_component = st.components.v2.component(
+    "attnviz.viewer", html='<div class="attnviz"></div>', js=SCRIPTS["component"].loader
+)
 
 
 def draw(shown: Shown) -> None:
