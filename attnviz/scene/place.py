@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from attnviz.analysis.audit import Audit
 from attnviz.scene.address import LOOKED_AT
-from attnviz.scene.answers import ANSWERS
+from attnviz.scene.answers import ANSWERS, key_of
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 
@@ -48,6 +49,7 @@ class Place:
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
     _made: dict[Scene, Fitted] | None = None
+    _audit: tuple[tuple, Audit] | None = None
 
     def fitted(self) -> Fitted:
         """The scene beside its pass."""
@@ -66,6 +68,20 @@ class Place:
             yield
         finally:
             self._made = None
+
+    @property
+    def of_pass(self) -> tuple:
+        """What decides the pass, numbers set by hand among it."""
+        return (key_of(self.scene), self.scene.changes)
+
+    @property
+    def audit(self) -> Audit | None:
+        """The audit of the pass, if that was asked for and no other was since."""
+        return self._audit[1] if self._audit and self._audit[0] == self.of_pass else None
+
+    @audit.setter
+    def audit(self, found: Audit) -> None:
+        self._audit = (self.of_pass, found)
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""
