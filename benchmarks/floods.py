@@ -15,6 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from attnviz.server import acts as server
 from benchmarks import largest
 from benchmarks.connection import Connection
+from benchmarks.protocol import trigger
 from benchmarks.visitor import ACTS, Visitor
 
 Flood = Callable[[str], Awaitable[None]]
@@ -69,7 +70,7 @@ def audits(tabs: int) -> Flood:
     async def ask(host: str) -> None:
         while True:
             async with Visitor(f"http://{host}/audit?{LARGEST}") as visitor:
-                await visitor.set("run_audit", True)
+                await visitor.run(trigger(visitor.widget("audit"), "run", "recompute"))
 
     return _at_once(ask for _ in range(tabs))
 
@@ -80,7 +81,11 @@ def acts(query: str, *done: tuple[str, object], tabs: int = 1) -> Flood:
     async def do(host: str) -> None:
         async with Visitor(f"http://{host}/?{query}") as visitor:
             said = {part: visitor.answer[part] for part in ("tab", "name", "address")}
-            asked = said | {"look": "", "draws": True, "acts": [list(done[n % len(done)]) for n in range(server.MOST)]}
+            asked = said | {
+                "look": "",
+                "draws": "pass",
+                "acts": [list(done[n % len(done)]) for n in range(server.MOST)],
+            }
             await _at_once(_posting(json.dumps(asked).encode()) for _ in range(CONNECTIONS))(host)
 
     return _at_once(do for _ in range(tabs))
@@ -127,7 +132,7 @@ async def _read(socket: websockets.ClientConnection) -> None:
 
 _LARGE_RUNS = [rerun(f"{LARGEST}&seed={n}") for n in range(9)]
 _LISTS = [[]] * 1_500  # of which as many as there may be in one request take it 0.1 s to read
-_FOR_NOBODY = {"tab": "", "name": "", "address": {}, "look": "", "draws": True, "acts": [["seed", [[]] * 30_000]]}
+_FOR_NOBODY = {"tab": "", "name": "", "address": {}, "look": "", "draws": "pass", "acts": [["seed", [[]] * 30_000]]}
 
 FLOODS: dict[str, Flood] = {
     "runs": messages(rerun("seed=1"), rerun("seed=2")),

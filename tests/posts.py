@@ -20,7 +20,7 @@ def new_tab(sentence="the cat sat"):
 
 def said(tab, /, *done, **parts):
     """What a viewer says was done in a tab."""
-    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "draws": True}
+    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "draws": "pass"}
     return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
 
 

@@ -189,7 +189,7 @@ POSTS = {
     "random": b"\xff" * 1_000,
     "deep": b"[" * 100_000,
     "long": json.dumps({"acts": MARKER * 20_000}).encode(),
-    "no tab": json.dumps({"tab": MARKER, "name": "", "address": {}, "look": "", "draws": True, "acts": []}).encode(),
+    "no tab": json.dumps({"tab": MARKER, "name": "", "address": {}, "look": "", "draws": "pass", "acts": []}).encode(),
 }
 
 

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeServer } from "../../attnviz/ui/viewer/browser/server.js";
 
-// A server that answers when it is told to, and what is shown of it. An answer is {pass, address: {seed}} of a scene.
-function told({ draws = true } = {}) {
+// A server that answers when it is told to, and what is shown of it. An answer is {draws, address: {seed}} of a scene.
+function told({ draws = "pass" } = {}) {
   const asked = [], shown = [], answers = [];
   const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
   const server = makeServer({ post, look: () => "?step=mask" });
-  const answerOf = (seed, isDrawn = draws) => ({ tab: "t", name: "", address: { seed }, ...(isDrawn ? { pass: {} } : {}) });
+  const answerOf = (seed, drawn = draws) => ({ tab: "t", name: "", address: { seed }, draws: drawn });
   const draw = (answer, isDone) => {
     const { address, notices } = answer;
     answers.push(answer);
@@ -17,7 +17,7 @@ function told({ draws = true } = {}) {
     asked.at(-1).answer(what);
     await new Promise(setImmediate);
   };
-  return { server, asked, shown, answers, answerOf, say, run: (seed, isDrawn = draws) => server.given(answerOf(seed, isDrawn), draw) };
+  return { server, asked, shown, answers, answerOf, say, run: (seed, drawn = draws) => server.given(answerOf(seed, drawn), draw) };
 }
 
 const actsOf = (asked) => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
@@ -28,7 +28,7 @@ test("what is done is told one after the other and in its order, with the scene 
   server.act("swap", "a");
   for (const name of ["mute", "swap"]) server.act(name, "b");
   assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
-  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].draws, asked[0].address], ["t", "?step=mask", true, { seed: 1 }]);
+  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].draws, asked[0].address], ["t", "?step=mask", "pass", { seed: 1 }]);
   assert.ok(server.isWaiting);
   await say(answerOf(2));
   assert.deepEqual(actsOf(asked), ["swap a", "mute b, swap b"]);
@@ -162,14 +162,14 @@ test("a run's answer while one is on its way is shown, and what is on its way af
 });
 
 test("what is on its way as one goes to a page that draws something else is shown there", async () => {
-  for (const draws of [true, false]) {
+  for (const [draws, other] of [["pass", "audit"], ["audit", "script"], ["script", "pass"]]) {
     const { server, asked, shown, answerOf, say, run } = told({ draws });
     run(1);
     server.act("swap", "a");
-    run(1, !draws);
+    run(1, other);
     await say(answerOf(2));
-    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].draws], [["swap a", "nothing true"], { seed: 2 }, !draws]);
-    await say(answerOf(2, !draws));
+    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].draws], [["swap a", "nothing true"], { seed: 2 }, other]);
+    await say(answerOf(2, other));
     assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
   }
 });
