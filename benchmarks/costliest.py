@@ -48,7 +48,7 @@ ACTS: dict[str, list[list]] = {
     f"{MOST} seeds and numbers in turns": [["another_seed", True], ["change", CELL]] * (MOST // 2),
 }
 OF_ALL_PAGES = ("another sentence", "another seed", f"{MOST} seeds and numbers in turns")
-"""Acts that are done on pages without a viewer too."""
+"""Acts that are done on the pages of the audit and of the script too."""
 LETTERS = " ".join("abcdefgh"[n % 8] for n in range(15))
 
 

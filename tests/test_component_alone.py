@@ -8,6 +8,7 @@ from attnviz.scene.address import parse
 from attnviz.scene.answer import answered, drawn
 from attnviz.scene.place import Place
 from attnviz.server.acts import read
+from attnviz.text import export
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +16,7 @@ SITE = "http://component.test/"
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s .viewer { height: 600px }</style>
 <div id="one"><div class="attnviz"></div></div><div id="other"><div class="attnviz"></div></div>
-<div id="apart"></div><div id="elsewhere"></div>
+<div id="apart"></div><div id="elsewhere"></div><textarea id="paper"></textarea>
 <script type="module">
     import show from "/component.js";
     window.asked = []; // of runs
@@ -181,3 +182,14 @@ def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
     becomes(page, lambda: site.place.seed, "7.5")
     site.run("other")
     becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)
+
+
+def test_a_script_is_copied_as_it_stands(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one", "script")
+    page.evaluate("outlet('apart')")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
+    page.locator("#paper").focus()
+    page.keyboard.press("ControlOrMeta+V")
+    assert page.locator("#paper").input_value() == export.script(site.place.fitted().trace)
