@@ -148,7 +148,7 @@ def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]
 def answer(address: dict[str, str], done: list[list], draws: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
     place = Place("", parse(address).scene)
-    return len(answered(place, Done("", "", place.address, {}, draws, done)))
+    return len(answered(place, Done("", "", place.address, {}, draws, done, [])))
 
 
 def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:

@@ -81,11 +81,7 @@ def acts(query: str, *done: tuple[str, object], tabs: int = 1) -> Flood:
     async def do(host: str) -> None:
         async with Visitor(f"http://{host}/?{query}") as visitor:
             said = {part: visitor.answer[part] for part in ("tab", "name", "address")}
-            asked = said | {
-                "look": "",
-                "draws": "pass",
-                "acts": [list(done[n % len(done)]) for n in range(server.MOST)],
-            }
+            asked = said | _UNSEEN | {"acts": [list(done[n % len(done)]) for n in range(server.MOST)]}
             await _at_once(_posting(json.dumps(asked).encode()) for _ in range(CONNECTIONS))(host)
 
     return _at_once(do for _ in range(tabs))
@@ -132,7 +128,8 @@ async def _read(socket: websockets.ClientConnection) -> None:
 
 _LARGE_RUNS = [rerun(f"{LARGEST}&seed={n}") for n in range(9)]
 _LISTS = [[]] * 1_500  # of which as many as there may be in one request take it 0.1 s to read
-_FOR_NOBODY = {"tab": "", "name": "", "address": {}, "look": "", "draws": "pass", "acts": [["seed", [[]] * 30_000]]}
+_UNSEEN = {"look": "", "draws": "pass", "plans": []}  # of one who sees nothing yet
+_FOR_NOBODY = _UNSEEN | {"tab": "", "name": "", "address": {}, "acts": [["seed", [[]] * 30_000]]}
 
 FLOODS: dict[str, Flood] = {
     "runs": messages(rerun("seed=1"), rerun("seed=2")),

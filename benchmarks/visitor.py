@@ -53,6 +53,7 @@ class Visitor(Screen):
         super().__init__(self._address.query)
         self.http = Connection(self._address.hostname, self._address.port or 80, **headers)
         self.answer: dict = {}
+        self._plans: list[str] = []
         self.seconds = 0.0
 
     async def __aenter__(self) -> Visitor:
@@ -143,8 +144,8 @@ class Visitor(Screen):
             With the status and what the server says, if it is anything but an answer.
         """
         started = time.perf_counter()
-        given = {part: self.answer[part] for part in ("tab", "name", "address")}
-        said = given | {"look": f"?{self.query}", "draws": self.answer["draws"], "acts": [[name, value]]}
+        given = {part: self.answer[part] for part in ("tab", "name", "address", "draws")}
+        said = given | {"look": f"?{self.query}", "acts": [[name, value]], "plans": self._plans}
         body = json.dumps(said).encode()
         answer = await self.http.ask("POST", ACTS, body, **{"Content-Type": "application/json"})
         self.seconds = time.perf_counter() - started
@@ -184,6 +185,8 @@ class Visitor(Screen):
     def _take(self, answer: bytes) -> None:
         """Keep what the viewer is given, and write its address as the viewer does."""
         self.answer = json.loads(answer)
+        if self.answer.get("pass"):
+            self._plans = [self.answer["pass"]["plan"]["name"]]
         address = self.answer.get("address", {})
         query = dict(urllib.parse.parse_qsl(self.query, keep_blank_values=True)) | address
         kept = {name: text for name, text in query.items() if text is not None}

@@ -2,10 +2,10 @@
 
 import json
 
+from documents import document
 from page import ROOT, SENTENCE
 
 from attnviz.scene.address import parse
-from attnviz.scene.document import document
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.scene import Scene
 from attnviz.ui.viewer.bundle import bundle

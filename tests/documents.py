@@ -1,19 +1,41 @@
-"""Documents of passes that no scene leads to, as much of them as a pass and its lessons are read from."""
+"""Documents as a browser reads them: whole, with the parts of their plans."""
 
-from attnviz.text.ids import nearest
+import json
+
+from attnviz.scene import document as scene_document
+from attnviz.scene.plan import plan_of
 from attnviz.text.steps import steps_of
 from attnviz.views.scales import limits
-from attnviz.views.stages import stages
-from attnviz.views.steps import step_data
+from attnviz.views.stages import numbers
+
+
+def document(fitted, *, arrival=0, **asked):
+    """The document of a scene, as JSON reads it."""
+    return whole(json.loads(scene_document.written(scene_document.body(fitted, **asked), fitted, arrival=arrival)))
+
+
+def whole(sent):
+    """A document that came with the parts of its plan."""
+    return merged(sent["plan"]["parts"], {name: part for name, part in sent.items() if name != "plan"})
+
+
+def read(answer):
+    """An answer as JSON, with its pass whole if it has one."""
+    found = json.loads(answer)
+    return found | {"pass": whole(found["pass"])} if found.get("pass") else found
 
 
 def document_of(trace):
-    """All numbers and steps of a pass, as JSON can write it."""
-    steps = steps_of(trace)
+    """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its lessons are read from."""
     heads = range(max(stage.shape[0] for stage in trace.stages if stage.axes[0] == "head"))
-    return {
-        "stages": stages(trace, limits(trace, steps), heads),
-        "steps": [step_data(trace, step) for step in steps],
-        "nearest": nearest(trace),
-        "before": {},
-    }
+    read = {"stages": numbers(trace, limits(trace, steps_of(trace)), heads), "before": {}}
+    return merged(json.loads(plan_of(trace).parts), json.loads(json.dumps(read)))
+
+
+def merged(one, other):
+    """Both trees in one; where both say something, the other holds."""
+    both = one | other
+    for name in one.keys() & other.keys():
+        if isinstance(one[name], dict) and isinstance(other[name], dict):
+            both[name] = merged(one[name], other[name])
+    return both

@@ -1,8 +1,8 @@
 """A page of the app without a browser: opened at an address, read and clicked as Streamlit's AppTest allows."""
 
-import json
 from pathlib import Path
 
+from documents import read
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
@@ -50,7 +50,7 @@ def components(at):
     """What each component was sent, by its key."""
     sent = {}
     for each in at.get("bidi_component"):
-        sent[each.proto.id.rpartition("-")[2]] = json.loads(each.proto.bytes or each.proto.json)
+        sent[each.proto.id.rpartition("-")[2]] = read(each.proto.bytes or each.proto.json)
     return sent
 
 
@@ -85,7 +85,7 @@ def did(at, act, message, name=""):
     tab, draws = at.session_state["tab"], answer_of(at, name)["draws"]
     look = {parameter: [text] for parameter, text in at.query_params.items()}
     place = tab.places[name]
-    answer = json.loads(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]])))
+    answer = read(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]], [])))
     written = mended(at.query_params, {} if name else answer["address"])
     at.query_params.clear()
     at.query_params.update(written)

@@ -3,6 +3,7 @@
 import json
 
 from asgi import APP, ask
+from documents import read
 
 from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
@@ -20,7 +21,7 @@ def new_tab(sentence="the cat sat"):
 
 def said(tab, /, *done, **parts):
     """What a viewer says was done in a tab."""
-    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "draws": "pass"}
+    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "draws": "pass", "plans": []}
     return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
 
 
@@ -31,4 +32,4 @@ def post(body, **options):
 def answer(tab, /, *done, **parts):
     answered = post(said(tab, *done, **parts))
     assert answered.status == 200, answered.text
-    return json.loads(answered.text)
+    return read(answered.text)

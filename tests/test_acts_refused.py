@@ -42,6 +42,7 @@ WRONG = {"tab": [None, 1, [], {}], "name": [None, 0, ["a"]], "address": [None, [
 WRONG |= {
     "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
     "draws": [None, 0, True, "", "passes", ["pass"], {}],
+    "plans": [None, {}, "a", [1], [["a"]]],
 }
 WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21]}
 
@@ -54,7 +55,8 @@ def test_a_part_of_another_type_is_refused_and_nothing_is_done(tab, part, value)
 
 def is_refused(answered):
     assert (answered.status, answered.headers["connection"]) == (400, "close")
-    assert answered.text.startswith("What is asked here is a viewer's own: {tab, name, address, look, draws, acts}.")
+    parts = "{tab, name, address, look, draws, acts, plans}"
+    assert answered.text.startswith(f"What is asked here is a viewer's own: {parts}.")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +140,7 @@ def test_nobody_passes_for_another_tab(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-PART = st.sampled_from(["tab", "name", "address", "look", "draws", "acts"])
+PART = st.sampled_from(["tab", "name", "address", "look", "draws", "acts", "plans"])
 LISTS = st.lists(
     st.tuples(st.sampled_from(NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )

@@ -1,6 +1,7 @@
 """What is done through the route of acts: the scene that is answered, and the tab it is done in."""
 
 import gc
+import json
 import time
 
 import pytest
@@ -9,7 +10,7 @@ from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
 from attnviz.scene import place
-from attnviz.scene.answer import PARTS
+from attnviz.scene.answer import PARTS, drawn
 from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
@@ -52,7 +53,7 @@ def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, mo
     assert len(made) == 1
     answer(tab, ("mute", {"stage": "heads", "head": 0}), ("need", 0))
     assert len(made) == 3, "one of the scene before, and one of that with a muted head"
-    assert tab.places[""].fitted() is not tab.places[""].fitted(), "nothing is kept"
+    assert tab.places[""].fitted().trace is not tab.places[""].fitted().trace, "nothing is kept"
 
 
 def test_back_to_another_scene_is_where_the_next_is_done(tab):
@@ -100,6 +101,25 @@ def test_what_a_run_shows_and_what_is_done_are_of_one_scene():
     assert scene_of(at).options.mask == "causal"
     assert values(answer_of(at.run()))["mask"] == "causal"
     assert at.query_params["mask"] == "causal"
+
+
+def test_a_later_scene_has_a_larger_number_whether_a_run_an_act_or_back_made_it(monkeypatch):
+    at = opened(sentence="the cat sat")
+    numbers = [answer_of(at)["number"]]
+    for mask in ("causal", "none"):
+        numbers += [did(at, "mask", mask)["number"], answer_of(at.run())["number"]]
+    monkeypatch.setattr("attnviz.ui.state.arrival.is_navigation", lambda: True)
+    numbers += [answer_of(at.run())["number"], did(at, "mask", "causal")["number"]]
+    assert numbers == sorted(set(numbers))
+
+
+def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that(tab):
+    place = tab.places[""]
+    read = place.fitted()
+    done = answer(tab, ("mask", "causal"))
+    late = json.loads(drawn(place, read, "pass", tab.token))
+    assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")
+    assert late["number"] < done["number"]
 
 
 def test_a_tab_that_is_gone_is_held_by_nobody_and_not_found():

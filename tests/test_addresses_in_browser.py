@@ -5,10 +5,10 @@ import re
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
+from documents import document
 from page import ROOT
 
 from attnviz.scene.address import VIEWERS, parse, query
-from attnviz.scene.document import document
 
 ADDRESSES = {
     "first visit": {},

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from documents import document, whole
 from page import changes_of
 
-from attnviz.scene import answers, document
+from attnviz.scene import answers
 from attnviz.scene.answers import LARGEST, SHARE, Answers, closed, key_of
 from attnviz.scene.fitting import fit, pass_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, with_options
@@ -37,8 +38,8 @@ def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
     for number, session in enumerate("abcd"):
         for looked in ({}, LOOKED):
             fitted = fit(replace(scene, **looked), kept.original)
-            anew = document.document(fit(replace(scene, **looked)), arrival=number)
-            assert json.loads(kept.written(fitted, session, arrival=number)) == json.loads(json.dumps(anew))
+            anew = document(fit(replace(scene, **looked)), arrival=number)
+            assert whole(json.loads(kept.written(fitted, session, arrival=number))) == anew
     assert is_kept(kept, scene)
 
 
@@ -48,8 +49,8 @@ def test_what_is_asked_beyond_a_pass_is_made_anew():
     fitted = fit(OWN, kept.original)
     changed = fit(replace(OWN, changes=changes_of("scores[0,1,2]=3")), kept.original)
     assert json.loads(kept.written(fitted, "a", slopes_of="output[0,0]"))["slopes"]["of"] == "output[0,0]"
-    assert json.loads(kept.written(changed, "a")) == json.loads(document.written(changed))
-    assert json.loads(kept.written(fitted, "a")) == json.loads(document.written(fit(OWN)))
+    assert whole(json.loads(kept.written(changed, "a"))) == document(changed)
+    assert whole(json.loads(kept.written(fitted, "a"))) == document(fit(OWN))
 
 
 def test_another_setting_of_any_kind_is_another_answer():
@@ -85,12 +86,12 @@ def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeyp
         ask(kept, scene, "a")
     ask(kept, OWN, "a", "b")
     assert not is_kept(kept, OWN)
-    monkeypatch.setattr(document, "body", None)
+    monkeypatch.setattr(answers, "body", None)
     ask(kept, FIRST_VISIT, "b")
 
 
 def size():
-    return answers.Answer(fit(OWN).original, document.body(fit(OWN)), "").size
+    return answers.Answer(fit(OWN).original, answers.body(fit(OWN)), "").size
 
 
 def test_two_sessions_fill_no_more_than_their_share():
@@ -138,11 +139,11 @@ def test_a_large_pass_is_never_kept():
 
 def test_many_threads_get_the_same():
     kept = Answers()
-    expected = json.loads(document.written(fit(OWN)))
+    expected = document(fit(OWN))
     found = []
 
     def run(number):
-        found.append(json.loads(kept.written(fit(OWN, kept.original), str(number))))
+        found.append(whole(json.loads(kept.written(fit(OWN, kept.original), str(number)))))
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
     for thread in threads:

@@ -123,6 +123,20 @@ def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_b
     picked_is(page, "Heads", "2")
 
 
+def test_another_theme_leaves_what_was_done(alone):
+    tab = alone(color_scheme="light")
+    page = tab.open(at(sentence=WORDS))
+    pick(page, "Mask", "causal")
+    becomes(page, lambda: parameters(page).get("mask"), "causal")
+    n_entries = page.evaluate("history.length")
+    page.evaluate("performance.now = () => 1e9")  # so much later that writing the address is a step of the history
+    page.emulate_media(color_scheme="dark")
+    becomes(page, lambda: tab.acts[-1], ["nothing", True])  # Streamlit has drawn anew what its last run had given
+    tab.settled()
+    picked_is(page, "Mask", "causal")
+    assert (parameters(page)["mask"], page.evaluate("history.length")) == ("causal", n_entries)
+
+
 def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):
     tab = visit()
     page = tab.open("audit" + at(sentence=WORDS))

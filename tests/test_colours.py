@@ -4,6 +4,7 @@ import tomllib
 
 import numpy as np
 import pytest
+from documents import document_of
 from page import ROOT
 
 from attnviz import Parameters, Settings, attend, trace_of
@@ -11,7 +12,6 @@ from attnviz.models import MODELS
 from attnviz.text.steps import ENTRIES, steps_of
 from attnviz.views import palette
 from attnviz.views.scales import limits
-from attnviz.views.stages import stages
 
 HUES = {"q": "blue", "k": "orange", "v": "green", "output": "violet"}
 """The theme's name for each role's colour."""
@@ -89,7 +89,7 @@ def scales_of(trace):
 
 
 def written(trace):
-    return stages(trace, limits(trace, steps_of(trace)), [0])
+    return document_of(trace)["stages"]
 
 
 def test_each_matrix_built_by_hand_has_a_scale_of_its_own_and_learnt_ones_side_by_side_share_one():

@@ -2,7 +2,7 @@
 
 import pytest
 from alone import MODULES, STYLES
-from tab import becomes, expect, parameters
+from tab import becomes, expect, parameters, step_is
 
 from attnviz.scene.address import parse
 from attnviz.scene.answer import answered, drawn
@@ -94,6 +94,22 @@ def test_a_call_that_is_ended_late_takes_nothing_away(site):
     another_seed(site)
     becomes(page, page.get_by_role("textbox", name="Seed").input_value, parameters(page)["seed"])
     assert page.evaluate("asked") == []
+
+
+def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focus_away(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    for _ in range(2):
+        page.keyboard.press("PageDown")
+    page.go_back()
+    becomes(page, lambda: parameters(page).get("step"), "tokens")
+    page.get_by_role("textbox", name="Seed").focus()
+    page.evaluate("ends[0]()")
+    page.go_forward()
+    site.run("one")
+    becomes(page, lambda: parameters(page).get("step"), "qkv")
+    step_is(page, 3)
+    expect(page.get_by_role("textbox", name="Seed")).to_be_focused()
 
 
 def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_hears_nothing(site):

@@ -8,7 +8,8 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
-from documents import document_of
+from documents import document, document_of
+from documents import read as read_answer
 from page import ROOT, changes_of
 from passes import TRACES
 from referencing import Registry, Resource
@@ -20,7 +21,7 @@ from attnviz.core.layers import layered, split
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.answer import PARTS, drawn
-from attnviz.scene.document import MOST_UNASKED, document, heads_to_send, slopes
+from attnviz.scene.document import MOST_UNASKED, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
@@ -87,7 +88,7 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {draws}": json.loads(drawn(place, place.fitted(), draws, TAB, ["one more"]))
+        f"{name}: {draws}": read_answer(drawn(place, place.fitted(), draws, TAB, ["one more"]))
         for name, place in ANSWERED.items()
         for draws in PARTS
     }

@@ -5,6 +5,7 @@ from functools import lru_cache
 from random import Random
 
 import pytest
+from documents import document
 from hostile import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from test_scene import PARAMETERS
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import parse, query
-from attnviz.scene.document import document
 from attnviz.scene.fitting import pass_of
 from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Scene
 from attnviz.text.ids import ids

@@ -189,7 +189,9 @@ POSTS = {
     "random": b"\xff" * 1_000,
     "deep": b"[" * 100_000,
     "long": json.dumps({"acts": MARKER * 20_000}).encode(),
-    "no tab": json.dumps({"tab": MARKER, "name": "", "address": {}, "look": "", "draws": "pass", "acts": []}).encode(),
+    "no tab": json.dumps(
+        dict.fromkeys(("tab", "name", "look"), MARKER) | {"address": {}, "draws": "pass", "acts": [], "plans": []}
+    ).encode(),
 }
 
 

@@ -8,6 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from documents import document
 from hostile import CASES
 from page import ROOT, answer_of, opened, values, warnings
 from tab import at, expect
@@ -16,7 +17,6 @@ from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.models import MODELS
 from attnviz.scene.address import parse, query
-from attnviz.scene.document import document
 from attnviz.scene.words import swapped
 from attnviz.text import export
 

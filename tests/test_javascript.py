@@ -9,6 +9,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from documents import document
 from numerals import short
 from page import ROOT
 from passes import TRACES
@@ -16,7 +17,6 @@ from rules import said
 
 from attnviz.core.numerals import digits, tex
 from attnviz.scene.address import parse
-from attnviz.scene.document import document
 from attnviz.text.steps import ENTRIES
 from attnviz.ui.viewer.bundle import bundle
 

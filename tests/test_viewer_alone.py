@@ -505,12 +505,12 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
     page.evaluate("show({})")
     assert parameters(page)["step"] == "scaling"
     page.evaluate("show({ arrival: 9, where: { ...given.where, step: 'output' } })")
-    assert parameters(page)["step"] == "output"
+    becomes(page, lambda: parameters(page)["step"], "output")
 
 
 def test_what_the_address_has_wrong_is_mended_in_it(opened):
     page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
-    assert parameters(page) == {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"}
+    becomes(page, lambda: parameters(page), {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"})
 
 
 @pytest.mark.parametrize("step", ["softmax", "answer"])

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -56,6 +57,7 @@ def trace_of(settings: Settings) -> Trace:
         )
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
         .originating(Origin("drawn"))
+        .planned(replace(settings, seed=0))
     )
 
 

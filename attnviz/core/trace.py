@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,12 +34,16 @@ class Trace:
         The numbers that were set by hand, in that order.
     origin : Origin
         Where its parameters are from.
+    plan : hashable, optional
+        What decides all of the trace but its numbers: traces of one plan have the same stages, words and rules, and
+        the same is said of them. None where nobody says; that of a trace that was made from another one, too.
     """
 
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
     changes: tuple[Change, ...] = ()
     origin: Origin = GIVEN
+    plan: Hashable | None = None
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -86,7 +90,7 @@ class Trace:
         names = alone(self._by_name, number, enters=self[layered("q", number)].inputs[0])
         stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
-        return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
+        return Layer(number, self._with(stages=stages, origin=origin), {name: full for full, name in names.items()})
 
     @cached_property
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
@@ -224,7 +228,7 @@ class Trace:
                 if change.stage == stage.name:
                     stage = stage.with_cell(change.value, change.index)
             made[stage.name] = stage
-        return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
+        return self._with(stages=tuple(made.values()), changes=self.changes + changes)
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits a stage of this trace."""
@@ -235,35 +239,41 @@ class Trace:
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
-        return replace(
-            self,
-            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
+        return self._with(
+            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages)
         )
 
     def beginning_with(self, stages: Iterable[Stage]) -> Trace:
         """The trace with `stages` before it, in place of the given ones of the same names."""
         first = tuple(stages)
         names = {stage.name for stage in first}
-        return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
+        return self._with(stages=first + tuple(stage for stage in self.stages if stage.name not in names))
 
     def with_sources(self, recipes: Mapping[str, str]) -> Trace:
         """The trace, with where its given stages come from."""
-        return replace(
-            self,
+        return self._with(
             stages=tuple(
                 stage._replace(operation=Source(recipes[stage.name])) if stage.name in recipes else stage
                 for stage in self.stages
-            ),
+            )
         )
 
     def labelled(self, **labels: tuple[str, ...]) -> Trace:
         """The trace with other words along some of its axes."""
         named = {axis.replace("_", " "): words for axis, words in labels.items()}
-        return replace(self, labels={**self.labels, **named})
+        return self._with(labels={**self.labels, **named})
 
     def originating(self, origin: Origin) -> Trace:
         """The trace, with where its parameters are from."""
-        return replace(self, origin=origin)
+        return self._with(origin=origin)
+
+    def planned(self, plan: Hashable) -> Trace:
+        """The trace, with what decides all of it but its numbers."""
+        return replace(self, plan=plan)
+
+    def _with(self, **parts: object) -> Trace:
+        """The trace with other parts, of which the plan says nothing."""
+        return replace(self, plan=None, **parts)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from attnviz.core.settings import nearest
@@ -10,12 +10,12 @@ from attnviz.models import MODELS
 from attnviz.scene.acts import act
 from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
 from attnviz.scene.answers import ANSWERS
-from attnviz.scene.document import json_of
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.place import Place
 from attnviz.scene.scene import OWN
 from attnviz.scene.settings import settings
 from attnviz.scene.verdict import verdict
+from attnviz.scene.written import json_of
 from attnviz.text.code import coloured
 from attnviz.text.export import script
 from attnviz.text.movement import described
@@ -40,6 +40,8 @@ class Done:
         What the page shows of the scene, one of `PARTS`.
     acts : list of [name, message]
         What was done, one after the other; both may be anything.
+    plans : list of str
+        The plans that the browser has.
     """
 
     tab: str
@@ -48,6 +50,7 @@ class Done:
     look: dict[str, list[str]]
     draws: str
     acts: list[list]
+    plans: list[str]
 
 
 def answered(place: Place, done: Done) -> bytes:
@@ -61,10 +64,12 @@ def answered(place: Place, done: Done) -> bytes:
         for name, message in done.acts:
             act(place, name, message)
         fitted = place.fitted()
-    return drawn(place, fitted, done.draws, done.tab)
+    return drawn(place, fitted, done.draws, done.tab, plans=done.plans)
 
 
-def drawn(place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = ()) -> bytes:
+def drawn(
+    place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = (), *, plans: Collection[str] = ()
+) -> bytes:
     """The answer for a scene, as `ui/viewer/browser/answer.schema.json` says.
 
     Parameters
@@ -78,23 +83,26 @@ def drawn(place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[
         What stands for the person's tab.
     notices : sequence of str, optional
         What else is to be said of it.
+    plans : collection of str, optional
+        The plans that the browser has.
     """
     frame = json_of(framed(place, fitted, draws, tab, notices))
-    part = PARTS[draws](place, fitted, tab) if fitted.trace else b"null"
+    part = PARTS[draws](place, fitted, tab, plans) if fitted.trace else b"null"
     place.slopes_of = place.said = ""
     return frame[:-1] + f',"{draws}":'.encode() + part + b"}"
 
 
-def _pass(place: Place, fitted: Fitted, tab: str) -> bytes:
+def _pass(place: Place, fitted: Fitted, tab: str, plans: Collection[str]) -> bytes:
     """The document that a viewer shows."""
-    return ANSWERS.written(fitted, tab, asked=place.heads, slopes_of=place.slopes_of, arrival=place.arrivals)
+    asked = {"asked": place.heads, "slopes_of": place.slopes_of, "arrival": place.arrivals}
+    return ANSWERS.written(fitted, tab, **asked, plans=plans)
 
 
-def _audit(place: Place, fitted: Fitted, tab: str) -> bytes:
+def _audit(place: Place, fitted: Fitted, *_: object) -> bytes:
     return json_of(verdict(place, fitted))
 
 
-def _script(place: Place, fitted: Fitted, tab: str) -> bytes:
+def _script(place: Place, fitted: Fitted, *_: object) -> bytes:
     return json_of({"runs": coloured(script(fitted.trace))})
 
 
@@ -120,6 +128,7 @@ def framed(place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence
         "tab": tab,
         "name": place.name,
         "draws": draws,
+        "number": fitted.number,
         "settings": settings(scene, place.seed if scene.source == OWN else ""),
         "notices": [*notices, *said, *fitted.refused],
         "offer": offer,

@@ -23,13 +23,13 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene import document
+from attnviz.scene.document import Body, body, written
 from attnviz.scene.fitting import Fitted, pass_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Scene, of_model
 
@@ -67,7 +67,7 @@ class Answer:
     """A pass and its document, who brought it, who asked for it, and when it was last asked for."""
 
     original: Trace
-    body: bytes
+    body: Body
     bringer: str
     askers: set[str] = field(default_factory=set)
     used: int = 0
@@ -75,7 +75,7 @@ class Answer:
     @property
     def size(self) -> int:
         """How many bytes it needs, about."""
-        return len(self.body) + _n_bytes(self.original) + _OBJECTS
+        return len(self.body.numbers) + len(self.body.plan.parts) + _n_bytes(self.original) + _OBJECTS
 
 
 class Answers:
@@ -107,24 +107,36 @@ class Answers:
         return original
 
     def written(
-        self, fitted: Fitted, asker: str, *, asked: Sequence[int] = (), slopes_of: str = "", arrival: int = 0
+        self,
+        fitted: Fitted,
+        asker: str,
+        *,
+        asked: Sequence[int] = (),
+        slopes_of: str = "",
+        arrival: int = 0,
+        plans: Collection[str] = (),
     ) -> bytes:
         """The document of a scene as JSON (see `document`), for the session `asker`."""
         if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > LARGEST:
-            return document.written(fitted, asked=asked, slopes_of=slopes_of, arrival=arrival)
-        key = key_of(fitted.scene)
-        body = self._found(key, asker)
-        if body is None:
-            body = document.body(fitted)
-            self._offer(key, Answer(fitted.original, body, asker, {asker}))
-        return document.placed(body, fitted, arrival)
+            made = body(fitted, asked=asked, slopes_of=slopes_of)
+        else:
+            made = self._made(fitted, asker)
+        return written(made, fitted, arrival=arrival, plans=plans)
 
     @property
     def n_bytes(self) -> int:
         """How much is kept besides the closed set."""
         return sum(answer.size for answer in self._open().values())
 
-    def _found(self, key: Key, asker: str) -> bytes | None:
+    def _made(self, fitted: Fitted, asker: str) -> Body:
+        key = key_of(fitted.scene)
+        found = self._found(key, asker)
+        if found is None:
+            found = body(fitted)
+            self._offer(key, Answer(fitted.original, found, asker, {asker}))
+        return found
+
+    def _found(self, key: Key, asker: str) -> Body | None:
         with self._lock:
             answer = self._kept.get(key)
             if answer is None:

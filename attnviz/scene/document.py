@@ -1,9 +1,13 @@
-"""Documents: a scene and its pass as plain data, all that a viewer in a browser needs to show it."""
+"""Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
+
+`ui/viewer/browser/document.schema.json` says what a document holds. Of its parts
+those of the plan (`scene/plan`) are left out where a browser has them.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
@@ -11,25 +15,37 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.fitting import Fitted
+from attnviz.scene.plan import Plan, plan_of
 from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.start import selected, start
 from attnviz.scene.words import n_typed
+from attnviz.scene.written import json_of
 from attnviz.text import movement
-from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
-from attnviz.views import palette
-from attnviz.views.map import arrows, columns
 from attnviz.views.model import model_data
 from attnviz.views.scales import limits
-from attnviz.views.stages import stages, values
-from attnviz.views.steps import step_data
+from attnviz.views.stages import numbers, values
 
 MOST_UNASKED = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
 MOST = 4_000_000  # bytes of numbers in one document
 
 
-def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", arrival: int = 0) -> dict:
-    """The scene as JSON can write it; `ui/viewer/browser/document.schema.json` says what it holds.
+class Body(NamedTuple):
+    """All of a document but where one looks, and when one arrived: the same for all who look at a pass.
+
+    Attributes
+    ----------
+    plan : Plan
+    numbers : bytes
+        What is not in the plan, as JSON.
+    """
+
+    plan: Plan
+    numbers: bytes
+
+
+def body(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "") -> Body:
+    """The body of a document.
 
     Parameters
     ----------
@@ -39,55 +55,38 @@ def document(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "", 
         The heads that were asked for, the latest last: of a pass too large to be sent at once these are sent.
     slopes_of : str, optional
         The address of a cell whose slopes are to be sent.
+    """
+    return Body(plan_of(fitted.trace), json_of(_numbers(fitted, asked, slopes_of)))
+
+
+def written(body: Body, fitted: Fitted, *, arrival: int = 0, plans: Collection[str] = ()) -> bytes:
+    """The document that has such a body.
+
+    Parameters
+    ----------
+    body : Body
+    fitted : Fitted
+        The scene, which says where one looks.
     arrival : int
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
+    plans : collection of str
+        The names of plans whose parts the browser has.
     """
-    return _body(fitted, asked, slopes_of) | _place(fitted, arrival)
+    plan, numbers = body
+    parts = b"null" if plan.name in plans else plan.parts
+    named = b'{"plan":{"name":"%s","parts":%s},' % (plan.name.encode(), parts)
+    place = json_of({"where": where(fitted.scene, fitted.trace), "arrival": arrival})
+    return b"".join((named, place[1:-1], b",", numbers[1:]))
 
 
-def written(fitted: Fitted, **asked: object) -> bytes:
-    """The document as JSON."""
-    return json_of(document(fitted, **asked))
-
-
-def body(fitted: Fitted) -> bytes:
-    """All of it but where one looks, and when one arrived: the same for all who look at a pass."""
-    return json_of(_body(fitted))
-
-
-def placed(body: bytes, fitted: Fitted, arrival: int) -> bytes:
-    """The document that such a body is of."""
-    return json_of(_place(fitted, arrival))[:-1] + b"," + body[1:]
-
-
-def json_of(data: dict) -> bytes:
-    """Data as JSON that every browser reads."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-
-def _place(fitted: Fitted, arrival: int) -> dict:
-    return {"where": where(fitted.scene, fitted.trace), "arrival": arrival}
-
-
-def _body(fitted: Fitted, asked: Sequence[int] = (), slopes_of: str = "") -> dict:
+def _numbers(fitted: Fitted, asked: Sequence[int], slopes_of: str) -> dict:
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
-    steps = steps_of(trace)
-    places = columns(trace, steps)
     heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MOST if asked else MOST_UNASKED)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
-        "stages": stages(trace, limits(trace, steps), heads),
-        "steps": [step_data(trace, step) for step in steps],
-        "nearest": nearest(trace),
-        "map": {
-            "columns": [
-                {"step": step.id, "title": step.title, "layer": step.layer, "stages": places[step.id]} for step in steps
-            ],
-            "arrows": arrows(trace, [name for names in places.values() for name in names]),
-        },
-        "words": _words(trace) | {"typed": n_typed(scene)},
+        "stages": numbers(trace, limits(trace, steps_of(trace)), heads),
+        "words": {"typed": n_typed(scene)},
         "model": model_data(trace, _training(scene)),
-        "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
         "start": vars(start(trace)),
         "changes": [
             {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
@@ -144,11 +143,6 @@ def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[i
 
 
 _BYTES = 8 * 4 / 3  # of a number: float64 as base64
-
-
-def _words(trace: Trace) -> dict:
-    labels = {axis.name: list(axis.labels) for axis in trace.layers[0].trace.axes("scores")}
-    return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace}
 
 
 def _training(scene: Scene) -> dict | None:

@@ -32,6 +32,8 @@ class Fitted:
         One sentence for each part that was brought inside the pass: the rule, what came, what is shown.
     refused : tuple of str
         One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
+    number : int
+        Larger than that of every earlier scene of the same place.
     """
 
     scene: Scene
@@ -39,6 +41,7 @@ class Fitted:
     trace: Trace | None
     notices: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
+    number: int = 0
 
 
 def pass_of(scene: Scene) -> Trace:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import count
 
 from attnviz.analysis.audit import Audit
 from attnviz.scene.address import LOOKED_AT
-from attnviz.scene.answers import ANSWERS, key_of
+from attnviz.scene.answers import ANSWERS, Key
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 
@@ -37,6 +38,8 @@ class Place:
         A sentence that is part of the next answer.
     address : dict of str to str or None
         The parameters that the browser's address has, or lacks, since the last answer.
+    audit : tuple of Key and Audit or None
+        What decides the pass that was audited last because somebody asked for it (`pass_key`), and what was found.
     """
 
     name: str
@@ -48,17 +51,22 @@ class Place:
     slopes_of: str = ""
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
+    audit: tuple[Key, Audit] | None = None
     _made: dict[Scene, Fitted] | None = None
-    _audit: tuple[tuple, Audit] | None = None
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def number(self) -> int:
+        """The number of a scene that is read after this: runs and acts may be answered at the same time."""
+        return next(self._numbers)
 
     def fitted(self) -> Fitted:
         """The scene beside its pass."""
-        if self._made is None:
-            return fit(self.scene, ANSWERS.original)
-        if self.scene not in self._made:
-            self._made.clear()
-            self._made[self.scene] = fit(self.scene, ANSWERS.original)
-        return self._made[self.scene]
+        number, scene, made = self.number(), self.scene, self._made
+        fitted = (made or {}).get(scene) or fit(scene, ANSWERS.original)
+        if made is not None:
+            made.clear()
+            made[scene] = fitted
+        return replace(fitted, number=number)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -68,20 +76,6 @@ class Place:
             yield
         finally:
             self._made = None
-
-    @property
-    def of_pass(self) -> tuple:
-        """What decides the pass, numbers set by hand among it."""
-        return (key_of(self.scene), self.scene.changes)
-
-    @property
-    def audit(self) -> Audit | None:
-        """The audit of the pass, if that was asked for and no other was since."""
-        return self._audit[1] if self._audit and self._audit[0] == self.of_pass else None
-
-    @audit.setter
-    def audit(self, found: Audit) -> None:
-        self._audit = (self.of_pass, found)
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""

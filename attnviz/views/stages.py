@@ -17,9 +17,14 @@ HIDES = ("masked", "attention")
 """Stages in which the cells of hidden keys are drawn as hidden."""
 
 
-def stages(trace: Trace, limits: Mapping[str, float], heads: Collection[int]) -> dict[str, dict]:
-    """Every stage by its name, in the order of the pass; of those with heads the numbers of `heads` alone."""
-    return {stage.name: _stage(trace, stage, limits[stage.name], heads) for stage in trace.stages}
+def stages(trace: Trace) -> dict[str, dict]:
+    """What every stage is, by its name, in the order of the pass: all of it but its numbers."""
+    return {stage.name: _stage(trace, stage) for stage in trace.stages}
+
+
+def numbers(trace: Trace, limits: Mapping[str, float], heads: Collection[int]) -> dict[str, dict]:
+    """The numbers of every stage, and where they are from; of those with heads the numbers of `heads` alone."""
+    return {stage.name: _numbers(trace, stage, limits[stage.name], heads) for stage in trace.stages}
 
 
 def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
@@ -27,7 +32,7 @@ def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
     return chunks(stage.value, by_head=stage.axes[0] == "head", heads=heads)
 
 
-def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> dict:
+def _stage(trace: Trace, stage: Stage) -> dict:
     said = entry(stage.name)
     rule = trace.rule(stage.name)
     return {
@@ -41,14 +46,20 @@ def _stage(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> 
             {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}
             for axis in trace.axes(stage.name)
         ],
+        "hiddenBy": _hidden_by(trace, stage.name),
+        "rule": None if rule is None else _rule(stage, rule),
+        "stories": [[story.when, story.text] for story in stories_of(trace, stage.name)],
+    }
+
+
+def _numbers(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> dict:
+    rule = trace.rule(stage.name)
+    return {
         "limit": limit,
         "values": values(stage, heads),
         "overridden": sorted(_run(index, stage.shape) for index in stage.overridden),
-        "hiddenBy": _hidden_by(trace, stage.name),
         "recipe": stage.operation.recipe if stage.is_given else "",
-        "rule": None if rule is None else _rule(stage, rule, heads),
-        "stories": [[story.when, story.text] for story in stories_of(trace, stage.name)],
-    }
+    } | ({} if rule is None else {"rule": {"arrays": _arrays(rule, heads)}})
 
 
 def _run(index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
@@ -68,20 +79,23 @@ def _scale(stage: Stage) -> str:
     return "signed" if named == "flag" and stage.value.dtype != bool else named
 
 
-def _rule(stage: Stage, rule: Rule, heads: Collection[int]) -> dict:
+def _rule(stage: Stage, rule: Rule) -> dict:
     def slot(of: Slot) -> list[str]:
         source = stage.inputs[of.source] if isinstance(of.source, int) else of.source or stage.name
         return [source, of.pattern]
 
-    patterns = {of.source: of.pattern for of in (*rule.slots.values(), *([rule.case] if rule.case else []))}
     return {
         "result": rule.result,
         "sizes": rule.sizes,
         "slots": {name: slot(of) for name, of in rule.slots.items()},
         "case": slot(rule.case) if rule.case else None,
-        "arrays": {
-            name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
-            for name, array in rule.arrays.items()
-        },
         "variants": [vars(each) | {"lines": [vars(line) for line in each.lines]} for each in rule.variants],
+    }
+
+
+def _arrays(rule: Rule, heads: Collection[int]) -> dict[str, dict]:
+    patterns = {of.source: of.pattern for of in (*rule.slots.values(), *([rule.case] if rule.case else []))}
+    return {
+        name: {"values": chunks(array, by_head=patterns[name].startswith("h"), heads=heads)}
+        for name, array in rule.arrays.items()
     }

@@ -1,22 +1,32 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { makePlans } from "../../attnviz/ui/viewer/browser/plans.js";
 import { postTo } from "../../attnviz/ui/viewer/browser/post.js";
 
 // What becomes of a message where the server, if it is there, answers with that.
-function answered(t, status, text = "{}") {
+function answered(t, status, text = "{}", plans = makePlans()) {
   const asked = [];
   t.mock.method(globalThis, "fetch", (...request) => {
     asked.push(request);
     return status ? Promise.resolve(new Response(text, { status })) : Promise.reject(new TypeError("Failed to fetch"));
   });
-  return { asked, answer: postTo("http://a.test/acts")({ acts: [["mask", "causal"]] }) };
+  return { asked, answer: postTo("http://a.test/acts", plans)({ acts: [["mask", "causal"]] }) };
 }
 
 test("what was done is posted as JSON, and the answer is read", async (t) => {
   const { asked, answer } = answered(t, 200, '{"notices": ["a"]}');
   assert.deepEqual(await answer, { notices: ["a"] });
   const [[url, { method, body }]] = asked;
-  assert.deepEqual([url, method, JSON.parse(body)], ["http://a.test/acts", "POST", { acts: [["mask", "causal"]] }]);
+  assert.deepEqual([url, method, JSON.parse(body)], ["http://a.test/acts", "POST", { acts: [["mask", "causal"]], plans: [] }]);
+});
+
+test("the server is told which plans are here, and asked again by who lacks the parts of one", async (t) => {
+  const plans = makePlans(), sent = (plan) => JSON.stringify({ pass: { plan, words: { typed: 2 } } });
+  await answered(t, 200, sent({ name: "a", parts: { words: { query: ["cat"] } } }), plans).answer;
+  const { asked, answer } = answered(t, 200, sent({ name: "a", parts: null }), plans);
+  assert.deepEqual(await answer, { pass: { words: { query: ["cat"], typed: 2 } } });
+  assert.deepEqual(JSON.parse(asked[0][1].body).plans, ["a"]);
+  assert.equal(await answered(t, 200, sent({ name: "b", parts: null }), plans).answer, null);
 });
 
 test("a server that is away, busy or knows no such tab yet has no answer now, nor has half an answer", async (t) => {

@@ -7,7 +7,9 @@ function told({ draws = "pass" } = {}) {
   const asked = [], shown = [], answers = [];
   const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
   const server = makeServer({ post, look: () => "?step=mask" });
-  const answerOf = (seed, drawn = draws) => ({ tab: "t", name: "", address: { seed }, draws: drawn });
+  const numbers = [...Array(20).keys()].values();
+  const answerOf = (seed, drawn = draws, { tab = "t", number = numbers.next().value } = {}) =>
+    ({ tab, name: "", number, address: { seed }, draws: drawn });
   const draw = (answer, isDone) => {
     const { address, notices } = answer;
     answers.push(answer);
@@ -17,7 +19,7 @@ function told({ draws = "pass" } = {}) {
     asked.at(-1).answer(what);
     await new Promise(setImmediate);
   };
-  return { server, asked, shown, answers, answerOf, say, run: (seed, drawn = draws) => server.given(answerOf(seed, drawn), draw) };
+  return { server, asked, shown, answers, answerOf, say, run: (seed, ...more) => server.given(answerOf(seed, ...more), draw) };
 }
 
 const actsOf = (asked) => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
@@ -99,7 +101,7 @@ test("what can't be done is said, and what is shown stays", async () => {
   asked[0].fail(new Error("The server could not do that."));
   await new Promise(setImmediate);
   assert.deepEqual(actsOf(asked), ["swap a", "mute b"], "and it is not asked again");
-  assert.deepEqual(answers[1], { ...answerOf(1), notices: ["The server could not do that."] });
+  assert.deepEqual(answers[1], { ...answers[0], notices: ["The server could not do that."] });
   assert.deepEqual(asked[1].address, { seed: 1 });
   await say(answerOf(2));
   assert.deepEqual(shown, ["run 1", "The server could not do that.", "done 2"]);
@@ -172,4 +174,56 @@ test("what is on its way as one goes to a page that draws something else is show
     await say(answerOf(2, other));
     assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
   }
+});
+
+test("a run that was slower than what was done after it isn't shown, and the next is done to what was", async () => {
+  for (const draws of ["pass", "audit"]) {
+    const { server, asked, shown, answerOf, say, run } = told();
+    run(1);
+    server.act("swap", "a");
+    await say(answerOf(4, "pass", { number: 4 }));
+    for (const number of [2, 3]) run(number, draws, { number });
+    server.act("mute", "b");
+    assert.deepEqual([asked[1].address, asked[1].draws], [{ seed: 4 }, draws]);
+    await say(answerOf(4, draws, { number: 5 }));
+    await say(answerOf(6, draws, { number: 6 }));
+    assert.deepEqual(actsOf(asked), ["swap a", "nothing true", "nothing true, mute b"]);
+    assert.deepEqual(shown, ["run 1", "done 4", "done 4", "done 6"]);
+    run(7, draws, { number: 7 });
+    assert.equal(shown.at(-1), "run 7");
+  }
+});
+
+test("the numbers of a process that takes over begin anew", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1, "pass", { number: 8 });
+  run(2, "pass", { tab: "other", number: 1 });
+  server.act("swap", "a");
+  await say(answerOf(3, "pass", { tab: "other", number: 2 }));
+  run(4, "pass", { tab: "other", number: 3 });
+  assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1", "run 2", "done 3", "run 4"]]);
+});
+
+test("a slow run is no sign of where Back has led: nothing is asked until that is shown", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  await say(answerOf(3, "pass", { number: 3 }));
+  server.forget();
+  run(2, "pass", { number: 2 });
+  assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1", "done 3"]]);
+  run(1, "pass", { number: 4 });
+  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 1 }]);
+});
+
+test("an answer for a page that has gone counts for a slow run of the page that has come", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  run(1, "audit", { number: 2 });
+  await say(answerOf(4, "pass", { number: 4 }));
+  run(3, "audit", { number: 3 });
+  await say(answerOf(4, "audit", { number: 5 }));
+  assert.deepEqual(asked.slice(1).map(({ address }) => address), [{ seed: 4 }, { seed: 4 }]);
+  assert.deepEqual(shown, ["run 1", "run 1", "done 4"]);
 });

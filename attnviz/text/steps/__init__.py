@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from attnviz.core.layers import split
-from attnviz.core.once import once
+from attnviz.core.once import once_for_a_plan
 from attnviz.core.trace import Layer, Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
@@ -55,7 +55,7 @@ def full_title(name: str) -> str:
     return entry(name).title + (f" of layer {layer}" if layer else "")
 
 
-@once
+@once_for_a_plan
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for; those of a layer once for each, with its number in their ids.
 

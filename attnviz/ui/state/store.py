@@ -91,6 +91,7 @@ def read() -> Shown:
         st.session_state[_BROUGHT] = arrival.brought()
         fitted = parse(written, ANSWERS.original)
         place = _arrived(places, fitted.scene, here)
+        fitted = replace(fitted, number=place.number())
     else:
         place = places[""]
         if st.session_state[_PAGE] == here and place.told == place.arrivals:

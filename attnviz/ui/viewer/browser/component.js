@@ -2,11 +2,12 @@
 // it imports as one text (../script.py).
 import { addressOf } from "./history.js";
 import { mountPage } from "./page.js";
+import { makePlans } from "./plans.js";
 import { postTo } from "./post.js";
 import { makeServer } from "./server.js";
 
-const pages = new WeakMap(); // root -> {page, data}: its page and what it was given last
-const text = new TextDecoder();
+const pages = new WeakMap(); // root -> its page
+const text = new TextDecoder(), plans = makePlans();
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 const servers = new Map(); // name of a scene -> what tells the server of it
 const apart = new Map(); // name of a scene -> {page, outlet}: the page whose view stands in another root, and that root
@@ -15,17 +16,18 @@ let left = null;
 export default function ({ data, parentElement, setTriggerValue }, site) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join(data.name, { outlet: root });
-  const answer = JSON.parse(text.decode(data)), address = addressOf(window);
+  const address = addressOf(window), answer = plans.whole(JSON.parse(text.decode(data)));
   const host = () => ({ server: serverOf(answer.name, site, address), address, run: (what) => setTriggerValue("run", what) });
-  const page = pages.get(root)?.page ?? mountPage(root, host(), left);
-  pages.set(root, { page, data });
+  const page = pages.get(root) ?? mountPage(root, host(), left);
+  pages.set(root, page);
   if (answer.draws === "pass") page.stand(root);
   else join(answer.name, { page });
   page.given(answer);
   return () => {
-    if (pages.get(root)?.data !== data) return; // Streamlit ends a call that came late, too: the page has a newer one
+    // Streamlit ends each call that the next run overtakes, before it makes the next: a page that ended with it would be
+    // away meanwhile, and Back and the keyboard's focus with it. One that has gone stands nowhere.
+    if (root.isConnected || !pages.delete(root)) return;
     left = page.end();
-    pages.delete(root);
   };
 }
 
@@ -38,7 +40,7 @@ function join(name, part) {
 
 function serverOf(name, site, address) {
   if (!servers.has(name)) {
-    const server = makeServer({ post: postTo(new URL("acts", site)), look: address.read });
+    const server = makeServer({ post: postTo(new URL("acts", site), plans), look: address.read });
     address.onArrival(server.forget);
     servers.set(name, server);
   }

@@ -39,7 +39,11 @@ export function makeHeads(tools) {
       build(name, heads);
       const { colours } = look;
       buttons.forEach((button, head) => {
-        if (drawn?.pass !== look.pass || drawn.colours !== colours) button.thumb.draw(headOf(look.pass, name, head), buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 }, colours);
+        if (drawn?.pass !== look.pass || drawn.colours !== colours) {
+          const alone = headOf(look.pass, name, head);
+          button.thumb.resize(alone, buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 });
+          button.thumb.draw(alone, colours);
+        }
         button.setAttribute("aria-checked", head === where.cell.head);
       });
       reach(buttons, buttons[where.cell.head]);

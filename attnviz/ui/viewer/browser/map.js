@@ -1,6 +1,7 @@
 // The map: the row of steps, as a diagram of the pass. The present step is lit, a click leads to another.
 import { makeDiagram } from "./diagram.js";
 import { element } from "./element.js";
+import { later } from "./later.js";
 import { folded } from "./layers.js";
 import { reach, rove } from "./roving.js";
 import { stepAt } from "./state.js";
@@ -49,14 +50,17 @@ export function makeMap(tools) {
       const width = isLayered ? widthIn(breadth) : WIDTH;
       const areAsLarge = diagram.thumbs().map((thumb) => {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
-        return thumb.draw(pass, { width, height, largest: 7 }, colours);
-      });
-      if (isMoved || !areAsLarge.every(Boolean)) diagram.connect();
+        return thumb.resize(pass, { width, height, largest: 7 });
+      }).every(Boolean);
+      if (isMoved || !areAsLarge) diagram.connect();
+      if (areAsLarge) later(drawThumbs); // what one asked for is not in them
+      else drawThumbs();
     }
     if (isMoved || drawn.step !== where.step) show(current);
     drawn = { pass, colours, breadth, step: where.step };
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
   };
+  const drawThumbs = () => { for (const thumb of diagram.thumbs()) thumb.draw(shown.pass, shown.colours); };
   const show = (button) => {
     if (button) box.scrollLeft = button.offsetLeft - (box.clientWidth - button.offsetWidth) / 2;
   };

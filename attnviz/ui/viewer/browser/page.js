@@ -2,10 +2,12 @@
 import { mountAudit } from "./audit.js";
 import { makeBanner } from "./banner.js";
 import { element } from "./element.js";
+import { later } from "./later.js";
 import { makeNotices } from "./notices.js";
 import { mountScript } from "./script.js";
 import { makeSettings } from "./settings.js";
 import { mount } from "./viewer.js";
+import { makeWaiting } from "./waiting.js";
 
 const VIEWS = { pass: { mount, style: "viewer" }, audit: { mount: mountAudit, style: "audit" }, script: { mount: mountScript, style: "script" } };
 
@@ -13,16 +15,13 @@ const VIEWS = { pass: { mount, style: "viewer" }, audit: { mount: mountAudit, st
 // `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
 export function mountPage(root, { server, address, run }, left = null) {
   let view = null;
-  const tellBusy = () => {
-    for (const each of [root, box]) each.ariaBusy = server.isWaiting;
-  };
   const act = (name, message) => {
     server.act(name, message);
-    tellBusy();
+    wait(server.isWaiting);
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // one has gone to another page
-    if (isDone && !answer.name) address.move(answer.address); // which is that of the one scene without a name
+    if (isDone && !answer.name) later(() => address.move(answer.address)); // which is that of the one scene without a name
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     banner.update(answer);
@@ -34,9 +33,10 @@ export function mountPage(root, { server, address, run }, left = null) {
       view ??= VIEWS[draws].mount(box, { send: act, address, run }, left);
       view.show(shown);
     }
-    tellBusy();
+    later(() => wait(server.isWaiting));
   };
   const settings = makeSettings(act), notices = makeNotices(act), banner = makeBanner(act, run), box = element("div", "view");
+  const wait = makeWaiting(root, box);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
     given: (answer) => server.given(answer, show),

@@ -3,13 +3,13 @@
 const LATER = [404, 429, 502, 503, 504]; // it doesn't know this tab yet, has too much to do, or isn't there
 
 // Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never
-// will have one.
-export function postTo(url) {
+// will have one. `plans` are those that the browser has (plans.js).
+export function postTo(url, plans) {
   return async (message) => {
-    const response = await send(url, message);
+    const response = await send(url, { ...message, plans: plans.names });
     if (!response || LATER.includes(response.status)) return null;
     if (!response.ok) throw new Error(`The server could not do that (${response.status}). Try something else, or reload the page.`);
-    return response.json().catch(() => null); // half an answer
+    return response.json().then(plans.whole).catch(() => null); // half an answer
   };
 }
 

@@ -12,6 +12,8 @@ const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is
 export function makeServer({ post, look }) {
   let given = null, show = null, queue = [], timer = null, isAway = false;
   let asked = null; // {isForgotten} of what is on its way
+  // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
+  const isLate = ({ tab, number }) => given?.tab === tab && number < given.number;
   // It will never be done: what is shown stays, with a sentence on that.
   const refused = ({ message }) => ({ ...given, notices: [message] });
   const again = (ms) => {
@@ -33,7 +35,7 @@ export function makeServer({ post, look }) {
       queue.unshift(...acts);
       again(PATIENCE);
     } else if (draws !== given.draws) { // a page that draws something else has come meanwhile: it needs an answer of its own
-      given = { ...given, address: answer.address };
+      given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
       flush();
     } else {
@@ -52,10 +54,15 @@ export function makeServer({ post, look }) {
     // The answer of a run of the page: on a visit, after Back, and from a process that has taken over. From now on
     // draw(answer, isDone) shows them, to what was done here too.
     given: (answer, draw) => {
-      given = answer;
       show = draw;
-      isAway = false;
-      show(answer, false);
+      if (isLate(answer)) {
+        given = { ...answer, address: given.address, number: given.number };
+        queue.unshift(NOTHING);
+      } else {
+        given = answer;
+        isAway = false;
+        show(answer, false);
+      }
       flush();
     },
     // Back leads elsewhere: nothing is done until that is shown. What is on its way is done there all the same, so that

@@ -19,16 +19,18 @@ export function makeThumb(name) {
   return {
     name, element: box, canvas,
     get tiled() { return tiled; },
-    // Draws the stage as large as `room` allows. `strengths` (flat) say how strongly each number is drawn, if not all alike.
-    // Returns whether it is as large as before.
-    draw(pass, room, colours, strengths) {
+    // Makes it as large as `room` allows. Returns whether it is as large as before.
+    resize(pass, room) {
       const before = tiled;
       tiled = tiling(pass.stages.get(name), room);
       Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
+      return before?.width === tiled.width && before.height === tiled.height;
+    },
+    // Draws the stage. `strengths` (flat) say how strongly each number is drawn, if not all alike.
+    draw(pass, colours, strengths) {
       const colourAt = paintOf(pass, name, colours, strengths);
       drawTiles(canvas, tiled, pass.stages.get(name), colourAt);
       if (strengths && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), strengths, colourAt);
-      return before?.width === tiled.width && before.height === tiled.height;
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;

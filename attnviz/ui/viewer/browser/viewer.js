@@ -6,6 +6,7 @@ import { coloursOf } from "./colour.js";
 import { element } from "./element.js";
 import { makeErrands } from "./errand.js";
 import { makeHeads } from "./heads.js";
+import { later } from "./later.js";
 import { makeLesson } from "./lesson.js";
 import { lookAt } from "./looks.js";
 import { makeMap } from "./map.js";
@@ -110,7 +111,7 @@ export function mount(root, host, left = null) {
       pass = readPass(document);
       errands.answered(pass);
       arrive(known?.document.arrival === document.arrival ? carried(known, document) : document.where);
-      write(false); // what could not be read in it is mended, and what a late run has written of it
+      later(() => write(false)); // what could not be read in it is mended, and what a late run has written of it
       render();
     },
     end: () => {

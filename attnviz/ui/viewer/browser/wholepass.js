@@ -86,7 +86,8 @@ export function makeWholePass(tools) {
       for (const thumb of diagram.thumbs()) {
         const isAside = thumb.element.parentNode.classList.contains("aside");
         const room = { width, height: high / thumb.beside - (isAside ? GAP : over), largest: isPresented ? 48 : 24 };
-        thumb.draw(pass, room, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
+        thumb.resize(pass, room);
+        thumb.draw(pass, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
       }
     };
     let width = (diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17;

@@ -1,0 +1,34 @@
+// Plans: what a pass is but for its numbers. The server sends the parts of each once, and after that its name.
+
+const MOST = 8; // plans that the server is told of
+const KEPT = 2 * MOST; // it may have been told of one just before others came
+
+// Returns {names, whole(answer)}: the plans that are here, and an answer with its pass as document.schema.json has it.
+export function makePlans() {
+  const kept = new Map(); // name -> parts; the one that came last is the last
+  const partsOf = ({ name, parts }) => {
+    const found = parts ?? kept.get(name);
+    if (!found) throw new Error(`The plan ${name} is not here.`);
+    kept.delete(name);
+    kept.set(name, found);
+    if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    return found;
+  };
+  return {
+    get names() { return [...kept.keys()].slice(-MOST); },
+    whole: (answer) => {
+      if (!answer.pass) return answer;
+      const { plan, ...rest } = answer.pass;
+      return { ...answer, pass: merged(partsOf(plan), rest) };
+    },
+  };
+}
+
+function merged(one, other) {
+  const shared = Object.keys(other).filter((name) => isObject(one[name]) && isObject(other[name]));
+  return { ...one, ...other, ...Object.fromEntries(shared.map((name) => [name, merged(one[name], other[name])])) };
+}
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,110 @@
+"""Plans: what a pass is but for its numbers, made once for all passes that are alike, and sent once to each browser."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from documents import whole
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from passes import TRACES
+from posts import new_tab, post, said
+
+from attnviz import Settings, trace_of
+from attnviz.core.once import PLANS, once_for_a_plan
+from attnviz.core.origin import Origin
+from attnviz.core.settings import CHOICES
+from attnviz.scene.plan import _parts, plan_of
+from attnviz.text.ids import nearest
+from attnviz.text.steps import steps_of
+
+SETTINGS = st.builds(
+    Settings,
+    sentence=st.sampled_from(["the cat sat", "a", "a a b", "“x” <b> é"]),
+    context=st.sampled_from([None, "der Hund"]),
+    d_model=st.sampled_from([4, 8]),
+    n_heads=st.sampled_from([1, 2]),
+    mask_size=st.integers(0, 4),
+    scaled=st.booleans(),
+    **{name: st.sampled_from(options) for name, options in CHOICES.items()},
+)
+
+
+def unplanned(trace):
+    """The same, of which nothing is said but what follows from it alone."""
+    return trace.originating(trace.origin)
+
+
+@settings(max_examples=40)
+@given(SETTINGS, st.integers(0, 2**32 - 1))
+def test_passes_of_one_plan_say_the_same_whatever_their_numbers_are(asked, seed):
+    one, other = trace_of(asked), trace_of(replace(asked, seed=seed))
+    assert one.plan == other.plan
+    assert plan_of(one).parts == plan_of(unplanned(other)).parts
+    assert steps_of(one) == steps_of(unplanned(other))
+    assert nearest(one) == nearest(unplanned(other))
+
+
+@settings(max_examples=40)
+@given(SETTINGS, SETTINGS)
+def test_plans_of_one_name_have_the_same_parts(one, other):
+    plans = [plan_of(trace_of(each)) for each in (one, other)]
+    assert (plans[0].name == plans[1].name) is (plans[0].parts == plans[1].parts)
+
+
+def test_no_number_of_a_pass_is_in_its_plan():
+    for name, trace in TRACES.items():
+        parts = _parts(trace)
+        for stage in parts["stages"].values():
+            assert {"values", "limit", "overridden", "recipe"}.isdisjoint(stage), name
+            assert "arrays" not in (stage["rule"] or {}), name
+
+
+CHANGED = {
+    "a change": lambda trace: trace.with_change("attention", (0, 1, 1), 1.0),
+    "other numbers": lambda trace: trace.with_values({"q": trace["q"].value * 2}),
+    "other words": lambda trace: trace.labelled(query=("a", "b", "c")),
+    "another origin": lambda trace: trace.originating(Origin("learnt")),
+    "other sources": lambda trace: trace.with_sources({"w_q": "chosen"}),
+    "other stages before it": lambda trace: trace.beginning_with(trace.stages[:1]),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_the_plan_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
+    assert CHANGED[name](trace_of(Settings("the cat sat"))).plan is None
+
+
+def test_what_is_said_of_a_plan_is_worked_out_once_and_kept_for_a_few():
+    asked = []
+    ask = once_for_a_plan(lambda trace: asked.append(trace.plan) or trace.plan)
+    sizes = range(1, PLANS + 2)
+    for size in (1, 1, *sizes):
+        for seed in (1, 2):
+            trace = trace_of(Settings("a", mask_size=size % 60, d_model=2, n_heads=1, seed=seed))
+            assert ask(trace) == trace.plan
+    assert len(asked) == len(sizes)
+    ask(trace_of(Settings("a", mask_size=1, d_model=2, n_heads=1)))
+    assert len(asked) == len(sizes) + 1, "the first was let go"
+
+
+def test_a_trace_without_a_plan_keeps_what_is_said_of_it_alone():
+    asked = []
+    ask = once_for_a_plan(lambda trace: asked.append(trace) or len(asked))
+    one, other = (unplanned(trace_of(Settings("a b"))) for _ in range(2))
+    assert [ask(one), ask(other), ask(one)] == [1, 2, 1]
+
+
+def test_a_browser_is_sent_the_parts_of_a_plan_until_it_has_them():
+    tab = new_tab()
+
+    def answered(act, plans):
+        return json.loads(post(said(tab, (act, True), plans=plans)).text)["pass"]
+
+    first = answered("nothing", [])
+    name = first["plan"]["name"]
+    assert whole(answered("nothing", ["0" * 16])) == whole(first)
+    second = answered("another_seed", ["0" * 16, name])
+    assert second["plan"] == {"name": name, "parts": None}
+    assert second["stages"]["q"]["values"] != first["stages"]["q"]["values"]
+    assert whole(second | {"plan": first["plan"]}) == whole(answered("nothing", []))
