@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.scene.address import parse
-from attnviz.scene.answer import Done, answered
+from attnviz.scene.answer import PARTS, Done, answered
 from attnviz.scene.place import Place
 from attnviz.server.acts import MOST
 from attnviz.text import export
@@ -47,6 +47,8 @@ ACTS: dict[str, list[list]] = {
     f"{MOST} numbers by hand": [["change", CELL | {"cell": f"scores[1,1,{n + 1}]"}] for n in range(MOST)],
     f"{MOST} seeds and numbers in turns": [["another_seed", True], ["change", CELL]] * (MOST // 2),
 }
+OF_ALL_PAGES = ("another sentence", "another seed", f"{MOST} seeds and numbers in turns")
+"""Acts that are done on the pages of the audit and of the script too."""
 LETTERS = " ".join("abcdefgh"[n % 8] for n in range(15))
 
 
@@ -66,6 +68,7 @@ def costly() -> dict[str, dict[str, str]]:
         found[model] = {"model": model, "sentence": text.strip(), "checkpoint": "1"}
     by_hand = {"model": "by-hand", "sentence": "abcd" * 3}
     found["by hand, changed"] = by_hand | {"changes": first_of(parse(by_hand).trace.stages)}
+    found["as many terms as are audited unasked"] = {"sentence": "w " * 26}
     found["many marks"] = {"sentence": "a" + "\u0301\u0316" * (MAX_CHARACTERS // 2 - 1)}
     found["no words of a model"] = {"model": "who-is-it", "sentence": "\u4e2d" * MAX_CHARACTERS}
     found["long values"] = dict.fromkeys(
@@ -137,13 +140,15 @@ def downloads(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost,
 def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
     """Each act, and the most of them that one request may hold, at the address where it costs most."""
     for name, done in ACTS.items():
-        yield name, *costliest({each: lambda a=a, done=done: answer(a, done) for each, a in addresses.items()})
+        for draws in PARTS if name in OF_ALL_PAGES else ("pass",):
+            tasks = {each: lambda a=a, done=done, draws=draws: answer(a, done, draws) for each, a in addresses.items()}
+            yield f"{name}: {draws}", *costliest(tasks)
 
 
-def answer(address: dict[str, str], done: list[list]) -> int:
+def answer(address: dict[str, str], done: list[list], draws: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
     place = Place("", parse(address).scene)
-    return len(answered(place, Done("", "", place.address, {}, True, done, [])))
+    return len(answered(place, Done("", "", place.address, {}, draws, done, [])))
 
 
 def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:

@@ -15,6 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from attnviz.server import acts as server
 from benchmarks import largest
 from benchmarks.connection import Connection
+from benchmarks.protocol import trigger
 from benchmarks.visitor import ACTS, Visitor
 
 Flood = Callable[[str], Awaitable[None]]
@@ -69,7 +70,7 @@ def audits(tabs: int) -> Flood:
     async def ask(host: str) -> None:
         while True:
             async with Visitor(f"http://{host}/audit?{LARGEST}") as visitor:
-                await visitor.set("run_audit", True)
+                await visitor.run(trigger(visitor.widget("audit"), "run", "recompute"))
 
     return _at_once(ask for _ in range(tabs))
 
@@ -127,7 +128,7 @@ async def _read(socket: websockets.ClientConnection) -> None:
 
 _LARGE_RUNS = [rerun(f"{LARGEST}&seed={n}") for n in range(9)]
 _LISTS = [[]] * 1_500  # of which as many as there may be in one request take it 0.1 s to read
-_UNSEEN = {"look": "", "draws": True, "plans": []}  # of one who sees nothing yet
+_UNSEEN = {"look": "", "draws": "pass", "plans": []}  # of one who sees nothing yet
 _FOR_NOBODY = _UNSEEN | {"tab": "", "name": "", "address": {}, "acts": [["seed", [[]] * 30_000]]}
 
 FLOODS: dict[str, Flood] = {

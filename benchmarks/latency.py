@@ -93,6 +93,14 @@ BY_AN_ACT = [
     Case("another model: question", "?model=mirror", picked("Show", "Who is “it”?", "Mirror"), ".thread"),
     Case("another checkpoint: who-is-it, softmax", "?model=who-is-it&step=softmax", CHECKPOINT, FIGURES),
     Case("another checkpoint: recall, softmax of layer 2", "?model=recall&step=softmax-2", CHECKPOINT, FIGURES),
+    *(
+        Case(f"{name}: {what}", f"{page}?{RANDOM}", act, shown, shown)
+        for name, page, shown in (
+            ("audit", "audit", ".audit tbody"),
+            ("the same in NumPy", "numpy_code", ".script pre"),
+        )
+        for what, act in (("another sentence", LENGTH), ("other heads", HEADS))
+    ),
 ]
 """What is shown by the server's answer to an act."""
 
@@ -104,10 +112,6 @@ BY_A_RUN = [
         ".article",
         ".article h2",
     ),
-    Case("audit: another sentence", f"audit?{RANDOM}", LENGTH, MAIN, "h1"),
-    Case("audit: other heads", f"audit?{RANDOM}", HEADS, MAIN, "h1"),
-    Case("the same in NumPy: another sentence", f"numpy_code?{RANDOM}", LENGTH, MAIN, "h1"),
-    Case("the same in NumPy: another mask", f"numpy_code?{RANDOM}", MASK, MAIN, "h1"),
     Case(
         "built by hand: another string",
         "by_hand",
@@ -117,7 +121,7 @@ BY_A_RUN = [
         3,
     ),
 ]
-"""What is shown by a run of the script; on the audit and in NumPy it is asked for by the answer to an act.
+"""What is shown by a run of the script.
 
 Another notebook is shown before its run, which changes no more than what is folded away.
 """

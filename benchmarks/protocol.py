@@ -55,10 +55,10 @@ def first(widget: object) -> WidgetState | None:
     return state(widget, widget.value if widget.set_value else widget.default)
 
 
-def trigger(component: object, event: str) -> WidgetState:
+def trigger(component: object, event: str, value: object) -> WidgetState:
     """What the script of a component sends when it asks for a run."""
     sent = WidgetState(id=_make_trigger_id(component.id, "events"))
-    sent.json_trigger_value = json.dumps([{"event": event, "value": True}])
+    sent.json_trigger_value = json.dumps([{"event": event, "value": value}])
     return sent
 
 

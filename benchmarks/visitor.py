@@ -21,14 +21,13 @@ import urllib.parse
 
 import websockets
 
+from attnviz.scene.answer import PARTS
 from benchmarks.connection import Connection
-from benchmarks.protocol import rerun, state, trigger
+from benchmarks.protocol import rerun, state
 from benchmarks.screen import Screen
 
 ACTS = "/acts"
 LARGEST = 64 * 2**20  # bytes of a message; the browser has no limit
-VIEWERS = ("pass", "boxes")
-"""The keys of our component: with the viewer in it, and of the settings alone."""
 
 
 class RefusedError(Exception):
@@ -131,22 +130,22 @@ class Visitor(Screen):
             while not self.hear(await self.socket.recv()):
                 pass
         self.seconds = time.perf_counter() - self._asked
-        given = [self.widget(key).bytes for key in VIEWERS if key in self.keys()]
+        given = [self.widget(key).bytes for key in PARTS if key in self.keys()]
         self._take(given[0] if given else b"{}")
 
     # what a person does
 
     async def act(self, name: str, value: object) -> None:
-        """Do something in the viewer or its settings; a page without a viewer is run to draw what came of it.
+        """Do something in the viewer or its settings.
 
         Raises
         ------
         Refused
             With the status and what the server says, if it is anything but an answer.
         """
-        draws, started = "pass" in self.answer, time.perf_counter()
-        given = {part: self.answer[part] for part in ("tab", "name", "address")}
-        said = given | {"look": f"?{self.query}", "draws": draws, "acts": [[name, value]], "plans": self._plans}
+        started = time.perf_counter()
+        given = {part: self.answer[part] for part in ("tab", "name", "address", "draws")}
+        said = given | {"look": f"?{self.query}", "acts": [[name, value]], "plans": self._plans}
         body = json.dumps(said).encode()
         answer = await self.http.ask("POST", ACTS, body, **{"Content-Type": "application/json"})
         self.seconds = time.perf_counter() - started
@@ -154,9 +153,6 @@ class Visitor(Screen):
         if answer.status != 200:
             raise RefusedError(f"{answer.status}: {answer.body.decode(errors='replace')}")
         self._take(answer.body)
-        if not draws:
-            await self.run(trigger(self.widget("boxes"), "change"))
-            self.seconds = time.perf_counter() - started
 
     async def set(self, key: str, value: object) -> None:
         """Set what has this name: a box of the settings, or a widget; a button is pressed with True."""

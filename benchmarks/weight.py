@@ -31,7 +31,7 @@ PAGES = {
     "worked examples": ("worked_examples", "h1"),
     "built by hand": ("by_hand", ".article .matrix"),
     "what attention doesn't say": ("what_attention_says", ".js-plotly-plot"),
-    "audit": ("audit", "h1"),
+    "audit": ("audit", ".audit td"),
     "the same in NumPy": ("numpy_code", "pre"),
 }
 """The address of each page, and what is its first picture."""

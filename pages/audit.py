@@ -4,15 +4,18 @@ import streamlit as st
 
 from attnviz.ui.sections import audit, frame
 from attnviz.ui.state import store
+from attnviz.ui.viewer import component
 
 shown = store.read()
-frame.draw_with_settings(shown, "Audit")
-st.header("Can these numbers be trusted?", anchor=False)
-st.markdown(
-    "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed from "
-    "its own terms, one multiplication after the other, in plain Python with `math.exp` and the exact `math.fsum`. "
-    "No arithmetic is shared, so a mistake would have to be made twice to go unseen. What differs is rounding: the "
-    "last of some 16 digits."
-)
-if audit.wanted(shown.trace):
-    audit.verdict(shown.trace, audit.run(shown.trace))
+asked = frame.draw_with_settings(shown, "Audit", "audit")
+with frame.of_pass(shown):
+    st.header("Can these numbers be trusted?", anchor=False)
+    st.markdown(
+        "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed "
+        "from its own terms, one multiplication after the other, in plain Python with `math.exp` and the exact "
+        "`math.fsum`. No arithmetic is shared, so a mistake would have to be made twice to go unseen. What differs is "
+        "rounding: the last of some 16 digits."
+    )
+    component.draw_outlet(shown)
+    if asked == "recompute" and shown.trace:
+        audit.run(shown)

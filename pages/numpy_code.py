@@ -2,18 +2,19 @@
 
 import streamlit as st
 
-from attnviz.text import export
 from attnviz.ui.sections import downloads, frame
 from attnviz.ui.state import store
+from attnviz.ui.viewer import component
 
 shown = store.read()
-frame.draw_with_settings(shown, "The same in NumPy")
-st.header("The pass as a script", anchor=False)
-st.markdown(
-    "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set by "
-    "hand. Download the arrays and run the script beside them: it says of each stage whether it is identical to the "
-    "one here or agrees to rounding, as the last bits of products and exponentials depend on the processor. Then put "
-    "**your own** attention in place of a stage."
-)
-downloads.draw(shown.scene)
-st.code(export.script(shown.trace), language="python", wrap_lines=True)
+frame.draw_with_settings(shown, "The same in NumPy", "script")
+with frame.of_pass(shown):
+    st.header("The pass as a script", anchor=False)
+    st.markdown(
+        "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set "
+        "by hand. Download the arrays and run the script beside them: it says of each stage whether it is identical to "
+        "the one here or agrees to rounding, as the last bits of products and exponentials depend on the processor. "
+        "Then put **your own** attention in place of a stage."
+    )
+    downloads.draw(shown.place)
+    component.draw_outlet(shown)

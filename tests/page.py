@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
-from attnviz.scene.answer import Done, answered
+from attnviz.scene.answer import PARTS, Done, answered
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -57,9 +57,9 @@ def components(at):
 
 
 def answer_of(at, name=""):
-    """The answer that the last run gave of a scene: its settings, what is said of it, and its pass if one is drawn."""
+    """The answer that the last run gave of a scene: its settings, what is said of it, and what is shown of its pass."""
     sent = components(at)
-    return sent.get(f"{name}pass") or sent.get(f"{name}boxes")
+    return next((sent[name + part] for part in PARTS if name + part in sent), None)
 
 
 def sent(at):
@@ -83,18 +83,15 @@ def scene_of(at, name=""):
 
 
 def did(at, act, message, name=""):
-    """The answer to what a person does in the viewer or its settings; the browser's address follows it.
-
-    On a page without a viewer a run draws what was done.
-    """
-    tab, draws = at.session_state["tab"], f"{name}pass" in components(at)
+    """The answer to what a person does in the viewer or its settings; the browser's address follows it."""
+    tab, draws = at.session_state["tab"], answer_of(at, name)["draws"]
     look = {parameter: [text] for parameter, text in at.query_params.items()}
     place = tab.places[name]
     answer = read(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]], [])))
     written = mended(at.query_params, {} if name else answer["address"])
     at.query_params.clear()
     at.query_params.update(written)
-    return answer if draws else answer_of(at.run(), name)
+    return answer
 
 
 def boxes(answer):

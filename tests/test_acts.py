@@ -13,7 +13,7 @@ from test_viewer import MEANT
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.address import parse, query
-from attnviz.scene.answer import drawn
+from attnviz.scene.answer import PARTS, drawn
 from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
@@ -226,9 +226,11 @@ OFFERED += [
 
 @settings(max_examples=60)
 @given(
-    scenes(), st.lists(st.tuples(st.sampled_from([*NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4)
+    scenes(),
+    st.lists(st.tuples(st.sampled_from([*NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4),
+    st.sampled_from([*PARTS]),
 )
-def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done):
+def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, draws):
     place = Place("", scene)
     for name, message in done:
         act(place, name, message)
@@ -236,8 +238,8 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
     assert parse(query(fitted.scene), ANSWERS.original).scene == fitted.scene
     again = fit(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())
-    answer = json.loads(drawn(place, fitted, "tab"))
-    assert (answer["pass"] is None) == (fitted.trace is None)
+    answer = json.loads(drawn(place, fitted, draws, "tab"))
+    assert (answer[draws] is None) == (fitted.trace is None)
     assert fitted.trace is not None or answer["notices"]
 
 

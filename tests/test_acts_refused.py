@@ -39,8 +39,11 @@ def test_a_tab_or_a_scene_that_is_not_there_is_not_found(tab, parts):
 
 
 WRONG = {"tab": [None, 1, [], {}], "name": [None, 0, ["a"]], "address": [None, [], "a=b", {"mask": 1}, {"mask": ["a"]}]}
-WRONG |= {"look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))], "draws": [None, 0, 1, "true"]}
-WRONG |= {"plans": [None, {}, "a", [1], [["a"]]]}
+WRONG |= {
+    "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
+    "draws": [None, 0, True, "", "passes", ["pass"], {}],
+    "plans": [None, {}, "a", [1], [["a"]]],
+}
 WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21]}
 
 

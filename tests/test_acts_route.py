@@ -6,11 +6,11 @@ import time
 
 import pytest
 from asgi import APP, ask
-from page import ROOT, answer_of, did, opened, scene_of, values
+from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
 from attnviz.scene import place
-from attnviz.scene.answer import drawn
+from attnviz.scene.answer import PARTS, drawn
 from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
@@ -84,15 +84,14 @@ def test_the_browsers_address_is_about_the_scene_without_a_name_alone(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-def test_a_page_without_a_viewer_has_no_pass_and_the_run_after_it_says_what_was_said(tab):
-    for _ in range(2):
-        found = answer(tab, ("n_heads", 8), ("d_model", 9), draws=False)
-        assert "pass" not in found
-        assert found["notices"] == ["8 heads don't divide 9: showing 9."]
-        tab.places[""].scene = Scene(sentence="the cat sat")
-    at = opened(ROOT / "pages" / "audit.py", heads="8")
-    assert did(at, "d_model", 9)["notices"] == ["8 heads don't divide 9: showing 9."]
-    assert answer_of(at.run())["notices"] == [], "it is said once"
+@pytest.mark.parametrize("draws", PARTS)
+def test_a_page_is_answered_with_what_it_draws_and_no_other_part(tab, draws):
+    found = answer(tab, ("n_heads", 8), ("d_model", 9), draws=draws)
+    assert found["notices"] == ["8 heads don't divide 9: showing 9."]
+    assert PARTS.keys() & found.keys() == {draws}
+    assert found["draws"] == draws
+    assert answer(tab, ("nothing", True), draws=draws)["notices"] == [], "it is said once"
+    assert answer(tab, ("sentence", ""), draws=draws)[draws] is None
 
 
 def test_what_a_run_shows_and_what_is_done_are_of_one_scene():
@@ -119,7 +118,7 @@ def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that
     place = tab.places[""]
     read = place.fitted()
     done = answer(tab, ("mask", "causal"))
-    late = json.loads(drawn(place, read, tab.token))
+    late = json.loads(drawn(place, read, "pass", tab.token))
     assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")
     assert late["number"] < done["number"]
 

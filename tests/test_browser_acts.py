@@ -21,12 +21,14 @@ from tab import (
 )
 
 from attnviz import Settings, trace_of
+from attnviz.analysis.audit import n_terms
 from attnviz.core.numerals import digits
 from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
 
 WORDS = "owls see mice"
+LONG = " ".join(f"w{n}" for n in range(30))
 
 
 def score(**settings):
@@ -39,7 +41,12 @@ def audited(page, **settings):
     """Wait until the verdict is on as many numbers as such a pass computes."""
     trace = trace_of(Settings(WORDS, **settings))
     made = sum(stage.value.size for stage in trace.stages if not stage.is_given)
-    expect(page.get_by_test_id("stAlert").filter(has_text=f"{made:,} of {made:,} numbers agree")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text=f"{made:,} of {made:,} numbers agree")).to_be_visible()
+
+
+def asking(**settings):
+    """What the button says that has a large pass audited."""
+    return f"Recompute {n_terms(trace_of(Settings(LONG, **settings))):,} terms"
 
 
 def test_another_word_is_answered_without_a_run_of_the_page(visit):
@@ -134,6 +141,7 @@ def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):
     tab = visit()
     page = tab.open("audit" + at(sentence=WORDS))
     audited(page)
+    tab.told.clear()
     pick(page, "d_model", "16")
     pick(page, "Heads", "4")
     becomes(page, lambda: parameters(page), {"sentence": WORDS, "d_model": "16", "heads": "4"})
@@ -142,6 +150,38 @@ def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):
         pick(page, "Heads", heads)
     tab.settled()
     picked_is(page, "Heads", "4")
+    assert tab.told == [], "no run is asked for"
+
+
+def test_a_large_audit_is_asked_for_by_a_press_and_a_setting_ends_it(visit):
+    tab = visit()
+    page = tab.open("audit" + at(sentence=LONG))
+    page.get_by_role("button", name=asking()).click()
+    expect(page.get_by_role("status").filter(has_text="numbers agree, largest difference")).to_be_visible()
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    tab.settled()
+    pick(page, "d_model", "32")
+    page.get_by_role("button", name=asking(d_model=32)).click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    sentence(page).fill(WORDS)
+    audited(page, d_model=32)
+    expect(page.get_by_role("progressbar")).to_have_count(0)
+    tab.settled()
+
+
+def test_what_is_downloaded_after_an_act_is_what_is_shown_and_without_a_pass_there_is_nothing_to_download(visit):
+    tab = visit()
+    page = tab.open("numpy_code" + at(sentence="a b"))
+    sentence(page).fill(WORDS)
+    expect(page.locator(".script").get_by_text("(2, 3, 3): head, query, key").first).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Script (attnviz_pass.py)").click()
+    assert download.value.path().read_text("utf-8") == page.locator(".script pre").inner_text()
+    sentence(page).fill("")
+    expect(page.get_by_role("button", name="Script (attnviz_pass.py)")).to_be_hidden()
+    expect(heading(page, "The pass as a script")).to_be_hidden()
+    sentence(page).fill(WORDS)
+    expect(heading(page, "The pass as a script")).to_be_visible()
 
 
 def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
@@ -150,8 +190,8 @@ def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
     with acts_held(page):
         sentence(page).fill("come rain or shine")
         page.get_by_test_id("stTopNavLink").filter(has_text="The same in NumPy").click()
-        expect(page.get_by_text("(2, 3, 3): head, query, key").first).to_be_visible()
-    expect(page.get_by_text("(2, 4, 4): head, query, key").first).to_be_visible()
+        expect(page.locator(".script").get_by_text("(2, 3, 3): head, query, key").first).to_be_visible()
+    expect(page.locator(".script").get_by_text("(2, 4, 4): head, query, key").first).to_be_visible()
     expect(sentence(page)).to_have_value("come rain or shine")
     becomes(page, lambda: parameters(page), {"sentence": "come rain or shine"})
 

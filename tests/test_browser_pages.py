@@ -59,7 +59,7 @@ def test_settings_survive_a_page_switch_and_a_reload(visit):
     expect(heading(page, "How well does each key")).to_be_visible()
     go(page, "The same in NumPy")
     expect(page.get_by_text("scores = q @ k.swapaxes(-1, -2)")).to_be_visible()
-    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
+    expect(page.locator(".script").get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
     go(page, "Walkthrough")
     for _ in range(2):
         expect(heading(page, "How well does each key")).to_be_visible()
@@ -144,7 +144,7 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
     go(page, "The same in NumPy")
-    expect(page.get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
+    expect(page.locator(".script").get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
     tab.settled()
     page.wait_for_function("location.search.includes('heads=4') && location.search.includes('mask=causal')")
     page.go_back()

@@ -5,10 +5,10 @@ from alone import MODULES, STYLES
 from tab import becomes, expect, parameters, step_is
 
 from attnviz.scene.address import parse
-from attnviz.scene.answer import answered, drawn, framed
+from attnviz.scene.answer import answered, drawn
 from attnviz.scene.place import Place
-from attnviz.scene.written import json_of
 from attnviz.server.acts import read
+from attnviz.text import export
 
 pytestmark = pytest.mark.browser
 
@@ -16,15 +16,21 @@ SITE = "http://component.test/"
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s .viewer { height: 600px }</style>
 <div id="one"><div class="attnviz"></div></div><div id="other"><div class="attnviz"></div></div>
+<div id="apart"></div><div id="elsewhere"></div><textarea id="paper"></textarea>
 <script type="module">
     import show from "/component.js";
-    window.asked = 0; // runs
+    window.asked = []; // of runs
     window.ends = [];
     window.run = (id, answer) => ends.push(show({
         data: new TextEncoder().encode(answer),
         parentElement: document.getElementById(id),
-        setTriggerValue: () => { asked += 1; },
+        setTriggerValue: (...what) => { asked.push(what); },
     }, new URL(location.origin)));
+    window.outlet = (id) => { // in a shadow root, as Streamlit's are
+        const parentElement = document.getElementById(id).attachShadow({ mode: "open" });
+        parentElement.innerHTML = '<div class="attnviz outlet"></div>';
+        show({ data: { name: "" }, parentElement }, new URL(location.origin));
+    };
     window.leave = (id, place) => {
         document.getElementById(id).replaceChildren();
         ends[place]();
@@ -48,10 +54,9 @@ class Site:
         self.page.wait_for_function("window.ready")
         return self.page
 
-    def run(self, box, draws=True):
-        """Run the page, which draws into a box the pass or else the settings alone."""
-        fitted = self.place.fitted()
-        answer = drawn(self.place, fitted, "a tab") if draws else json_of(framed(self.place, fitted, "a tab"))
+    def run(self, box, draws="pass"):
+        """Run the page, which draws into a box the settings, and the pass where that is what it draws."""
+        answer = drawn(self.place, self.place.fitted(), draws, "a tab")
         self.page.evaluate("([box, answer]) => run(box, answer)", [box, answer.decode()])
 
     def _answer(self, route):
@@ -79,12 +84,6 @@ def another_seed(site):
     becomes(site.page, lambda: parameters(site.page).get("seed") in (None, before), False)
 
 
-def stop_the_clock(page):
-    """Have the page's time go on by `page.clock.run_for` alone."""
-    page.clock.install(time=0)
-    page.clock.pause_at(1_000)
-
-
 def test_a_call_that_is_ended_late_takes_nothing_away(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -94,7 +93,7 @@ def test_a_call_that_is_ended_late_takes_nothing_away(site):
     becomes(page, lambda: parameters(page).get("step"), "tokens")
     another_seed(site)
     becomes(page, page.get_by_role("textbox", name="Seed").input_value, parameters(page)["seed"])
-    assert page.evaluate("asked") == 0
+    assert page.evaluate("asked") == []
 
 
 def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focus_away(site):
@@ -150,33 +149,57 @@ def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_h
     another_seed(site)
 
 
-@pytest.mark.parametrize("way", ["Back", "another page"])
-def test_where_settings_stand_alone_runs_are_asked_for_until_one_goes_elsewhere(site, way):
+@pytest.mark.parametrize("comes", ["before", "after"])
+@pytest.mark.parametrize(("draws", "view"), [("audit", ".verdict"), ("script", "pre")])
+def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, draws, view, comes):
     page = site.open(sentence="the cat sat")
-    site.run("one", draws=False)
-    stop_the_clock(page)
-    another_seed(site)
-    page.clock.run_for(2_000)
-    assert page.evaluate("asked") == 3
-    if way == "Back":
-        page.go_back()
-        becomes(page, lambda: "seed" in parameters(page), False)
-    else:
-        page.evaluate("leave('one', 0)")
-    page.evaluate("asked = 0")
-    page.clock.run_for(5_000)
-    assert page.evaluate("asked") == 0
+    if comes == "before":
+        page.evaluate("outlet('apart')")
+    site.run("one", draws)
+    if comes == "after":
+        expect(page.locator(view)).to_have_count(0)  # nothing stands above the text and goes
+        page.evaluate("outlet('apart')")
+    shown = page.locator(f"#apart {view}")
+    before = shown.inner_text()
+    page.get_by_role("textbox", name="Sentence").fill("a dog")
+    becomes(page, lambda: shown.inner_text() == before, False)
+    assert page.evaluate("asked") == [], "no run is asked for"
 
 
-def test_a_run_that_has_drawn_what_was_done_is_the_last_that_is_asked_for(site):
+def test_another_page_has_its_own_view_in_its_own_root(site):
     page = site.open(sentence="the cat sat")
-    site.run("one", draws=False)
-    stop_the_clock(page)
-    another_seed(site)
-    assert page.evaluate("asked") == 1
-    site.run("one", draws=False)
-    page.clock.run_for(5_000)
-    assert page.evaluate("asked") == 1
+    for box, outlet, draws, view in (("one", "apart", "audit", "table"), ("other", "elsewhere", "script", "pre")):
+        site.run(box, draws)
+        page.evaluate(f"outlet('{outlet}')")
+        expect(page.locator(f"#{outlet} {view}")).to_be_visible()
+        if box == "one":
+            page.evaluate("leave('one', 0)")
+    page.get_by_role("textbox", name="Sentence").fill("a dog")
+    expect(page.locator("#elsewhere").get_by_text("(2, 2, 2): head, query, key").first).to_be_visible()
+
+
+def test_where_there_is_no_pass_what_is_said_of_it_is_marked_and_comes_back(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one", "audit")
+    page.evaluate("outlet('apart')")
+    host = page.locator("#apart")
+    for text, is_empty in (("", True), ("a dog", False), ("", True)):
+        page.get_by_role("textbox", name="Sentence").fill(text)
+        becomes(page, lambda: host.get_attribute("data-empty") is not None, is_empty)
+        assert page.locator(".audit").is_visible() != is_empty
+
+
+def test_what_no_act_does_is_asked_of_a_run(site):
+    page = site.open(sentence="w " * 30, changes="scores[0,1,2]=3")
+    site.run("one", "audit")
+    page.evaluate("outlet('apart')")
+    page.get_by_role("button", name="Recompute").click()
+    page.get_by_role("button", name="Change it").click()
+    assert page.evaluate("asked") == [["run", "recompute"], ["run", "other numbers"]]
+    page.get_by_role("button", name="Reset").click()
+    expect(page.get_by_text("Set by hand:")).to_be_hidden()
+    becomes(page, lambda: parameters(page).get("changes"), None)
+    assert len(page.evaluate("asked")) == 2, "which is an act"
 
 
 def test_a_run_and_what_is_done_to_a_scene_with_a_name_leave_the_address_as_it_is(site):
@@ -199,3 +222,14 @@ def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
     becomes(page, lambda: site.place.seed, "7.5")
     site.run("other")
     becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)
+
+
+def test_a_script_is_copied_as_it_stands(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one", "script")
+    page.evaluate("outlet('apart')")
+    page.get_by_role("button", name="Copy").click()
+    expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
+    page.locator("#paper").focus()
+    page.keyboard.press("ControlOrMeta+V")
+    assert page.locator("#paper").input_value() == export.script(site.place.fitted().trace)

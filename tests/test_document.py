@@ -20,12 +20,11 @@ from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
-from attnviz.scene.answer import drawn, framed
+from attnviz.scene.answer import PARTS, drawn
 from attnviz.scene.document import MOST_UNASKED, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
-from attnviz.scene.written import json_of
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
@@ -80,22 +79,27 @@ ANSWERED = {
     "a number that can't be set": Place("other ", Scene(), said="No change was made."),
     "a mask with a size": Place("", Scene(options=Options(mask="window"), context="der Hund")),
     "an example": Place("", Scene(source="001 with")),
+    "a large pass": Place("", Scene(sentence="word " * 30)),
+    "a number set by hand": Place("", Scene(changes=changes_of("scores[0,1,2]=3"))),
 }
 TAB = "0123456789abcdef" * 2
 
 
 @functools.cache
 def answers():
-    viewers = {name: read_answer(drawn(place, place.fitted(), TAB, ["one more"])) for name, place in ANSWERED.items()}
-    place = Place("", Scene())
-    return viewers | {"a page without a viewer": json.loads(json_of(framed(place, place.fitted(), TAB)))}
+    return {
+        f"{name}: {draws}": read_answer(drawn(place, place.fitted(), draws, TAB, ["one more"]))
+        for name, place in ANSWERED.items()
+        for draws in PARTS
+    }
 
 
-@pytest.mark.parametrize("name", [*ANSWERED, "a page without a viewer"])
-def test_every_answer_follows_the_schema(name):
+@pytest.mark.parametrize("draws", PARTS)
+@pytest.mark.parametrize("name", ANSWERED)
+def test_every_answer_follows_the_schema(name, draws):
     registry = Registry().with_resource("document.schema.json", Resource.from_contents(SCHEMA))
     validator = jsonschema.Draft202012Validator(AROUND, registry=registry)
-    assert [error.message[:200] for error in validator.iter_errors(answers()[name])] == []
+    assert [error.message[:200] for error in validator.iter_errors(answers()[f"{name}: {draws}"])] == []
 
 
 @pytest.mark.parametrize(("schema", "written"), [(SCHEMA, documents), (AROUND, answers)], ids=["document", "answer"])
@@ -107,7 +111,7 @@ def test_the_schema_has_nothing_that_is_never_sent(schema, written):
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
-    fitted, answer = ANSWERED[name].fitted(), answers()[name]
+    fitted, answer = ANSWERED[name].fitted(), answers()[f"{name}: pass"]
     assert answer["pass"] == (fit_and_write(fitted) if fitted.trace else None)
     assert set(fitted.refused) <= set(answer["notices"])
     assert (answer["offer"] is not None) == (name == "words that a model does not know")

@@ -33,7 +33,7 @@ def no_pass(scene):
 
 def shown(place):
     """The settings that the next answer shows."""
-    return values(framed(place, fit(place.scene, no_pass), "tab"))
+    return values(framed(place, fit(place.scene, no_pass), "pass", "tab"))
 
 
 def listed(scene):

@@ -14,7 +14,11 @@ from attnviz.scene.fitting import Fitted
 from attnviz.scene.place import Place
 from attnviz.scene.scene import OWN
 from attnviz.scene.settings import settings
+from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
+from attnviz.text.code import coloured
+from attnviz.text.export import script
+from attnviz.text.movement import described
 
 
 @dataclass(frozen=True)
@@ -32,8 +36,8 @@ class Done:
         meanwhile, and what is done is done to the one that was seen.
     look : dict of str to list of str
         The parameters of the browser's address, of which the viewer's own are read.
-    draws : bool
-        Whether the viewer draws the pass; else a run of the page draws what is shown of it.
+    draws : str
+        What the page shows of the scene, one of `PARTS`.
     acts : list of [name, message]
         What was done, one after the other; both may be anything.
     plans : list of str
@@ -44,7 +48,7 @@ class Done:
     name: str
     address: dict[str, str | None]
     look: dict[str, list[str]]
-    draws: bool
+    draws: str
     acts: list[list]
     plans: list[str]
 
@@ -60,17 +64,21 @@ def answered(place: Place, done: Done) -> bytes:
         for name, message in done.acts:
             act(place, name, message)
         fitted = place.fitted()
-    return drawn(place, fitted, done.tab, plans=done.plans) if done.draws else json_of(framed(place, fitted, done.tab))
+    return drawn(place, fitted, done.draws, done.tab, plans=done.plans)
 
 
-def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = (), *, plans: Collection[str] = ()) -> bytes:
-    """The answer for a scene that is looked at in the viewer, as `ui/viewer/browser/answer.schema.json` says.
+def drawn(
+    place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = (), *, plans: Collection[str] = ()
+) -> bytes:
+    """The answer for a scene, as `ui/viewer/browser/answer.schema.json` says.
 
     Parameters
     ----------
     place : Place
     fitted : Fitted
         The scene of the place beside its pass.
+    draws : str
+        What the page shows of it, one of `PARTS`.
     tab : str
         What stands for the person's tab.
     notices : sequence of str, optional
@@ -78,16 +86,32 @@ def drawn(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = (), *
     plans : collection of str, optional
         The plans that the browser has.
     """
-    frame = json_of(framed(place, fitted, tab, notices))
-    slopes_of, place.slopes_of, place.said = place.slopes_of, "", ""
-    if fitted.trace is None:
-        return frame[:-1] + b',"pass":null}'
-    document = ANSWERS.written(fitted, tab, asked=place.heads, slopes_of=slopes_of, arrival=place.arrivals, plans=plans)
-    return frame[:-1] + b',"pass":' + document + b"}"
+    frame = json_of(framed(place, fitted, draws, tab, notices))
+    part = PARTS[draws](place, fitted, tab, plans) if fitted.trace else b"null"
+    place.slopes_of = place.said = ""
+    return frame[:-1] + f',"{draws}":'.encode() + part + b"}"
 
 
-def framed(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) -> dict:
-    """What stands around a pass: the settings, what is said, and the address that a browser is to have."""
+def _pass(place: Place, fitted: Fitted, tab: str, plans: Collection[str]) -> bytes:
+    """The document that a viewer shows."""
+    asked = {"asked": place.heads, "slopes_of": place.slopes_of, "arrival": place.arrivals}
+    return ANSWERS.written(fitted, tab, **asked, plans=plans)
+
+
+def _audit(place: Place, fitted: Fitted, *_: object) -> bytes:
+    return json_of(verdict(place, fitted))
+
+
+def _script(place: Place, fitted: Fitted, *_: object) -> bytes:
+    return json_of({"runs": coloured(script(fitted.trace))})
+
+
+PARTS = {"pass": _pass, "audit": _audit, "script": _script}
+"""What a page may show of a scene that has a pass, by the name that an answer has it under."""
+
+
+def framed(place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = ()) -> dict:
+    """What stands around it: the settings, what is said, and the address that a browser is to have."""
     scene, said = fitted.scene, [place.said] if place.said else []
     if scene.source == OWN and place.seed:
         seeds, of_the_seed = nearest({"seed": place.seed})
@@ -103,9 +127,19 @@ def framed(place: Place, fitted: Fitted, tab: str, notices: Sequence[str] = ()) 
     return {
         "tab": tab,
         "name": place.name,
+        "draws": draws,
         "number": fitted.number,
         "settings": settings(scene, place.seed if scene.source == OWN else ""),
         "notices": [*notices, *said, *fitted.refused],
         "offer": offer,
+        "byHand": _by_hand(place, fitted) if draws != "pass" else None,
         "address": place.address,
     }
+
+
+def _by_hand(place: Place, fitted: Fitted) -> list[list[str]] | None:
+    """What is said where the viewer does not say it: which numbers are set by hand, or were meant to be."""
+    if fitted.trace is None or not place.scene.changes:
+        return None
+    listed = "; ".join(described(fitted.original, change) for change in fitted.scene.changes)
+    return [["strong", "Set by hand:"], ["", f" {listed or 'nothing that fits this pass'}"]]

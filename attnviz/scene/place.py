@@ -7,8 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from attnviz.analysis.audit import Audit
 from attnviz.scene.address import LOOKED_AT
-from attnviz.scene.answers import ANSWERS
+from attnviz.scene.answers import ANSWERS, Key
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import Scene
 
@@ -37,6 +38,8 @@ class Place:
         A sentence that is part of the next answer.
     address : dict of str to str or None
         The parameters that the browser's address has, or lacks, since the last answer.
+    audit : tuple of Key and Audit or None
+        What decides the pass that was audited last because somebody asked for it (`pass_key`), and what was found.
     """
 
     name: str
@@ -48,6 +51,7 @@ class Place:
     slopes_of: str = ""
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
+    audit: tuple[Key, Audit] | None = None
     _made: dict[Scene, Fitted] | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 

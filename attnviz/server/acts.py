@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.scene.answer import Done, answered
+from attnviz.scene.answer import PARTS, Done, answered
 from attnviz.ui.state.tabs import OPEN, Tab
 
 PATH = "/acts"
@@ -49,7 +49,8 @@ def read(body: bytes) -> Done | None:
         and isinstance(name, str)
         and isinstance(address, dict)
         and all(isinstance(text, str | None) for text in address.values())
-        and isinstance(draws, bool)
+        and isinstance(draws, str)
+        and draws in PARTS
         and isinstance(acts, list)
         and len(acts) <= MOST
         and all(isinstance(each, list) and len(each) == 2 for each in acts)

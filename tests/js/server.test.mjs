@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeServer } from "../../attnviz/ui/viewer/browser/server.js";
 
-// A server that answers when it is told to, and what is shown of it. An answer is {pass, address: {seed}} of a scene.
-function told({ draws = true } = {}) {
+// A server that answers when it is told to, and what is shown of it. An answer is {draws, address: {seed}} of a scene.
+function told({ draws = "pass" } = {}) {
   const asked = [], shown = [], answers = [];
   const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
   const server = makeServer({ post, look: () => "?step=mask" });
   const numbers = [...Array(20).keys()].values();
-  const answerOf = (seed, isDrawn = draws, { tab = "t", number = numbers.next().value } = {}) =>
-    ({ tab, name: "", number, address: { seed }, ...(isDrawn ? { pass: {} } : {}) });
+  const answerOf = (seed, drawn = draws, { tab = "t", number = numbers.next().value } = {}) =>
+    ({ tab, name: "", number, address: { seed }, draws: drawn });
   const draw = (answer, isDone) => {
     const { address, notices } = answer;
     answers.push(answer);
@@ -30,7 +30,7 @@ test("what is done is told one after the other and in its order, with the scene 
   server.act("swap", "a");
   for (const name of ["mute", "swap"]) server.act(name, "b");
   assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
-  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].draws, asked[0].address], ["t", "?step=mask", true, { seed: 1 }]);
+  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].draws, asked[0].address], ["t", "?step=mask", "pass", { seed: 1 }]);
   assert.ok(server.isWaiting);
   await say(answerOf(2));
   assert.deepEqual(actsOf(asked), ["swap a", "mute b, swap b"]);
@@ -164,43 +164,43 @@ test("a run's answer while one is on its way is shown, and what is on its way af
 });
 
 test("what is on its way as one goes to a page that draws something else is shown there", async () => {
-  for (const draws of [true, false]) {
+  for (const [draws, other] of [["pass", "audit"], ["audit", "script"], ["script", "pass"]]) {
     const { server, asked, shown, answerOf, say, run } = told({ draws });
     run(1);
     server.act("swap", "a");
-    run(1, !draws);
+    run(1, other);
     await say(answerOf(2));
-    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].draws], [["swap a", "nothing true"], { seed: 2 }, !draws]);
-    await say(answerOf(2, !draws));
+    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].draws], [["swap a", "nothing true"], { seed: 2 }, other]);
+    await say(answerOf(2, other));
     assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
   }
 });
 
 test("a run that was slower than what was done after it isn't shown, and the next is done to what was", async () => {
-  for (const isDrawn of [true, false]) {
+  for (const draws of ["pass", "audit"]) {
     const { server, asked, shown, answerOf, say, run } = told();
     run(1);
     server.act("swap", "a");
-    await say(answerOf(4, true, { number: 4 }));
-    for (const number of [2, 3]) run(number, isDrawn, { number });
+    await say(answerOf(4, "pass", { number: 4 }));
+    for (const number of [2, 3]) run(number, draws, { number });
     server.act("mute", "b");
-    assert.deepEqual([asked[1].address, asked[1].draws], [{ seed: 4 }, isDrawn]);
-    await say(answerOf(4, isDrawn, { number: 5 }));
-    await say(answerOf(6, isDrawn, { number: 6 }));
+    assert.deepEqual([asked[1].address, asked[1].draws], [{ seed: 4 }, draws]);
+    await say(answerOf(4, draws, { number: 5 }));
+    await say(answerOf(6, draws, { number: 6 }));
     assert.deepEqual(actsOf(asked), ["swap a", "nothing true", "nothing true, mute b"]);
     assert.deepEqual(shown, ["run 1", "done 4", "done 4", "done 6"]);
-    run(7, isDrawn, { number: 7 });
+    run(7, draws, { number: 7 });
     assert.equal(shown.at(-1), "run 7");
   }
 });
 
 test("the numbers of a process that takes over begin anew", async () => {
   const { server, asked, shown, answerOf, say, run } = told();
-  run(1, true, { number: 8 });
-  run(2, true, { tab: "other", number: 1 });
+  run(1, "pass", { number: 8 });
+  run(2, "pass", { tab: "other", number: 1 });
   server.act("swap", "a");
-  await say(answerOf(3, true, { tab: "other", number: 2 }));
-  run(4, true, { tab: "other", number: 3 });
+  await say(answerOf(3, "pass", { tab: "other", number: 2 }));
+  run(4, "pass", { tab: "other", number: 3 });
   assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1", "run 2", "done 3", "run 4"]]);
 });
 
@@ -208,11 +208,11 @@ test("a slow run is no sign of where Back has led: nothing is asked until that i
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);
   server.act("swap", "a");
-  await say(answerOf(3, true, { number: 3 }));
+  await say(answerOf(3, "pass", { number: 3 }));
   server.forget();
-  run(2, true, { number: 2 });
+  run(2, "pass", { number: 2 });
   assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1", "done 3"]]);
-  run(1, true, { number: 4 });
+  run(1, "pass", { number: 4 });
   assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 1 }]);
 });
 
@@ -220,10 +220,10 @@ test("an answer for a page that has gone counts for a slow run of the page that 
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);
   server.act("swap", "a");
-  run(1, false, { number: 2 });
-  await say(answerOf(4, true, { number: 4 }));
-  run(3, false, { number: 3 });
-  await say(answerOf(4, false, { number: 5 }));
+  run(1, "audit", { number: 2 });
+  await say(answerOf(4, "pass", { number: 4 }));
+  run(3, "audit", { number: 3 });
+  await say(answerOf(4, "audit", { number: 5 }));
   assert.deepEqual(asked.slice(1).map(({ address }) => address), [{ seed: 4 }, { seed: 4 }]);
   assert.deepEqual(shown, ["run 1", "run 1", "done 4"]);
 });

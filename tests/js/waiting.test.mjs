@@ -9,23 +9,23 @@ function makeRoot() {
 
 test("who waits is busy at once, and late after a second of it", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const root = makeRoot(), wait = makeWaiting(root);
+  const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
   wait(true);
   t.mock.timers.tick(600);
   wait(true); // something else is done meanwhile
-  assert.deepEqual([root.ariaBusy, [...root.classes]], [true, []]);
+  assert.deepEqual([root.ariaBusy, view.ariaBusy, [...view.classes]], [true, true, []]);
   t.mock.timers.tick(400);
-  assert.deepEqual([...root.classes], ["late"]);
+  assert.deepEqual([...view.classes], ["late"]);
   wait(false);
-  assert.deepEqual([root.ariaBusy, [...root.classes]], [false, []]);
+  assert.deepEqual([root.ariaBusy, view.ariaBusy, [...view.classes]], [false, false, []]);
 });
 
 test("who was answered in time is never late", (t) => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const root = makeRoot(), wait = makeWaiting(root);
+  const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
   for (const is of [true, false, true, false]) {
     wait(is);
     t.mock.timers.tick(900);
   }
-  assert.deepEqual([...root.classes], []);
+  assert.deepEqual([...view.classes], []);
 });

@@ -1,22 +1,31 @@
 """Downloads: the pass as a script and as arrays, each made when it is asked for."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
+from attnviz.core.trace import Trace
+from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import Scene
+from attnviz.scene.place import Place
 from attnviz.text import export
 
 
-def draw(scene: Scene) -> None:
-    """Offer both. Streamlit keeps what makes a file as long as the page is open, so that is given no pass."""
+def draw(place: Place) -> None:
+    """Offer both, of the pass that is shown when one is asked for: no run follows an act."""
     with st.container(horizontal=True):
-        st.download_button(
-            "Script (attnviz_pass.py)",
-            lambda: export.script(fit(scene).trace),
-            "attnviz_pass.py",
-            on_click="ignore",
-            type="primary",
-        )
-        st.download_button(
-            "Arrays (attnviz.npz)", lambda: export.arrays(fit(scene).trace), "attnviz.npz", on_click="ignore"
-        )
+        for label, name, make, kind in (
+            ("Script (attnviz_pass.py)", "attnviz_pass.py", export.script, "primary"),
+            ("Arrays (attnviz.npz)", "attnviz.npz", export.arrays, "secondary"),
+        ):
+            st.download_button(label, _maker(place, make), name, on_click="ignore", type=kind)
+
+
+def _maker(place: Place, make: Callable[[Trace], str | bytes]) -> Callable[[], str | bytes]:
+    """What makes a file. Streamlit keeps it as long as the page is open, so it is given no pass."""
+
+    def made() -> str | bytes:
+        trace = fit(place.scene, ANSWERS.original).trace
+        return make(trace) if trace else b""
+
+    return made

@@ -1,9 +1,12 @@
-"""The frame of a page: its settings, what was mended, what is set by hand."""
+"""The frame of a page: its style and title, the settings and what is said of them, and where its text stands."""
+
+from contextlib import AbstractContextManager
 
 import streamlit as st
 
+from attnviz.scene.opening import what_if
 from attnviz.ui.escaping import markdown
-from attnviz.ui.sections import banner, style
+from attnviz.ui.sections import style
 from attnviz.ui.state import arrival
 from attnviz.ui.state.store import Shown
 from attnviz.ui.viewer import component
@@ -20,16 +23,21 @@ def draw(shown: Shown, title: str) -> None:
     arrival.keep_address(shown.address, shown.brought)
 
 
-def draw_with_settings(shown: Shown, title: str) -> None:
-    """Draw the frame, the settings, and what is set by hand if anything is.
+def draw_with_settings(shown: Shown, title: str, draws: str) -> str:
+    """Draw the frame and the settings of a page that shows something else of the pass than the viewer.
 
-    Ends the page where there is no pass; a notice of the settings says why.
+    Returns what the run was asked for (see `component.draw_settings`). For other numbers it goes to the viewer.
     """
     draw(shown, title)
-    component.draw_settings(shown)
-    if shown.trace is None:
-        st.stop()
-    banner.draw(shown)
+    asked = component.draw_settings(shown, draws)
+    if asked == "other numbers":
+        shown.open_page("pages/walkthrough.py", **what_if(shown))
+    return asked
+
+
+def of_pass(shown: Shown) -> AbstractContextManager:
+    """Where a page says what is shown of the pass; it can't be seen where there is none."""
+    return st.container(key=shown.key("of_pass"))
 
 
 def draw_without_settings(shown: Shown) -> None:

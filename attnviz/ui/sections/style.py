@@ -9,6 +9,9 @@ _STYLE = """<style>
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-address { display: none; }
 
+/* where there is no pass, nothing is said of one */
+[class*="st-key-of_pass"]:has([data-empty]) { display: none; }
+
 /* heard, not seen */
 [data-testid="stLayoutWrapper"]:has(> .st-key-heard_title), [class*="st-key-scrolled"] > :first-child {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
@@ -49,12 +52,8 @@ _STYLE = """<style>
 /* Plotly's grey letters are too faint on a coloured cell: they are the page's */
 .js-plotly-plot text { fill: currentColor !important; }
 
-/* what is chosen, and the words of code, can be read on their own colours */
+/* what is chosen can be read on its own colour */
 [data-selected="true"] p { color: light-dark(#1b2430, #e8ecf2); }
-[data-testid="stCode"] .token:is(.keyword, .function, .builtin) { color: light-dark(#005f9e, #5db7f0); }
-[data-testid="stCode"] .token.comment { color: light-dark(#5b626a, #a4acb8); }
-[data-testid="stCode"] .token.string { color: light-dark(#00694f, #35c9a3); }
-[data-testid="stCode"] .token:is(.number, .boolean) { color: light-dark(#a34a00, #f0a04b); }
 
 /* nothing moves by itself where people want it still */
 @media (prefers-reduced-motion: reduce) {

@@ -2,35 +2,47 @@
 
 import streamlit as st
 
-from attnviz.scene.answer import drawn, framed
-from attnviz.scene.written import json_of
+from attnviz.scene.answer import drawn
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
 from attnviz.ui.viewer.script import SCRIPTS
 
-_component = st.components.v2.component(
-    "attnviz.viewer", html='<div class="attnviz"></div>', js=SCRIPTS["component"].loader
-)
+_LOADER = SCRIPTS["component"].loader
+_component = st.components.v2.component("attnviz.viewer", html='<div class="attnviz"></div>', js=_LOADER)
+_outlet = st.components.v2.component("attnviz.outlet", html='<div class="attnviz outlet"></div>', js=_LOADER)
 
 
 def draw(shown: Shown) -> None:
     """Draw the settings and the pass of a scene. No run is needed for what is done in them."""
     with st.container(key=shown.key("viewer"), height="stretch"):
-        _component(
-            key=shown.key("pass"),
-            height="stretch",
-            data=drawn(shown.place, shown, tabs.mine().token, shown.notices),
-        )
+        _component(key=shown.key("pass"), height="stretch", data=_answer(shown, "pass"))
 
 
-def draw_settings(shown: Shown) -> None:
-    """Draw the settings alone: the page is drawn anew, by a run, when they change."""
-    _component(
-        key=shown.key("boxes"),
-        data=json_of(framed(shown.place, shown, tabs.mine().token, shown.notices)),
-        on_change_change=_run,
-    )
-    shown.place.said = ""  # an act is answered here, and by a run after that: both say it, the next run no more
+def draw_settings(shown: Shown, draws: str) -> str:
+    """Draw the settings of a scene; what is shown of it stands where `draw_outlet` says.
+
+    Parameters
+    ----------
+    shown : Shown
+    draws : str
+        What is shown of it, one of `scene.answer.PARTS`.
+
+    Returns
+    -------
+    str
+        What this run was asked for, which no act does: "other numbers", "recompute" or "".
+    """
+    asked = _component(key=shown.key(draws), data=_answer(shown, draws), on_run_change=_run).run
+    return asked or ""
+
+
+def draw_outlet(shown: Shown) -> None:
+    """Say where what is shown of a scene stands, if Streamlit's own text is between it and the settings."""
+    _outlet(key=shown.key("outlet"), data={"name": shown.place.name})
+
+
+def _answer(shown: Shown, draws: str) -> bytes:
+    return drawn(shown.place, shown, draws, tabs.mine().token, shown.notices)
 
 
 def _run() -> None:

@@ -4,20 +4,24 @@ import { addressOf } from "./history.js";
 import { mountPage } from "./page.js";
 import { makePlans } from "./plans.js";
 import { postTo } from "./post.js";
-import { makeRerun } from "./rerun.js";
 import { makeServer } from "./server.js";
 
 const pages = new WeakMap(); // root -> its page
 const text = new TextDecoder(), plans = makePlans();
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 const servers = new Map(); // name of a scene -> what tells the server of it
+const apart = new Map(); // name of a scene -> {page, outlet}: the page whose view stands in another root, and that root
 let left = null;
 
 export default function ({ data, parentElement, setTriggerValue }, site) {
-  const root = parentElement.querySelector(".attnviz"), address = addressOf(window), answer = plans.whole(JSON.parse(text.decode(data)));
-  const host = () => ({ server: serverOf(answer.name, site, address), address, rerun: makeRerun(() => setTriggerValue("change", true)) });
+  const root = parentElement.querySelector(".attnviz");
+  if (root.classList.contains("outlet")) return join(data.name, { outlet: root });
+  const address = addressOf(window), answer = plans.whole(JSON.parse(text.decode(data)));
+  const host = () => ({ server: serverOf(answer.name, site, address), address, run: (what) => setTriggerValue("run", what) });
   const page = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, page);
+  if (answer.draws === "pass") page.stand(root);
+  else join(answer.name, { page });
   page.given(answer);
   return () => {
     // Streamlit ends each call that the next run overtakes, before it makes the next: a page that ended with it would be
@@ -25,6 +29,13 @@ export default function ({ data, parentElement, setTriggerValue }, site) {
     if (root.isConnected || !pages.delete(root)) return;
     left = page.end();
   };
+}
+
+// A view stands in its outlet as soon as both are there.
+function join(name, part) {
+  const { page, outlet } = { ...apart.get(name), ...part };
+  apart.set(name, { page, outlet });
+  if (page && outlet) page.stand(outlet);
 }
 
 function serverOf(name, site, address) {

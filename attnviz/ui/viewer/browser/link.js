@@ -16,19 +16,23 @@ export function spelledOut(href, parameters) {
 }
 
 // Copies the address of the page; returns what is to be said of it.
-export async function copyLink({ location, navigator, document }, parameters) {
-  const link = spelledOut(location.href, parameters);
-  const said = reachOf(location.hostname, location.protocol);
+export async function copyLink(window, parameters) {
+  const { href, hostname, protocol } = window.location, link = spelledOut(href, parameters);
+  return await copyText(window, link) ? reachOf(hostname, protocol) : `Copy it from here: ${link}`;
+}
+
+// Copies a text; returns whether it could.
+export async function copyText({ navigator, document }, copied) {
   try {
-    await navigator.clipboard.writeText(link);
+    await navigator.clipboard.writeText(copied);
+    return true;
   } catch { // a page that came without https may not use the clipboard so
     const text = document.createElement("textarea");
-    text.value = link;
+    text.value = copied;
     document.body.append(text);
     text.select();
     const isCopied = document.execCommand("copy");
     text.remove();
-    if (!isCopied) return `Copy it from here: ${link}`;
+    return isCopied;
   }
-  return said;
 }

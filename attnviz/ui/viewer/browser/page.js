@@ -1,49 +1,64 @@
-// The page: the settings of a scene, what is said of it, and its pass in the viewer. On some pages a run of the page draws
-// something else of the pass; there the settings stand alone.
+// The page: the settings of a scene, what is said of it, and its view, which shows the pass or something of it.
+import { mountAudit } from "./audit.js";
+import { makeBanner } from "./banner.js";
 import { element } from "./element.js";
 import { keepKeyboard } from "./keyboard.js";
 import { later } from "./later.js";
 import { makeNotices } from "./notices.js";
+import { mountScript } from "./script.js";
 import { makeSettings } from "./settings.js";
 import { mount } from "./viewer.js";
 import { makeWaiting } from "./waiting.js";
 
-// host: {server, address, rerun}: what is done here is told to the server; rerun has the page run until it has drawn that.
-// `left` is what an earlier page's end() gave. Returns {given(answer), end()}.
-export function mountPage(root, { server, address, rerun }, left = null) {
-  let viewer = null;
+const VIEWS = { pass: { mount, style: "viewer" }, audit: { mount: mountAudit, style: "audit" }, script: { mount: mountScript, style: "script" } };
+
+// host: {server, address, run}: what is done here is told to the server; run(what) has the page run for what no act does.
+// `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
+export function mountPage(root, { server, address, run }, left = null) {
+  let view = null;
   const act = (name, message) => {
     server.act(name, message);
     wait(server.isWaiting);
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // one has gone to another page
-    const isAlone = !Object.hasOwn(answer, "pass");
     if (isDone && !answer.name) later(() => address.move(answer.address)); // which is that of the one scene without a name
     settings.update(answer, server.isWaiting);
     notices.update(answer);
-    box.hidden = !answer.pass;
-    if (answer.pass) {
-      viewer ??= mount(box, { send: act, address }, left);
-      viewer.show(answer.pass);
+    banner.update(answer);
+    const { draws } = answer, shown = answer[draws];
+    box.hidden = !shown;
+    tellEmpty(box);
+    if (shown) {
+      box.classList.add(VIEWS[draws].style);
+      view ??= VIEWS[draws].mount(box, { send: act, address, run }, left);
+      view.show(shown);
     }
     later(() => wait(server.isWaiting));
-    if (isAlone) rerun.answered(answer, isDone);
   };
-  const wait = makeWaiting(root), settings = makeSettings(act), notices = makeNotices(act), box = element("div", "viewer");
-  const forget = address.onArrival(rerun.end), giveKeyboard = keepKeyboard(root);
-  root.replaceChildren(settings.element, notices.element, box);
-  box.hidden = true;
+  const settings = makeSettings(act), notices = makeNotices(act), banner = makeBanner(act, run), box = element("div", "view");
+  const wait = makeWaiting(root, box), giveKeyboard = keepKeyboard(root);
+  root.replaceChildren(settings.element, notices.element, banner.element);
   return {
     given: (answer) => {
       server.given(answer, show);
       giveKeyboard();
     },
+    // The view stands here: below its settings, or where Streamlit's own text is between them.
+    stand: (where) => {
+      if (box.parentNode === where) return;
+      if (where !== root) where.replaceChildren(); // an earlier page's view is still there
+      where.append(box);
+      tellEmpty(box);
+    },
     end: () => {
       settings.end();
-      rerun.end();
-      forget();
-      return viewer?.end() ?? left;
+      return view?.end() ?? left;
     },
   };
+}
+
+// Streamlit's text of a view can't be seen where that has nothing to show.
+function tellEmpty(box) {
+  box.getRootNode().host?.toggleAttribute("data-empty", box.hidden);
 }

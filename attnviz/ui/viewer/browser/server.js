@@ -12,7 +12,6 @@ const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is
 export function makeServer({ post, look }) {
   let given = null, show = null, queue = [], timer = null, isAway = false;
   let asked = null; // {isForgotten} of what is on its way
-  const draws = () => Object.hasOwn(given, "pass");
   // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
   const isLate = ({ tab, number }) => given?.tab === tab && number < given.number;
   // It will never be done: what is shown stays, with a sentence on that.
@@ -27,15 +26,15 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (asked || isAway || !queue.length) return;
     clearTimeout(timer);
-    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address } = given, drew = draws();
+    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address, draws } = given;
     asked = now;
-    const answer = await post({ tab, name, address, look: look(), draws: drew, acts }).catch(refused);
+    const answer = await post({ tab, name, address, look: look(), draws, acts }).catch(refused);
     asked = null;
     if (now.isForgotten) return flush();
     if (!answer) {
       queue.unshift(...acts);
       again(PATIENCE);
-    } else if (drew !== draws()) { // a page of the other kind has come meanwhile: it needs an answer of its own
+    } else if (draws !== given.draws) { // a page that draws something else has come meanwhile: it needs an answer of its own
       given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
       flush();

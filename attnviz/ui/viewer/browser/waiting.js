@@ -3,16 +3,16 @@
 
 const LONG = 1000; // ms
 
-// Returns a function that is told whether there are any.
-export function makeWaiting(root) {
+// Returns a function that is told whether there are any: `root` is busy then, and so is the view, which dims.
+export function makeWaiting(root, view) {
   let timer = null;
   return (isWaiting) => {
-    root.ariaBusy = isWaiting;
-    if (isWaiting) timer ??= setTimeout(() => root.classList.add("late"), LONG);
+    for (const each of [root, view]) each.ariaBusy = isWaiting;
+    if (isWaiting) timer ??= setTimeout(() => view.classList.add("late"), LONG);
     else {
       clearTimeout(timer);
       timer = null;
-      root.classList.remove("late");
+      view.classList.remove("late");
     }
   };
 }

@@ -1,0 +1,60 @@
+"""The verdict: what the audit of a scene's pass found, as plain data, or what it would take to know."""
+
+from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
+from attnviz.core.once import once
+from attnviz.core.trace import Trace
+from attnviz.scene.answers import Key, key_of
+from attnviz.scene.fitting import Fitted
+from attnviz.scene.place import Place
+from attnviz.scene.scene import Scene
+from attnviz.text.wording import counted
+
+PATIENCE = 80_000
+"""Terms that are recomputed without asking, so by a link or an act alone: some 0.3 s."""
+
+TERMS_A_SECOND = 200_000
+"""About, pauses counted: to say how long it may take."""
+
+
+def verdict(place: Place, fitted: Fitted) -> dict:
+    """What is shown of the audit of a pass: its verdict, or for a large one what asks for it.
+
+    `ui/viewer/browser/answer.schema.json` says what it holds.
+    """
+    n = n_terms(fitted.trace)
+    found = _small(fitted.trace) if n <= PATIENCE else _asked_for(place, fitted)
+    if found is None:
+        seconds = counted(max(n // TERMS_A_SECOND, 1), "second")
+        return {"asks": f"Recompute {n:,} terms (about {seconds})"}
+    return {
+        "agrees": found.first is None,
+        "sentence": f"{found.sentence(fitted.trace)}.",
+        "stages": [{"name": each.stage, "numbers": _numbers(each), "off": _off(each)} for each in found.stages],
+    }
+
+
+def pass_key(scene: Scene) -> Key:
+    """What decides the pass of a scene, numbers set by hand among it."""
+    return (*key_of(scene), scene.changes)
+
+
+def _asked_for(place: Place, fitted: Fitted) -> Audit | None:
+    key, found = place.audit or (None, None)
+    return found if key == pass_key(fitted.scene) else None
+
+
+@once
+def _small(trace: Trace) -> Audit:
+    return Audit(tuple(audit(trace)))
+
+
+def _numbers(each: StageAudit) -> str:
+    given = f"{each.n_given} given" if each.n_given else ""
+    made = f"{each.n_agree} of {each.n_made} agree" if each.n_made else ""
+    return ", ".join(filter(None, (made, given)))
+
+
+def _off(each: StageAudit) -> str:
+    if not each.n_made:
+        return ""
+    return f"{each.largest_difference:.0e}" if each.largest_difference else "0"
