@@ -18,6 +18,7 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
   reach(links.flat(), links.flat()[0]);
   rove(table, () => links);
   const scroller = element("div", "terms");
+  scroller.style.setProperty("--lines", lines.length); // a presenter's are as small as they have to be, as nobody scrolls
   scroller.append(table);
   return scroller;
 }
