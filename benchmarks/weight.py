@@ -29,7 +29,7 @@ PAGES = {
     "walkthrough, scores": ("?step=scores", PICTURE),
     "walkthrough, 64 words, d_model 128, 8 heads": (LARGE, PICTURE),
     "worked examples": ("worked_examples", "h1"),
-    "built by hand": ("by_hand", ".js-plotly-plot"),
+    "built by hand": ("by_hand", ".article .matrix"),
     "what attention doesn't say": ("what_attention_says", ".js-plotly-plot"),
     "audit": ("audit", ".audit td"),
     "the same in NumPy": ("numpy_code", "pre"),

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attnviz.ui.article import component
 from attnviz.ui.sections import blocks, breaking, byhand, frame
 from attnviz.ui.state import store
 
@@ -23,7 +24,8 @@ with st.container(width=1280):
         byhand.ask(shown, fitted)
         breaking.choose(shown, changes)
     with pictures:
-        byhand.draw(shown, fitted)
-        blocks.draw(shown, blocks.shared(changes))
-        breaking.draw(shown, changes)
-        byhand.trained(shown)
+        string, at_string = byhand.told(fitted)
+        broken, at_broken = breaking.told(changes)
+        trained, at_trained = byhand.trained()
+        told = [*string, *blocks.told(shown, blocks.shared(changes)), *broken, *trained]
+        component.draw(shown, "pictures", told, at_string | at_broken | at_trained, blocks.choose)

@@ -17,5 +17,4 @@ with st.container(width=900):
         f"are recomputed from allow; the other {agreement.n_numbers - agreement.n_agree} cannot follow from the code "
         "that was shown."
     )
-    notebook.choose(shown)
     notebook.draw(shown)

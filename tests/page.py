@@ -1,8 +1,10 @@
 """A page of the app without a browser: opened at an address, read and clicked as Streamlit's AppTest allows."""
 
+import json
 from pathlib import Path
 
 from documents import read
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
@@ -119,3 +121,36 @@ def warnings(at):
 
 def quiet(at):
     return not at.exception and not warnings(at) and not at.error
+
+
+def pieces_in(pieces):
+    """All pieces of an article that are shown, one after the other."""
+    for piece in pieces:
+        yield piece
+        inside = [piece.get("pieces", ()), *(piece["columns"] if piece["kind"] == "beside" else ())]
+        inside += [each["pieces"] for each in piece.get("options", ()) if each["value"] == piece["value"]]
+        for each in inside:
+            yield from pieces_in(each)
+
+
+def article(at, key):
+    """The pieces of an article that are shown, by their kinds."""
+    found = {}
+    for piece in pieces_in(components(at)[key]["pieces"]):
+        found.setdefault(piece["kind"], []).append(piece)
+    return found
+
+
+def worded(piece):
+    """What a piece or an option says, as a person reads it."""
+    return "".join(text for _, text in piece["runs"])
+
+
+def sends(at, key, event, value):
+    """What an article's script says to the server; at.session_state calls nothing back."""
+    states = at._tree.get_widget_states()
+    state = states.widgets.add()
+    (base,) = (each.proto.id for each in at.get("bidi_component") if each.proto.id.endswith(f"-{key}"))
+    state.id = _make_trigger_id(base, "events")
+    state.json_trigger_value = json.dumps([{"event": event, "value": value}])
+    return at._run(states)

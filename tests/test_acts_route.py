@@ -16,7 +16,7 @@ from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
 from attnviz.server import acts
 from attnviz.ui.state import tabs
-from attnviz.ui.viewer import script
+from attnviz.ui.viewer.script import SCRIPTS
 
 
 @pytest.fixture
@@ -36,7 +36,8 @@ def test_what_was_done_is_answered_with_the_scene_that_it_made(tab):
 
 
 def test_acts_and_the_viewers_script_are_there_wherever_the_app_is_mounted(tab):
-    assert ask(APP, "/a/course" + script.PATH).text == script.TEXT.decode()
+    for script in SCRIPTS.values():
+        assert ask(APP, "/a/course" + script.path).text == script.text.decode()
     assert ask(APP, "/a/course" + acts.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
     assert tab.places[""].scene.options.mask == "causal"
 

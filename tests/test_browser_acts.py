@@ -206,8 +206,11 @@ def test_what_is_done_while_the_server_s_process_is_replaced_is_not_lost(browser
     pick(page, "Mask", "causal")
     sentence(page).press("End")
     sentence(page).press_sequentially(" run")
+    sentence(page).press("ArrowLeft")
     with served(port=port):
         there = {"sentence": f"{WORDS} run", "mask": "causal", "step": "scores"}
         becomes(page, lambda: parameters(page), there)
         expect(heading(page, score(sentence=f"{WORDS} run"))).to_be_visible()
+        expect(sentence(page)).to_be_focused()
+        assert sentence(page).evaluate("box => box.selectionStart") == len(f"{WORDS} ru")
         page.close()  # before its server ends, which it would miss

@@ -1,7 +1,5 @@
 """The two pages with matrices of models, in a real browser: what changes them is beside them, and all can be read."""
 
-from itertools import pairwise
-
 import pytest
 from tab import at, becomes, expect
 
@@ -10,17 +8,8 @@ pytestmark = pytest.mark.browser
 HAND = "by_hand" + at(model="by-hand", sentence="abca")
 
 
-def drawn(page, key):
-    """A matrix, once Plotly has drawn it."""
-    chart = page.locator(f".st-key-{key} .js-plotly-plot")
-    expect(chart.locator(".xtick").first).to_be_visible()
-    return chart
-
-
-def crowded(chart):
-    """The labels above columns that reach into the next one, at a matrix whose labels are upright."""
-    boxes = [tick.bounding_box() for tick in chart.locator(".xtick").all()]
-    return [one for one, other in pairwise(boxes) if one["x"] + one["width"] > other["x"]]
+def matrix(page, name):
+    return page.get_by_role("table", name=name, exact=True)
 
 
 def test_a_change_is_chosen_beside_the_matrices_that_it_changes(visit):
@@ -28,7 +17,7 @@ def test_a_change_is_chosen_beside_the_matrices_that_it_changes(visit):
     page.set_viewport_size({"width": 1366, "height": 768})
     rotation = page.get_by_text("turned back by one step")
     choice = page.get_by_text("No rotation in layer 1", exact=True)
-    drawn(page, "w_q_1").evaluate("chart => chart.scrollIntoView({ block: 'center' })")
+    matrix(page, "The matrix W Q").evaluate("table => table.scrollIntoView({ block: 'center' })")
     for each in (rotation, choice, page.get_by_role("textbox", name="A string")):
         expect(each).to_be_in_viewport(ratio=1)
     choice.click()
@@ -36,26 +25,52 @@ def test_a_change_is_chosen_beside_the_matrices_that_it_changes(visit):
     expect(rotation).to_have_count(0)
 
 
-def test_on_a_phone_the_choice_comes_first_and_wide_matrices_are_scrolled(visit):
+def test_on_a_phone_the_choice_comes_first_and_wide_matrices_are_scrolled_by_keyboard_too(visit):
     page = visit(width=390).open(HAND)
-    for key in ("attention_1", "output_2", "w_o_1"):
-        assert crowded(drawn(page, key)) == []
-    assert (
-        page.get_by_role("radio", name="Nothing").bounding_box()["y"] < drawn(page, "attention_1").bounding_box()["y"]
-    )
-    last = page.get_by_role("radio", name="The answer").bounding_box()
+    nothing = page.get_by_role("radio", name="Nothing").bounding_box()
+    assert nothing["y"] < matrix(page, "The attention of layer 1").bounding_box()["y"]
+    for name, is_wide in (("The attention of layer 1", False), ("The output of the last letter", True)):
+        box = matrix(page, name).locator("..")
+        assert box.evaluate("box => box.scrollWidth > box.clientWidth") == is_wide
+        expect(box).to_have_attribute("tabindex", "0" if is_wide else "-1")
+    last = page.get_by_text("The answer", exact=True).bounding_box()
     assert last["x"] + last["width"] <= 390
     main = page.get_by_test_id("stMain")
     becomes(page, lambda: main.evaluate("main => main.scrollWidth <= main.clientWidth"), True)
+
+
+def test_each_number_is_heard_with_its_row_its_column_and_their_blocks(visit):
+    page = visit().open(HAND)
+    table = matrix(page, "The matrix W Q")
+    for name in ("word", "place", "previous word", "a vector", "cos 3"):
+        expect(table.get_by_role("rowheader", name=name, exact=True)).to_have_count(1)
+    expect(table.get_by_role("columnheader", name="sin 3")).to_be_visible()
+    cell = table.locator('tbody tr:nth-child(6) td[title="place cos 1, cos 1: 0.9238795325112867"]')
+    expect(cell).to_have_text("0.92")
+
+
+def test_a_part_of_the_model_is_shown_at_once_and_stays_while_one_types(visit):
+    page = visit().open(HAND)
+    page.get_by_role("radio", name="The answer").check()
+    expect(matrix(page, "The matrix W U")).to_be_visible()
+    expect(matrix(page, "The matrix W Q")).to_have_count(0)
+    box = page.get_by_role("textbox", name="A string")
+    box.fill("")
+    box.press_sequentially("dabcd", delay=20)
+    expect(page.get_by_text("The last “d (2)” looks most at “a”: 1.")).to_be_visible()
+    expect(matrix(page, "The matrix W U")).to_be_visible()
+    expect(box).to_be_focused()
 
 
 @pytest.mark.parametrize("width", [1366, 390])
 def test_every_word_stands_above_its_column(visit, width):
     page = visit(width=width).open("what_attention_says")
     for key in ("other_attention", "short_cut", "random"):
+        chart = page.locator(f".st-key-{key} .js-plotly-plot")
+        expect(chart.locator(".xtick").first).to_be_visible()  # once Plotly has drawn it
         assert (
-            drawn(page, key)
-            .locator(".xtick text")
-            .evaluate_all("labels => labels.filter((label) => label.checkVisibility({ opacityProperty: true })).length")
+            chart.locator(".xtick text").evaluate_all(
+                "labels => labels.filter((label) => label.checkVisibility({ opacityProperty: true })).length"
+            )
             == 12
         )

@@ -161,6 +161,25 @@ def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
     becomes(page, lambda: parameters(page).items() >= there.items(), True)
 
 
+def test_another_worked_example_is_shown_before_the_server_answers_and_back_leads_to_the_one_before(visit):
+    page = visit().open("worked_examples" + at(notebook="001"))
+    title = page.locator(".article h2")
+    expect(title).to_have_text("A causal mask hides the words to come")
+    of_two_heads, of_a_sum = (page.get_by_role("radio", name=name) for name in ("Two heads", "Dividing by the sum"))
+    shown = of_two_heads.evaluate(
+        "radio => { radio.click(); return radio.getRootNode().querySelector('h2').textContent }"
+    )
+    assert shown == "Two heads, from the words to the output"
+    of_a_sum.check()
+    becomes(page, lambda: parameters(page)["notebook"], "004")
+    expect(title).to_have_text("Dividing by the sum is not softmax")
+    expect(page.get_by_text("80 of 107 agree")).to_be_visible()
+    expect(of_a_sum).to_be_focused()
+    page.go_back()
+    becomes(page, lambda: parameters(page)["notebook"], "001")
+    expect(title).to_have_text("A causal mask hides the words to come")
+
+
 def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):
     tab = visit()
     page = tab.open("worked_examples" + at(notebook="004"))

@@ -112,6 +112,30 @@ def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focu
     expect(page.get_by_role("textbox", name="Seed")).to_be_focused()
 
 
+DIALOG = """(role) => {
+  const dialog = document.body.appendChild(document.createElement("section"));
+  Object.assign(dialog, { role, tabIndex: -1 }).focus();
+  dialog.remove();
+}"""
+
+
+@pytest.mark.parametrize("role", ["dialog", "note"])
+def test_what_a_dialog_took_the_keyboard_from_has_it_again_as_the_server_answers(site, role):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    box = page.get_by_role("textbox", name="Sentence")
+    box.press("ArrowLeft")
+    place = box.evaluate("box => box.selectionStart")
+    page.evaluate(DIALOG, role)
+    expect(box).not_to_be_focused()
+    site.run("one")
+    if role == "dialog":
+        expect(box).to_be_focused()
+        assert box.evaluate("box => box.selectionStart") == place
+    else:
+        expect(box).not_to_be_focused()
+
+
 def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_hears_nothing(site):
     page = site.open(sentence="the cat sat")
     site.run("one")

@@ -19,7 +19,7 @@ from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.server.acts import LARGEST
-from attnviz.ui.viewer import script
+from attnviz.ui.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced
 from benchmarks.visitor import Visitor
 
@@ -115,7 +115,9 @@ def streamlits(site):
     return re.search(rb'src="\./(static/js/index\.[^"]+\.js)"', asked(site.address)[2])[1].decode()
 
 
-@pytest.mark.parametrize("path_of", [streamlits, lambda _: script.PATH.lstrip("/")], ids=["Streamlit's", "ours"])
+@pytest.mark.parametrize(
+    "path_of", [streamlits, lambda _: SCRIPTS["component"].path.lstrip("/")], ids=["Streamlit's", "ours"]
+)
 def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
     path = path_of(site)
     status, headers, plain = asked(f"{site.address}/{path}")

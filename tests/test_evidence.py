@@ -4,13 +4,16 @@ import base64
 import json
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
+import streamlit as st
 from page import ROOT, opened, quiet, scene_of, texts
 
 from attnviz.models import MODELS
 from attnviz.models.evidence import evidence, text
 from attnviz.models.tasks.reference import ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, PLACES
-from attnviz.ui.sections.heatmap import Side, described
+from attnviz.ui.article.matrix import Side
+from attnviz.ui.sections.heatmap import Chart, Figure, described
 
 PAGE = ROOT / "pages" / "what_attention_says.py"
 
@@ -218,6 +221,30 @@ def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(k
 
 
 def test_a_chart_is_told_in_words_row_by_row_without_its_zeros():
-    rows, columns = Side("queries", ("a", "b")), Side("keys", ("x", "y", "z"), {"first": slice(0, 1)})
+    rows, columns = Side("queries", ("a", "b")), Side("keys", ("x", "y", "z"))
     told = described(np.array([[0.5, 0, -2.0], [0, 0, 0]]), rows, columns)
-    assert told == "Chart of a matrix, queries by keys. a: first x 0.50, z −2; b: zeros."
+    assert told == "Chart of a matrix, queries by keys. a: x 0.50, z −2; b: zeros."
+
+
+def test_a_chart_is_what_plotly_itself_makes_of_it():
+    rows, columns = Side("a <b>", ("x", "y")), Side("", ("1", "1", "long one"))
+    for values in (np.array([[0, 1e-300, 0.5], [1, 0.3, 0.1]]), np.eye(2, 3)):
+        sent = Chart.of(values, rows, columns).figure.to_dict()
+        layout = {name: part for name, part in sent["layout"].items() if name != "template"}
+        assert go.Figure(sent["data"], layout).to_dict() == sent
+        np.testing.assert_array_equal(go.Figure([go.Heatmap(z=values)]).to_dict()["data"][0]["z"], sent["data"][0]["z"])
+
+
+def test_streamlit_asks_a_figure_for_its_data_alone():
+    """Ours is never made as Plotly makes its own: whatever else it is asked for fails."""
+    asked = []
+
+    class Watched(Figure):
+        def __getattribute__(self, name):
+            asked.append(name)
+            return super().__getattribute__(name)
+
+    figure = Watched([{"type": "scatter", "y": [1, 2]}], {"width": 100})
+    asked.clear()
+    st.plotly_chart(figure, width=100, key="chart")
+    assert {name for name in asked if not name.startswith("__")} == {"to_dict", "_sent"}

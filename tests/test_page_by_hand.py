@@ -1,14 +1,10 @@
 """The page of the model built by hand: a string of one's own, its matrices, and what breaks when they are others."""
 
-import base64
-import json
 import re
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
-import streamlit as st
-from page import ROOT, opened, quiet, scene_of, texts, warnings
+from page import ROOT, article, components, opened, quiet, scene_of, sends, texts, warnings, worded
 
 from attnviz.core.changes import Change, format_changes
 from attnviz.models import MODELS
@@ -17,19 +13,59 @@ from attnviz.models.ideas import IDEAS
 from attnviz.models.strings import tried
 from attnviz.models.training import passed, stages_for
 from attnviz.scene.scene import OWN
+from attnviz.text.markup import runs
+from attnviz.ui.article.matrix import STRONGEST
 from attnviz.ui.sections.blocks import PARTS
-from attnviz.ui.sections.heatmap import Chart, Figure, Side
 from attnviz.views.palette import NEGATIVE, POSITIVE
 
 PAGE = ROOT / "pages" / "by_hand.py"
+PARAMETERS = [each.name for matrices in PARTS.values() for each in matrices]
+
+
+CAPTIONS = {
+    "attention_1": "The attention of layer 1",
+    "attention_2": "The attention of layer 2",
+    "output_2": "The output of the last letter",
+}
+
+
+def drawn(at, key):
+    """A matrix as it is drawn: of the string by its caption, a parameter by its place."""
+    if key in CAPTIONS:
+        (piece,) = (each for each in article(at, "pictures")["matrix"] if each["caption"] == CAPTIONS[key])
+        return piece
+    return parameters(at)[key][1]
 
 
 def matrix(at, key):
-    """The numbers of a heatmap, bit for bit."""
-    (chart,) = (each.proto for each in at.get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
-    z = json.loads(chart.spec)["data"][0]["z"]
-    shape = [int(n) for n in z["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(shape)
+    """Its numbers, bit for bit."""
+    return np.array(drawn(at, key)["values"])
+
+
+def parameters(at):
+    """What stands above each parameter, and its matrix, in whichever part it is."""
+    (parts,) = (each for each in components(at)["pictures"]["pieces"] if each["kind"] == "choice")
+    found = {}
+    for option in parts["options"]:
+        (beside,) = option["pieces"]
+        names = (each.name for each in PARTS[option["value"]])
+        found |= dict(zip(names, beside["columns"], strict=True))
+    return found
+
+
+def captions(at):
+    return {name: worded(text) for name, (text, _) in parameters(at).items()}
+
+
+def part(at):
+    """The part of the model that is shown."""
+    return article(at, "pictures")["choice"][0]["value"]
+
+
+def said(at):
+    """All that the page says."""
+    shown = article(at, "pictures")
+    return [*texts(at), *map(worded, [*shown.get("text", ()), *shown["door"]])]
 
 
 def test_both_layers_and_the_output_are_those_of_the_string_that_is_typed():
@@ -46,21 +82,21 @@ def test_both_layers_and_the_output_are_those_of_the_string_that_is_typed():
 @pytest.mark.parametrize(
     ("string", "changes", "says"),
     [
-        ("abca", "", "The answer is **b**, with a probability of 1 :green[✓]. The output is exactly one 1"),
+        ("abca", "", "The answer is b, with a probability of 1 ✓. The output is exactly one 1"),
         (
             "abca",
             "w_k_2[0]=0",
-            "The answer is **a**, with a probability of 1 :red[✗] (**b** is right). The out",
+            "The answer is a, with a probability of 1 ✗ (b is right). The out",
         ),
         (
             "ab",
             "",
-            "The answer is **^ or a or b**, with a probability of 0.3333 each. The last letter did not",
+            "The answer is ^ or a or b, with a probability of 0.3333 each. The last letter did not",
         ),
     ],
 )
 def test_the_answer_is_said_with_whether_it_is_right_and_exact(string, changes, says):
-    assert any(text.startswith(says) for text in texts(opened(PAGE, model="by-hand", sentence=string, changes=changes)))
+    assert any(text.startswith(says) for text in said(opened(PAGE, model="by-hand", sentence=string, changes=changes)))
 
 
 @pytest.mark.parametrize("string", ["abx", "", "abcd" * 4])
@@ -74,15 +110,13 @@ def test_a_string_that_is_none_gets_help_and_stays_in_the_box_and_the_matrices_s
     assert matrix(at, "w_q_1").shape == (16, 6)
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_every_parameter_is_drawn_as_it_is(part):
+def test_every_parameter_is_drawn_as_it_is_and_said_what_for():
     at = opened(PAGE)
-    at.segmented_control(key="part").set_value(part).run()
-    assert quiet(at)
-    for each in PARTS[part]:
-        drawn = matrix(at, each.name)
-        np.testing.assert_array_equal(drawn, MODEL.arrays[each.name].reshape(drawn.shape))
-        assert any(each.purpose in text for text in texts(at))
+    for each in (each for matrices in PARTS.values() for each in matrices):
+        shown = matrix(at, each.name)
+        np.testing.assert_array_equal(shown, MODEL.arrays[each.name].reshape(shown.shape))
+        assert captions(at)[each.name] == f"{each.symbol} · {worded({'runs': runs(each.purpose)})}"
+        assert shown.shape == tuple(len(side.labels) for side in (each.rows, each.columns))
 
 
 def test_all_parameters_of_the_model_are_drawn():
@@ -97,26 +131,17 @@ def test_an_idea_changes_the_matrices_and_says_how_many_strings_break(idea):
     assert at.query_params["changes"] == format_changes(idea.changes)
     results = tried(idea.changes)
     right, exact = (sum(getattr(each, kind) for each in results) for kind in ("is_right", "is_exact"))
-    (said,) = (text for text in texts(at) if idea.lesson in text)
+    (says,) = (text for text in texts(at) if idea.lesson in text)
     if exact == 963:
-        assert said.startswith("All **963** strings are answered right, and exactly")
+        assert says.startswith("All **963** strings are answered right, and exactly")
     else:
         breaks = f"**{963 - right} break**" if right < 963 else "none breaks"
-        assert said.startswith(f"Of 963 strings **{right}** are answered right, **{exact}** of them exactly; {breaks}.")
-    (table,) = (text for text in texts(at) if text.startswith("| letters"))
-    rows = [list(map(int, line.strip("| ").split("|"))) for line in table.splitlines()[2:]]
+        assert says.startswith(f"Of 963 strings **{right}** are answered right, **{exact}** of them exactly; {breaks}.")
+    (table,) = article(at, "pictures")["table"]
+    rows = [list(map(int, row)) for row in table["rows"]]
     assert np.sum(rows, axis=0).tolist()[1:] == [963, right, exact]
-    if part := next((name for name in ("w_q_1", "w_v_1") if name == idea.changes[0].stage), None):
-        own = MODEL.arrays[part][0]
-        assert (matrix(at, part) != own).sum() == len(idea.changes)
-
-
-def captions(at, part):
-    """What stands above each parameter of a part of the model."""
-    at.segmented_control(key="part").set_value(part).run()
-    assert quiet(at)
-    said = [text for text in texts(at) if re.match(r"\$(W\^[QKVOU]|E|P)\$ · ", text)]
-    return dict(zip((each.name for each in PARTS[part]), said, strict=True))
+    n_changed = sum((matrix(at, name) != MODEL.arrays[name]).sum() for name in PARAMETERS)
+    assert n_changed == len(idea.changes)
 
 
 def is_turned_back(w):
@@ -131,39 +156,43 @@ def test_a_caption_claims_no_rotation_and_no_sharpness_that_is_not_there(idea):
     assert idea.purposes.keys() == {change.stage for change in idea.changes}
     at = opened(PAGE, model="by-hand", sentence="abca", changes=format_changes(idea.changes))
     n_sharpnesses = 0
-    for part in PARTS:
-        for name, said in captions(at, part).items():
-            drawn = matrix(at, name)
-            is_changed = not np.array_equal(drawn, MODEL.arrays[name].reshape(drawn.shape))
-            assert ("**Changed.**" in said) == is_changed
-            if name == "w_q_1":
-                assert ("turned back by one step" in said) == is_turned_back(drawn)
-            for sharpness in re.findall(r"sharpness (?:of )?\**(\d+)", said):
-                assert np.unique(drawn).tolist() == [0, float(sharpness)]
-                n_sharpnesses += 1
+    for name, says in captions(at).items():
+        shown = matrix(at, name)
+        is_changed = not np.array_equal(shown, MODEL.arrays[name].reshape(shown.shape))
+        assert ("Changed." in says) == is_changed
+        if name == "w_q_1":
+            assert ("turned back by one step" in says) == is_turned_back(shown)
+        for sharpness in re.findall(r"sharpness (?:of )?(\d+)", says):
+            assert np.unique(shown).tolist() == [0, float(sharpness)]
+            n_sharpnesses += 1
     assert n_sharpnesses == 3
 
 
 def test_a_caption_of_numbers_of_ones_own_says_that_it_speaks_of_what_was_built():
     at = opened(PAGE, model="by-hand", changes="w_q_1[0,5,0]=0;w_q_1[0,6,1]=0")
-    said = captions(at, "Layer 1: which word came before?")
-    built = "As it was built: reads the place, **turned back by one step**"
-    assert said["w_q_1"].startswith(f"$W^Q$ · **Changed**, 2 numbers. {built}")
-    assert "hanged" not in said["w_k_1"]
+    built = "As it was built: reads the place, turned back by one step"
+    assert captions(at)["w_q_1"].startswith(f"W^Q · Changed, 2 numbers. {built}")
+    assert "hanged" not in captions(at)["w_k_1"]
 
 
 def test_the_matrices_shown_are_those_that_a_choice_changes():
     at = opened(PAGE)
-    for title, part in (
+    for title, shown in (
         ("A sharpness of 2 in layer 2", "Layer 2: who comes after this word?"),
         ("A sharpness of 5 in place of 2000, everywhere", "Layer 2: who comes after this word?"),  # changed there too
         ("No rotation in layer 1", "Layer 1: which word came before?"),
         ("Nothing", "Layer 1: which word came before?"),
     ):
         at.radio(key="idea").set_value(title).run()
-        assert at.segmented_control(key="part").value == part
+        assert part(at) == shown
     at = opened(PAGE, model="by-hand", changes="w_u[1,1]=0")
-    assert at.segmented_control(key="part").value == "The answer"
+    assert part(at) == "The answer"
+    for chosen in PARTS:
+        sends(at, "pictures", "chosen", {"part": chosen})
+        assert part(at) == chosen
+    for message in (None, 3, "What enters", [], {}, {"part": []}, {"part": "Layer 3"}):
+        sends(at, "pictures", "chosen", message)
+        assert (quiet(at), part(at)) == (True, chosen)
 
 
 def test_one_number_of_ones_choice_is_set_as_the_boxes_say():
@@ -183,13 +212,12 @@ def test_one_number_of_ones_choice_is_set_as_the_boxes_say():
 )
 def test_a_number_is_written_so_that_it_fits_into_its_cell(number, written):
     at = opened(PAGE, model="by-hand", changes=f"w_o_1[0,0]={number}")
-    (chart,) = (each.proto for each in at.get("plotly_chart") if each.proto.id.endswith("-w_o_1"))
-    assert json.loads(chart.spec)["data"][1]["text"][0] == written
+    assert drawn(at, "w_o_1")["texts"][0][0] == written
 
 
 def test_a_probability_of_nothing_is_said_to_be_0():
     at = opened(PAGE, model="by-hand", changes=format_changes(IDEAS[2].changes))
-    assert any(text.endswith("The right one, b, has a probability of 0.") for text in texts(at))
+    assert any(text.endswith("The right one, b, has a probability of 0.") for text in said(at))
 
 
 def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
@@ -212,7 +240,7 @@ def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):
     monkeypatch.setattr("streamlit.switch_page", pages.append)  # the page is opened without the router
     at = opened(PAGE)
     at.radio(key="idea").set_value(IDEAS[2].title).run()
-    at.button(key="string_aba").click().run()
+    sends(at, "pictures", "opened", "aba")
     assert pages == ["pages/walkthrough.py"]
     at.run()
     changes = format_changes(IDEAS[2].changes)
@@ -221,11 +249,11 @@ def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):
 
 def test_the_page_says_how_like_it_a_trained_model_is():
     choice = MODELS["recall"]
-    (says,) = (text for text in texts(opened(PAGE)) if choice.title in text)
+    (says,) = (text for text in said(opened(PAGE)) if f"“{choice.title}”" in text)
     batch = choice.task.held_out()
     for name in choice.task.patterns(_passed(choice.at(0, None), batch), batch):
         shares = [choice.task.patterns(_passed(choice.at(seed, None), batch), batch)[name] for seed in choice.seeds]
-        (least,) = re.findall(rf"{name} \*\*(\d+) % or more\*\*", says)
+        (least,) = re.findall(rf"{name} (\d+) % or more", says)
         assert 0.9 < int(least) / 100 <= min(shares) < int(least) / 100 + 0.01
 
 
@@ -234,56 +262,24 @@ def _passed(model, batch):
 
 
 def test_whom_the_last_letter_looks_at_most_is_said_of_each_layer():
-    said = texts(opened(PAGE, model="by-hand", sentence="abca"))
-    for looks in ("before?** The last “a (2)” looks most at “c”: 1.", "word?** The last “a (2)” looks most at “b”: 1."):
-        assert any(text.endswith(looks) for text in said)
+    shown = said(opened(PAGE, model="by-hand", sentence="abca"))
+    for looks in ("before? The last “a (2)” looks most at “c”: 1.", "word? The last “a (2)” looks most at “b”: 1."):
+        assert any(text.endswith(looks) for text in shown)
 
 
-def test_a_heatmap_names_each_cell_has_rows_downwards_and_the_colours_of_signs():
-    (chart,) = (each.proto for each in opened(PAGE).get("plotly_chart") if each.proto.id.endswith("-w_q_1"))
-    spec = json.loads(chart.spec)
-    cells, numbers = spec["data"]
-    assert [cells["text"][row][0] for row in (0, 4, 5, 11)] == [
-        f"{name}, cos 1" for name in ("word ^", "word d", "place cos 1", "previous word ^")
-    ]
-    assert spec["layout"]["yaxis"]["range"] == [15.5, -0.5]
-    first, *_, last = (colour for _, colour in cells["colorscale"])
-    for colour, own in ((first, NEGATIVE), (last, POSITIVE)):
-        assert colour.startswith(f"rgba({','.join(map(str, own))},")
-    assert {"−0.38", "0.38", ""} <= {*numbers["text"]}
+def test_a_matrix_is_sent_with_the_names_of_its_blocks_and_the_colours_of_signs():
+    shown = drawn(opened(PAGE), "w_q_1")
+    blocks = [(each["name"], shown["rows"]["labels"][each["start"]], each["stop"]) for each in shown["rows"]["blocks"]]
+    assert blocks == [("word", "^", 5), ("place", "cos 1", 11), ("previous word", "^", 16)]
+    assert shown["colours"] == [list(NEGATIVE), list(POSITIVE)]
+    assert np.abs(matrix(opened(PAGE), "w_q_1")).max() / shown["limit"] == pytest.approx(STRONGEST)
+    assert {"−0.38", "0.38", ""} <= {text for line in shown["texts"] for text in line}
 
 
 def test_what_is_broken_is_marked():
-    for changes, mark in (((), ":green[✓] The answer is "), (IDEAS[2].changes, ":red[✗] The answer is ")):
-        said = texts(opened(PAGE, model="by-hand", changes=format_changes(changes)))
-        assert any(text.startswith(mark) for text in said)
-
-
-def test_a_chart_is_what_plotly_itself_makes_of_it():
-    rows, columns = (
-        Side("a <b>", ("x", "y"), {"one": slice(0, 1), "two": slice(1, 2)}),
-        Side("", ("1", "1", "long one")),
-    )
-    for values, is_share in ((np.array([[0, 1e-300, -2.5], [1e6, 3, 0.1]]), False), (np.eye(2, 3), True)):
-        sent = Chart.of(values, rows, columns, is_share=is_share).figure.to_dict()
-        layout = {name: part for name, part in sent["layout"].items() if name != "template"}
-        assert go.Figure(sent["data"], layout).to_dict() == sent
-        np.testing.assert_array_equal(go.Figure([go.Heatmap(z=values)]).to_dict()["data"][0]["z"], sent["data"][0]["z"])
-
-
-def test_streamlit_asks_a_figure_for_its_data_alone():
-    """Ours is never made as Plotly makes its own: whatever else it is asked for fails."""
-    asked = []
-
-    class Watched(Figure):
-        def __getattribute__(self, name):
-            asked.append(name)
-            return super().__getattribute__(name)
-
-    figure = Watched([{"type": "scatter", "y": [1, 2]}], {"width": 100})
-    asked.clear()
-    st.plotly_chart(figure, width=100, key="chart")
-    assert {name for name in asked if not name.startswith("__")} == {"to_dict", "_sent"}
+    for changes, mark in (((), "✓ The answer is "), (IDEAS[2].changes, "✗ The answer is ")):
+        shown = said(opened(PAGE, model="by-hand", changes=format_changes(changes)))
+        assert any(text.startswith(mark) for text in shown)
 
 
 def test_what_is_drawn_of_the_model_as_it_was_built_stays_so_beside_changes():

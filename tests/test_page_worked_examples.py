@@ -5,12 +5,22 @@ import re
 from decimal import Decimal
 
 import pytest
-from page import ROOT, opened, plain, texts
+from page import ROOT, article, components, opened, pieces_in, scene_of, sends, texts, worded
 
 from attnviz.examples import EXAMPLES
+from attnviz.text.markup import runs
 from attnviz.text.steps import steps_of
 
 PAGE = ROOT / "pages" / "worked_examples.py"
+
+
+def unfolded(**address):
+    """The page with the notebook's printed numbers unfolded."""
+    at = opened(PAGE, **address)
+    at.session_state[f"of_{scene_of(at).notebook}"] = True
+    at.run()
+    assert not at.exception
+    return at
 
 
 def half_a_unit(print_out, text):
@@ -21,8 +31,7 @@ def half_a_unit(print_out, text):
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_every_printed_number_stands_beside_the_computed_one_with_its_mark(notebook):
-    at = opened(PAGE, notebook=notebook)
-    assert not at.exception
+    at = unfolded(notebook=notebook)
     recorded = json.loads((ROOT / "attnviz" / "examples" / "data" / f"{notebook}.json").read_text("utf-8"))
     printed = [(each, text) for each in recorded for text in each["published"].split()]
     table = at.dataframe[0].value
@@ -39,10 +48,10 @@ def test_every_printed_number_stands_beside_the_computed_one_with_its_mark(noteb
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_the_table_is_folded_away_and_its_label_counts_it(notebook):
-    at = opened(PAGE, notebook=notebook)
-    marks = at.dataframe[0].value["agrees"].tolist()
-    (folded,) = at.expander
+    (folded,) = opened(PAGE, notebook=notebook).expander
     assert not folded.proto.expanded
+    assert len(folded) == 0
+    marks = unfolded(notebook=notebook).dataframe[0].value["agrees"].tolist()
     loosely = f", {marks.count('≈')} of them not to the last digit, but as closely as rounded inputs allow"
     agree = f"{len(marks) - marks.count('✗')} of {len(marks)} agree"
     assert folded.label == f"The notebook and its printed numbers: {agree}{loosely * ('≈' in marks)}"
@@ -50,8 +59,8 @@ def test_the_table_is_folded_away_and_its_label_counts_it(notebook):
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_a_print_out_s_line_gives_a_published_and_a_computed_number(notebook):
-    at = opened(PAGE, notebook=notebook)
-    (lines,) = (text.splitlines() for text in texts(at) if text.startswith("- :"))
+    at = unfolded(notebook=notebook)
+    lines = [line for text in texts(at) for line in text.splitlines() if line.startswith("- :")]
     table = at.dataframe[0].value
     for line, print_out in zip(lines, EXAMPLES[notebook].print_outs, strict=True):
         rows = table[table["print-out"] == print_out.name]
@@ -62,44 +71,87 @@ def test_a_print_out_s_line_gives_a_published_and_a_computed_number(notebook):
 
 
 def test_the_page_says_how_many_agree_and_how_closely():
-    marks = [mark for notebook in EXAMPLES for mark in opened(PAGE, notebook=notebook).dataframe[0].value["agrees"]]
+    marks = [mark for notebook in EXAMPLES for mark in unfolded(notebook=notebook).dataframe[0].value["agrees"]]
     (claim,) = (text for text in texts(opened(PAGE)) if text.startswith("Five notebooks"))
     assert f"Of the {len(marks):,} numbers" in claim
     assert f"**{marks.count('✓'):,} come out to the last digit printed**, and {marks.count('≈')} more" in claim
     assert f"the other {marks.count('✗')} cannot follow" in claim
 
 
+def in_words(pieces):
+    """All that pieces say, and the options of those that are choices."""
+    for piece in pieces_in(pieces):
+        yield from (piece[name] for name in ("text", "label") if name in piece)
+        yield from (worded(each) for each in (piece, *piece.get("options", ())) if "runs" in each)
+
+
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_where_it_is_folded_away(notebook):
     at = opened(PAGE, notebook=notebook)
-    example = EXAMPLES[notebook]
-    assert at.radio(key="notebook").value == notebook
-    assert at.radio(key="notebook").options[list(EXAMPLES).index(notebook)] == f"**{example.title}.** {example.lesson}"
-    assert at.header[0].value == example.title
-    folded = {plain(each.value) for each in at.expander[0].markdown}
-    assert example.source in folded
-    in_sight = " ".join([*at.radio(key="notebook").options, *(set(texts(at)) - folded)])
+    example, shown = EXAMPLES[notebook], article(at, "notebook")
+    (offered,) = shown["choice"]
+    assert offered["value"] == notebook
+    options = [worded(each) for each in offered["options"]]
+    assert options[list(EXAMPLES).index(notebook)] == f"{example.title}. {example.lesson}"
+    assert shown["heading"][0]["text"] == example.title
+    in_sight = " ".join(in_words(components(at)["notebook"]["pieces"]))
     assert not re.search(rf"In \[|[0-9a-f]{{16}}|\b{notebook}\b", in_sight)
+    assert any(text.startswith(example.source) for text in texts(unfolded(notebook=notebook)))
+
+
+@pytest.mark.parametrize("notebook", EXAMPLES)
+def test_an_example_is_told_with_its_passes(notebook):
+    example, shown = EXAMPLES[notebook], article(opened(PAGE, notebook=notebook), "notebook")
+    assert runs(example.description) in [piece["runs"] for piece in shown["text"]]
+    for variant, door in zip(example.variants, shown["door"], strict=False):
+        ours = " ours, not in the notebook" if variant.ours else ""
+        assert worded(door) == f"{variant.title}. {worded({'runs': runs(variant.description)})}{ours}"
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_every_mistake_shows_the_wrong_number_and_then_the_right_one(notebook):
-    at = opened(PAGE, notebook=notebook)
-    said = texts(at)
-    for mistake in EXAMPLES[notebook].mistakes:
-        place = said.index(f"**{mistake.title}**")
-        assert said[place + 1] == mistake.explanation
-        assert said[place + 2].startswith(f":red[✗] {mistake.wrong.what}:")
-        assert said[place + 3].startswith(f":green[✓] {mistake.right.what}:")
+    boxes = article(opened(PAGE, notebook=notebook), "notebook")["box"]
+    for mistake, box in zip(EXAMPLES[notebook].mistakes, boxes, strict=True):
+        title, explanation, sides, _ = box["pieces"]
+        assert (title["runs"], explanation["runs"]) == ([["strong", mistake.title]], runs(mistake.explanation))
+        for (says, number), (style, mark), side in zip(
+            sides["columns"], (("wrong", "✗ "), ("right", "✓ ")), (mistake.wrong, mistake.right), strict=True
+        ):
+            assert says["runs"][0] == [style, mark]
+            assert worded(says) == f"{mark}{side.what}:"
+            assert number["runs"][0][0] == "code"
+
+
+def test_all_examples_are_with_the_browser_and_what_is_chosen_there_is_the_scene_s():
+    at = opened(PAGE)
+    (offered,) = article(at, "notebook")["choice"]
+    assert [each["value"] for each in offered["options"]] == list(EXAMPLES)
+    sends(at, "notebook", "chosen", {"notebook": "003"})
+    assert (scene_of(at).notebook, at.query_params["notebook"]) == ("003", "003")
+    assert article(at, "notebook")["choice"][0]["value"] == "003"
+    assert at.expander[0].label.endswith("numbers: 118 of 118 agree")
+
+
+@pytest.mark.parametrize("event", ["chosen", "opened"])
+@pytest.mark.parametrize(
+    "message", [None, 3, "", "000", [], ["notebook"], {}, {"notebook": ["000"]}, {"notebook": "005"}]
+)
+def test_a_message_that_no_article_sends_changes_nothing(event, message):
+    at = opened(PAGE).run()
+    before = dict(at.query_params)
+    sends(at, "notebook", event, message)
+    assert not at.exception
+    assert at.query_params == before
 
 
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_a_mistake_opens_the_step_that_shows_its_stage(monkeypatch, notebook):
     opened_pages = []
     monkeypatch.setattr("streamlit.switch_page", opened_pages.append)  # the page is opened without the router
-    for number, mistake in enumerate(EXAMPLES[notebook].mistakes):
+    boxes = article(opened(PAGE, notebook=notebook), "notebook")["box"]
+    for mistake, box in zip(EXAMPLES[notebook].mistakes, boxes, strict=True):
         at = opened(PAGE, notebook=notebook)
-        at.button(key=f"mistake_{notebook}_{number}").click().run()
+        sends(at, "notebook", "opened", box["pieces"][-1]["door"])
         assert opened_pages.pop() == "pages/walkthrough.py"
         at.run()
         assert at.query_params["source"] == f"{notebook} {mistake.variant.id}"

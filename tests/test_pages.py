@@ -12,6 +12,7 @@ from page import (
     did,
     opened,
     quiet,
+    sends,
     sent,
     texts,
     values,
@@ -29,7 +30,7 @@ from attnviz.text.steps import STEPS
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"
 DOORS = [ROOT / "app.py", *(page for page in PAGES if page not in REDIRECTS)]
 ACTS = {
-    "worked_examples.py": lambda at: at.radio(key="notebook").set_value("003").run(),
+    "worked_examples.py": lambda at: sends(at, "notebook", "chosen", {"notebook": "003"}),
     "by_hand.py": lambda at: at.text_input(key="string").set_value("dcd").run(),
     "what_attention_says.py": lambda at: at.run(),
 }

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from alone import number, sent, written
-from tab import becomes, parameters
+from tab import becomes, expect, parameters
 
 from attnviz.scene.address import parse
 
@@ -107,6 +107,14 @@ def test_two_words_that_were_typed_can_be_swapped(opened):
     assert page.get_by_role("button", name="Swap").count() == 0, "a word and itself"
     page = opened("?step=softmax&ask=what if&cell=1.2.3.1.1", source="001 with")
     assert page.get_by_role("button", name="Swap").count() == 0, "nobody typed these"
+
+
+def test_where_no_swap_follows_a_swap_the_keyboard_stays_beside_it(opened):
+    page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
+    page.get_by_role("button", name="Swap “tired” and “animal”").press("Enter")
+    page.evaluate("show({ words: { ...given.words, typed: 0 } })")
+    expect(page.get_by_role("button", name="Swap")).to_have_count(0)
+    expect(page.get_by_role("button", name="Hide “animal” from “tired”")).to_be_focused()
 
 
 PLACES = """() => {

@@ -183,6 +183,6 @@ def test_what_can_not_be_joined_is_refused(tmp_path, changed, says):
 
 
 def test_every_module_is_reached_from_one_of_the_components():
-    joined = "".join(bundle(BROWSER / f"{entry}.js") for entry in ("component", "arrival", "loader"))
+    joined = "".join(bundle(BROWSER / f"{entry}.js") for entry in ("component", "articles", "arrival", "loader"))
     for path in BROWSER.glob("*.js"):
         assert path.read_text("utf-8").splitlines()[0] in joined, path.name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -43,7 +43,7 @@ class Trace:
     labels: Mapping[str, tuple[str, ...]]
     changes: tuple[Change, ...] = ()
     origin: Origin = GIVEN
-    plan: Hashable | None = None
+    plan: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -90,7 +90,7 @@ class Trace:
         names = alone(self._by_name, number, enters=self[layered("q", number)].inputs[0])
         stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
-        return Layer(number, self._with(stages=stages, origin=origin), {name: full for full, name in names.items()})
+        return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
 
     @cached_property
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
@@ -228,7 +228,7 @@ class Trace:
                 if change.stage == stage.name:
                     stage = stage.with_cell(change.value, change.index)
             made[stage.name] = stage
-        return self._with(stages=tuple(made.values()), changes=self.changes + changes)
+        return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits a stage of this trace."""
@@ -239,41 +239,41 @@ class Trace:
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""
-        return self._with(
-            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages)
+        return replace(
+            self,
+            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
         )
 
     def beginning_with(self, stages: Iterable[Stage]) -> Trace:
         """The trace with `stages` before it, in place of the given ones of the same names."""
         first = tuple(stages)
         names = {stage.name for stage in first}
-        return self._with(stages=first + tuple(stage for stage in self.stages if stage.name not in names))
+        return replace(self, stages=first + tuple(stage for stage in self.stages if stage.name not in names))
 
     def with_sources(self, recipes: Mapping[str, str]) -> Trace:
         """The trace, with where its given stages come from."""
-        return self._with(
+        return replace(
+            self,
             stages=tuple(
                 stage._replace(operation=Source(recipes[stage.name])) if stage.name in recipes else stage
                 for stage in self.stages
-            )
+            ),
         )
 
     def labelled(self, **labels: tuple[str, ...]) -> Trace:
         """The trace with other words along some of its axes."""
         named = {axis.replace("_", " "): words for axis, words in labels.items()}
-        return self._with(labels={**self.labels, **named})
+        return replace(self, labels={**self.labels, **named})
 
     def originating(self, origin: Origin) -> Trace:
         """The trace, with where its parameters are from."""
-        return self._with(origin=origin)
+        return replace(self, origin=origin)
 
     def planned(self, plan: Hashable) -> Trace:
         """The trace, with what decides all of it but its numbers."""
-        return replace(self, plan=plan)
-
-    def _with(self, **parts: object) -> Trace:
-        """The trace with other parts, of which the plan says nothing."""
-        return replace(self, plan=None, **parts)
+        made = replace(self)
+        object.__setattr__(made, "plan", plan)
+        return made
 
 
 @dataclass(frozen=True)

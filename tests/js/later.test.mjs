@@ -2,22 +2,43 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { later } from "../../attnviz/ui/viewer/browser/later.js";
 
-test("what is left for later is done after the next frame, once, in the order in which it was asked for", (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
-  const frames = [], done = [];
+// The frames and the tasks that were asked for, to be had one by one.
+function browser(t) {
+  const frames = [], tasks = [];
   globalThis.requestAnimationFrame = (act) => frames.push(act);
   t.after(() => { delete globalThis.requestAnimationFrame; });
+  t.mock.method(globalThis, "setTimeout", (act) => tasks.push(act));
+  return { frames, tasks };
+}
+
+test("what is left for later is done after the next frame, each in a task of its own, in the order in which it was asked for", (t) => {
+  const { frames, tasks } = browser(t), done = [];
   for (const name of ["a", "b"]) later(() => done.push(name));
-  t.mock.timers.tick(100);
-  assert.deepEqual(done, [], "there was no frame yet");
+  assert.deepEqual([frames.length, tasks.length], [1, 0], "there was no frame yet");
   frames.shift()();
   assert.deepEqual(done, [], "that frame is not painted yet");
   later(() => done.push("c"));
-  t.mock.timers.tick(0);
-  assert.deepEqual(done, ["a", "b", "c"]);
-  assert.deepEqual(frames, []);
+  for (const all of [["a"], ["a", "b"], ["a", "b", "c"]]) {
+    assert.equal(tasks.length, 1);
+    tasks.shift()();
+    assert.deepEqual(done, all);
+  }
+  assert.deepEqual([frames.length, tasks.length], [0, 0]);
   later(() => done.push("d"));
+  assert.equal(frames.length, 1, "and what comes after that waits for another frame");
   frames.shift()();
-  t.mock.timers.tick(0);
-  assert.deepEqual(done, ["a", "b", "c", "d"]);
+  tasks.shift()();
+  assert.deepEqual(done.at(-1), "d");
+});
+
+test("what fails takes nothing with it, and what one asks for meanwhile is done too", (t) => {
+  const { frames, tasks } = browser(t), done = [];
+  later(() => { throw new Error("once"); });
+  later(() => later(() => done.push("asked meanwhile")));
+  frames.shift()();
+  assert.throws(tasks.shift(), /once/);
+  tasks.shift()();
+  frames.shift()();
+  tasks.shift()();
+  assert.deepEqual(done, ["asked meanwhile"]);
 });

@@ -1,5 +1,6 @@
 """The parameters of the model built by hand, block by block: what each matrix reads, and where it puts it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,9 +10,12 @@ import streamlit as st
 from attnviz.core.changes import Change
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
 from attnviz.models.ideas import IDEAS, parameters_with
+from attnviz.scene.messages import option_in
+from attnviz.text.markup import runs
 from attnviz.text.wording import counted
-from attnviz.ui.sections import heatmap
-from attnviz.ui.sections.heatmap import Chart, Side
+from attnviz.ui.article import pieces
+from attnviz.ui.article.matrix import Side, matrix
+from attnviz.ui.article.pieces import Piece
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -107,39 +111,53 @@ MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if
 """The parameters that all strings share: of embeddings and positions a string has its own rows."""
 
 
-def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
-    """Draw the matrices of one part of the model with what each is for; some of their numbers may be changed."""
-    st.markdown("## What each block of each matrix is for")
-    st.markdown(
-        "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. Each "
-        f"other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "
-        + ("What is **changed** is drawn as it is now." if changes else "")
-    )
+def told(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
+    """The matrices of each part of the model with what they are for; some of their numbers may be changed."""
     if shown.key("part") not in st.session_state:
         shown.shows("part", [*_changed(changes), LAYER_1][0])
-    part = st.segmented_control(
-        "Part of the model", list(PARTS), required=True, key=shown.key("part"), label_visibility="collapsed"
-    )
     parameters = parameters_with(changes)
-    with st.container(horizontal=True, gap="small", vertical_alignment="bottom"):
-        for matrix in PARTS[part]:
-            value = parameters[matrix.name]
-            with st.container(width="content", key=shown.key(f"matrix_{matrix.name}")):
-                st.markdown(f"${matrix.symbol}$ · {purpose(matrix, value)}", width=300)
-                is_built = value is MODEL.arrays[matrix.name]
-                chart = _built(part, matrix.name) if is_built else _chart(matrix, value)
-                heatmap.draw(chart, shown.key(matrix.name))
+    options = [
+        pieces.option(part, part, [pieces.beside(*(_drawn(each, parameters[each.name]) for each in matrices))])
+        for part, matrices in PARTS.items()
+    ]
+    return [
+        pieces.heading(2, "What each block of each matrix is for"),
+        pieces.text(
+            "Rows are what a matrix reads, columns what it makes; the three blocks are named, and zeros are left out. "
+            f"Each other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "
+            + ("What is **changed** is drawn as it is now." if changes else "")
+        ),
+        pieces.choice("part", "Part of the model", "pills", shown.value("part"), options),
+    ]
 
 
-def _chart(matrix: Matrix, value: np.ndarray) -> Chart:
-    return Chart.of(value[0] if value.ndim == 3 else value, matrix.rows, matrix.columns)
+def choose(writer: Writer, chosen: Mapping[str, object]) -> None:
+    """Show a part of the model, in a callback."""
+    part = option_in(chosen.get("part"), PARTS)
+    if part is not None:
+        writer.shows("part", part)
+
+
+def _drawn(parameter: Matrix, value: np.ndarray) -> list[Piece]:
+    """A parameter with what it is for."""
+    is_built = value is MODEL.arrays[parameter.name]
+    return _built(parameter.name) if is_built else _pieces(parameter, value)
 
 
 @cache
-def _built(part: str, name: str) -> Chart:
-    """The chart of a parameter as it was built, made once in a process."""
-    matrix = next(matrix for matrix in PARTS[part] if matrix.name == name)
-    return _chart(matrix, MODEL.arrays[name])
+def _built(name: str) -> list[Piece]:
+    """A parameter as it was built, laid out once in a process."""
+    parameter = next(each for part in PARTS.values() for each in part if each.name == name)
+    return _pieces(parameter, MODEL.arrays[name])
+
+
+def _pieces(parameter: Matrix, value: np.ndarray) -> list[Piece]:
+    symbol = parameter.symbol.replace("^", " ")
+    numbers = value[0] if value.ndim == 3 else value
+    return [
+        pieces.text([["math", parameter.symbol], ["", " · "], *runs(purpose(parameter, value))]),
+        matrix(f"The matrix {symbol}", numbers, parameter.rows, parameter.columns),
+    ]
 
 
 def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:

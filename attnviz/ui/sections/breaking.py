@@ -9,6 +9,9 @@ from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.models.strings import LENGTHS, Tried, tried
+from attnviz.ui.article import pieces
+from attnviz.ui.article.component import Door
+from attnviz.ui.article.pieces import Piece
 from attnviz.ui.sections import blocks, byhand, choice, door
 from attnviz.ui.sections.blocks import MATRICES, shared
 from attnviz.ui.state.store import Shown
@@ -45,19 +48,20 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
     st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
 
 
-def draw(shown: Shown, changes: tuple[Change, ...]) -> None:
-    """Draw which strings break, by their length, with doors to the first of them."""
+def told(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
+    """Which strings break, by their length; and the first of them, or of all where none does, with doors to them."""
     results = tried(shared(changes))
-    st.markdown("## Which strings break")
-    st.markdown(
-        f"All {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter came "
-        "before exactly once are put to the model."
-    )
-    with st.container(horizontal=True, gap="large"):
-        with st.container(width="content"):
-            st.markdown(_by_length(shared(changes)))
-        with st.container():
-            _examples(shown, results, changes)
+    broken = [each for each in results if not each.is_right]
+    examples = (broken or results)[:N_EXAMPLES]
+    drawn = [
+        pieces.heading(2, "Which strings break"),
+        pieces.text(
+            f"All {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter "
+            "came before exactly once are put to the model."
+        ),
+        pieces.beside([_by_length(shared(changes))], list(map(_example, examples))),
+    ]
+    return drawn, {each.string: door.parts_of(byhand.SOURCE, each.string, changes=changes) for each in examples}
 
 
 @lru_cache(maxsize=64)
@@ -72,35 +76,26 @@ def verdict(changes: tuple[Change, ...]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _by_length(changes: tuple[Change, ...]) -> str:
+def _by_length(changes: tuple[Change, ...]) -> Piece:
     """The same for each length, as a table."""
     results = tried(changes)
     rows = [[each for each in results if len(each.string) == length] for length in LENGTHS]
     table = {
-        "letters": [str(length) for length in LENGTHS],
+        "letters": LENGTHS,
         "strings": [len(row) for row in rows],
         "right": [sum(each.is_right for each in row) for row in rows],
         "exact": [sum(each.is_exact for each in row) for row in rows],
     }
-    return "\n".join(
-        (
-            f"| {' | '.join(table)} |",
-            "|--:|--:|--:|--:|",
-            *(f"| {' | '.join(map(str, row))} |" for row in zip(*table.values(), strict=True)),
-        )
-    )
+    return pieces.table(list(table), [list(map(str, row)) for row in zip(*table.values(), strict=True)])
 
 
-def _examples(shown: Shown, results: Sequence[Tried], changes: tuple[Change, ...]) -> None:
-    """Doors to the first strings that break; where none does, to the first of all."""
-    broken = [each for each in results if not each.is_right]
-    for each in (broken or results)[:N_EXAMPLES]:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            door.draw(shown, each.string, f"string_{each.string}", byhand.SOURCE, each.string, changes=changes)
-            mark = ":green[✓]" if each.is_right else ":red[✗]"
-            answered = " or ".join(each.answered) or "no number"
-            share = byhand.share(each.probability)
-            st.markdown(f"{mark} The answer is {answered}. The right one, {each.right}, has a probability of {share}.")
+def _example(each: Tried) -> Piece:
+    """A door to a string, and how it is answered."""
+    mark = ["right", "✓"] if each.is_right else ["wrong", "✗"]
+    answered = " or ".join(each.answered) or "no number"
+    share = byhand.share(each.probability)
+    said = f" The answer is {answered}. The right one, {each.right}, has a probability of {share}."
+    return pieces.door(each.string, each.string, [mark, ["", said]])
 
 
 def _own(shown: Shown, change: Change) -> None:

@@ -13,11 +13,15 @@ from attnviz.models.task import most_probable
 from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted, fit
 from attnviz.scene.scene import of_model
+from attnviz.text.markup import Runs, runs
 from attnviz.text.wording import precise
+from attnviz.ui.article import pieces
+from attnviz.ui.article.component import Door
+from attnviz.ui.article.matrix import Side, matrix
+from attnviz.ui.article.pieces import Piece
 from attnviz.ui.escaping import markdown
-from attnviz.ui.sections import door, heatmap
+from attnviz.ui.sections import door
 from attnviz.ui.sections.blocks import LAYER_1, LAYER_2, VECTOR
-from attnviz.ui.sections.heatmap import Chart, Side
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -52,43 +56,49 @@ def ask(shown: Shown, fitted: Fitted) -> None:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
 
 
-def draw(shown: Shown, fitted: Fitted) -> None:
-    """Draw what both layers look at in the string and what they answer, if it makes a pass."""
+def told(fitted: Fitted) -> tuple[list[Piece], dict[str, Door]]:
+    """What both layers look at in the string and what they answer, if it makes a pass; and the door to it."""
     if fitted.trace is None:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(_answer(fitted.trace), width="content")
-        scene = fitted.scene
-        door.draw(shown, "Open in the walkthrough", "open", SOURCE, scene.sentence, changes=scene.changes)
-    with st.container(horizontal=True, gap="large"):
-        for layer, title in ((1, LAYER_1), (2, LAYER_2)):
-            with st.container(width="content", key=shown.key(f"layer_{layer}")):
-                attention = fitted.trace[f"attention_{layer}"].value[0]
-                words = fitted.trace.labels["query"]
-                st.markdown(f"**{title}** {_looks(words, attention[-1])}", width=360)
-                queries, keys = Side("queries", words), Side("keys", words)
-                chart = Chart.of(attention, queries, keys, is_share=True)
-                heatmap.draw(chart, shown.key(f"attention_{layer}"))
-    with st.container(key=shown.key("output")):
-        st.markdown("**The output of the last letter**")
-        output = fitted.trace["output_2"].value[-1:]
-        heatmap.draw(Chart.of(output, Side("", ("output",)), VECTOR), shown.key("output_2"))
+        return [], {}
+    scene, trace = fitted.scene, fitted.trace
+    output = matrix("The output of the last letter", trace["output_2"].value[-1:], Side("", ("output",)), VECTOR)
+    drawn = [
+        pieces.door("open", "Open in the walkthrough", _answer(trace)),
+        pieces.beside(*(_layer(trace, layer, title) for layer, title in ((1, LAYER_1), (2, LAYER_2)))),
+        pieces.text("**The output of the last letter**"),
+        output,
+    ]
+    return drawn, {"open": door.parts_of(SOURCE, scene.sentence, changes=scene.changes)}
 
 
-def trained(shown: Shown) -> None:
-    """Say that training finds the same two layers, with what was measured of them."""
+def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
+    """What one layer looks at."""
+    attention, words = trace[f"attention_{layer}"].value[0], trace.labels["query"]
+    sides = Side("queries", words), Side("keys", words)
+    return [
+        pieces.text([["strong", title], ["", f" {_looks(words, attention[-1])}"]]),
+        matrix(f"The attention of layer {layer}", attention, *sides, is_share=True),
+    ]
+
+
+def trained() -> tuple[list[Piece], dict[str, Door]]:
+    """That training finds the same two layers, with what was measured of them; and the door to them."""
     choice = MODELS[TRAINED]
     kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
     measured = []
     for patterns in zip(*kept, strict=True):
         least = math.floor(100 * min(each["value"] for each in patterns))
         measured.append(f"{patterns[0]['label']} **{least} % or more**")
-    st.markdown("## Training finds the same")
-    st.markdown(
+    said = (
         f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
         f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
     )
-    door.draw(shown, choice.title, "open_trained", TRAINED, choice.examples[0][1])
+    drawn = [
+        pieces.heading(2, "Training finds the same"),
+        pieces.text(said),
+        pieces.door("trained", choice.title),
+    ]
+    return drawn, {"trained": door.parts_of(TRAINED, choice.examples[0][1])}
 
 
 def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
@@ -99,19 +109,19 @@ def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
     return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {share(row.max())}."
 
 
-def _answer(trace: Trace) -> str:
+def _answer(trace: Trace) -> Runs:
     """What the model answers at the last letter, whether that is right, and whether it is exact."""
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
     most = [answers[place] for place in np.flatnonzero(most_probable(probabilities))]
     each = " each" if len(most) > 1 else ""
-    says = f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}"
+    says = runs(f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}")
     right = trace.origin.right[-1]
     if right is None:
-        return f"{says}. The last letter did not come before exactly once, so no answer is right."
-    mark = ":green[✓]" if most == [right] else f":red[✗] (**{right}** is right)"
+        return [*says, ["", ". The last letter did not come before exactly once, so no answer is right."]]
+    mark = [["right", " ✓"]] if most == [right] else [["wrong", " ✗"], *runs(f" (**{right}** is right)")]
     output = trace["output_2"].value[-1]
     is_exact = np.count_nonzero(output) == 1 and output.max() == 1
-    return f"{says} {mark}. The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."
+    return [*says, *mark, ["", f". The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."]]
 
 
 def share(value: float) -> str:

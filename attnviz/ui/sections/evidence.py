@@ -11,8 +11,9 @@ from attnviz.models import MODELS
 from attnviz.models.evidence import Evidence, Hidden, evidence, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
+from attnviz.ui.article.matrix import Side
 from attnviz.ui.sections import door, heatmap
-from attnviz.ui.sections.heatmap import Chart, Side
+from attnviz.ui.sections.heatmap import Chart
 from attnviz.ui.state.store import Shown
 
 TIRED = "the animal did not cross the street because it was too tired"
@@ -171,7 +172,7 @@ def _chart(rows: tuple[tuple[str, tuple[Trace, int]], ...]) -> Chart:
     words = tuple(
         " / ".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace, _ in rows.values()), strict=True)
     )
-    return Chart.of(np.array(values), Side("query", tuple(rows)), Side("keys", words), is_share=True)
+    return Chart.of(np.array(values), Side("query", tuple(rows)), Side("keys", words))
 
 
 @cache

@@ -1,5 +1,6 @@
 """A worked example on the page, told as a lesson: what it shows, what went wrong in it, where its numbers are from."""
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 import numpy as np
@@ -12,8 +13,13 @@ from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side
 from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
+from attnviz.scene.messages import option_in
 from attnviz.scene.scene import Scene
+from attnviz.text.markup import runs
 from attnviz.text.steps import STEPS, entry, steps_of
+from attnviz.ui.article import component, pieces
+from attnviz.ui.article.component import Door
+from attnviz.ui.article.pieces import Piece
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -24,51 +30,92 @@ def agreement() -> Agreement:
     return Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
 
 
-def choose(shown: Shown) -> None:
-    """The worked examples, each by what it teaches."""
-    st.radio(
-        "Worked example",
-        list(EXAMPLES),
-        format_func=lambda notebook: f"**{EXAMPLES[notebook].title}.** {EXAMPLES[notebook].lesson}",
-        key=shown.shows("notebook", shown.scene.notebook),
-        on_change=_chosen,
-        args=(shown.writer,),
-        label_visibility="collapsed",
+def draw(shown: Shown) -> None:
+    """Choose a worked example, and be told it: what it shows, what went wrong in it, and where its numbers are from."""
+    chosen = shown.scene.notebook
+    offered = pieces.choice("notebook", "Worked example", "lines", chosen, _options())
+    component.draw(shown, "notebook", [offered], _doors(), _choose)
+    _published(EXAMPLES[chosen])
+
+
+@cache
+def _options() -> list[Piece]:
+    """All worked examples, each by what it teaches, with what is told of it where it is chosen."""
+    return [
+        pieces.option(example.id, f"**{example.title}.** {example.lesson}", _told(example))
+        for example in EXAMPLES.values()
+    ]
+
+
+def _told(example: Example) -> list[Piece]:
+    """What an example shows, with its passes to open, and what went wrong in it."""
+    return [
+        pieces.heading(2, example.title),
+        pieces.heading(3, "What it shows"),
+        pieces.text(example.description),
+        *(_passes(example)),
+        pieces.heading(3, "What went wrong in it"),
+        *(_mistake(example, number) for number in range(len(example.mistakes))),
+    ]
+
+
+def _passes(example: Example) -> Iterator[Piece]:
+    for variant in example.variants:
+        ours = [["", " "], ["badge", "ours, not in the notebook"]] if variant.ours else []
+        told = runs(f"**{variant.title}.** {variant.description}")
+        yield pieces.door(f"{example.id} {variant.id}", "Open", told + ours)
+
+
+def _mistake(example: Example, number: int) -> Piece:
+    """A mistake, with the wrong number beside the right one, and a door to the step where they part."""
+    mistake = example.mistakes[number]
+    label = f"See {entry(mistake.stage).title.lower()} in “{mistake.variant.title}”"
+    return pieces.box(
+        pieces.text(f"**{mistake.title}**"),
+        pieces.text(mistake.explanation),
+        pieces.beside(
+            _side(["wrong", "✗ "], mistake.wrong),
+            _side(["right", "✓ "], mistake.right),
+        ),
+        pieces.door(f"{example.id}, mistake {number}", label),
     )
 
 
-def draw(shown: Shown) -> None:
-    """Tell the worked example that was chosen: what it shows, what went wrong in it, and where its numbers are from."""
-    example = EXAMPLES[shown.scene.notebook]
-    st.header(example.title, anchor=False)
-    _passes(shown, example)
-    _mistakes(shown, example)
-    _published(example)
+def _side(mark: list[str], side: Side) -> list[Piece]:
+    values = side.value
+    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(_digits(v) for v in np.ravel(values))
+    return [pieces.text([mark, *runs(f"{side.what}:")]), pieces.text([["code", shown]])]
 
 
-def _passes(shown: Shown, example: Example) -> None:
-    """What the example shows, and its passes to open."""
-    st.markdown(f"### What it shows\n\n{example.description}")
-    for variant in example.variants:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            _door(shown, example, variant, "Open", f"open_{example.id}_{variant.id}")
-            ours = " :violet-badge[ours, not in the notebook]" if variant.ours else ""
-            st.markdown(f"**{variant.title}.** {variant.description}{ours}")
+def _digits(value: float) -> str:
+    return "nan" if np.isnan(value) else digits(float(value))
 
 
-def _door(shown: Shown, example: Example, variant: Variant, label: str, key: str, step: str = "") -> None:
-    """A button to the walkthrough of a variant, at its first step or at one of that id."""
-    if st.button(label, key=key, icon=":material/arrow_forward:"):
-        source = f"{example.id} {variant.id}"
-        shown.open_page("pages/walkthrough.py", source=source, changes=(), step=step or Scene().step)
+@cache
+def _doors() -> dict[str, Door]:
+    """Where each door leads: to a variant's first step, or to the one where a mistake parts from it."""
+    doors = {}
+    for example in EXAMPLES.values():
+        for variant in example.variants:
+            doors[f"{example.id} {variant.id}"] = _door(example, variant, Scene().step)
+        for number, mistake in enumerate(example.mistakes):
+            doors[f"{example.id}, mistake {number}"] = _door(example, mistake.variant, _step_of(mistake))
+    return doors
+
+
+def _door(example: Example, variant: Variant, step: str) -> Door:
+    return {"source": f"{example.id} {variant.id}", "changes": (), "step": step}
 
 
 def _published(example: Example) -> None:
     """Where the example is from, and every number that its notebook printed beside the computed one."""
-    with st.expander(f"The notebook and its printed numbers: {_counted(example.agreement)}", key=f"of_{example.id}"):
-        st.markdown(example.source)
-        st.markdown(_lines(example.id))
+    label = f"The notebook and its printed numbers: {_counted(example.agreement)}"
+    folded = st.expander(label, key=f"of_{example.id}", on_change="rerun")
+    if not folded.open:
+        return
+    with folded:
         st.markdown(
+            f"{example.source}\n\n{_lines(example.id)}\n\n"
             "Every number, as it was published and as it is computed here: ✓ agrees to the last digit printed, ≈ as "
             "closely as the rounded inputs allow, ✗ does not."
         )
@@ -118,36 +165,13 @@ def _line(print_out: PrintOut) -> str:
     )
 
 
-def _mistakes(shown: Shown, example: Example) -> None:
-    st.markdown("### What went wrong in it")
-    for number, mistake in enumerate(example.mistakes):
-        with st.container(border=True):
-            st.markdown(f"**{mistake.title}**")
-            st.markdown(mistake.explanation)
-            wrong, right = st.columns(2)
-            wrong.markdown(f":red[✗] {_side(mistake.wrong)}")
-            right.markdown(f":green[✓] {_side(mistake.right)}")
-            label = f"See {entry(mistake.stage).title.lower()} in “{mistake.variant.title}”"
-            _door(shown, example, mistake.variant, label, f"mistake_{example.id}_{number}", _step_of(mistake))
-
-
-def _side(side: Side) -> str:
-    values = side.value
-    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(_digits(v) for v in np.ravel(values))
-    return f"{side.what}:\n\n`{shown}`"
-
-
-def _digits(value: float) -> str:
-    return "nan" if np.isnan(value) else digits(float(value))
-
-
 def _step_of(mistake: Mistake) -> str:
     """The step that shows the stage where wrong and right diverge."""
     steps = steps_of(mistake.variant.trace)
     return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)
 
 
-def _chosen(writer: Writer) -> None:
-    notebook = writer.value("notebook")
-    if notebook in EXAMPLES:  # a message made by hand may hold anything
+def _choose(writer: Writer, chosen: Mapping[str, object]) -> None:
+    notebook = option_in(chosen.get("notebook"), tuple(EXAMPLES))
+    if notebook is not None:
         writer.update(notebook=notebook)

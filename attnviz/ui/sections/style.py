@@ -13,7 +13,7 @@ _STYLE = """<style>
 [class*="st-key-of_pass"]:has([data-empty]) { display: none; }
 
 /* heard, not seen */
-:has(> [class*="st-key-heard"]), [class*="st-key-scrolled"] > :has([data-testid="stMarkdown"]) {
+[data-testid="stLayoutWrapper"]:has(> .st-key-heard_title), [class*="st-key-scrolled"] > :first-child {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 
@@ -23,30 +23,27 @@ _STYLE = """<style>
 
 /* one screen: the viewer has all the height that is left */
 @media (min-width: 821px) {
-  [data-testid="stMainBlockContainer"]:has([class*="st-key-viewer"]) {
+  [data-testid="stMainBlockContainer"]:has(.st-key-viewer) {
     display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
   }
 }
-[data-testid="stMainBlockContainer"]:has([class*="st-key-viewer"]) > [data-testid="stVerticalBlock"],
-[data-testid="stLayoutWrapper"]:has(> [class*="st-key-viewer"]) { min-height: 0; }
-[class*="st-key-viewer"] { min-height: 26rem; }
-[class*="st-key-viewer"]
+[data-testid="stMainBlockContainer"]:has(.st-key-viewer) > [data-testid="stVerticalBlock"],
+[data-testid="stLayoutWrapper"]:has(> .st-key-viewer) { min-height: 0; }
+.st-key-viewer { min-height: 26rem; }
+.st-key-viewer
 :is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {
   height: 100%;
 }
 
 /* what one chooses stays beside the pictures that it changes, unless they are below it */
 @media (min-width: 641px) {
-  [data-testid="stColumn"] > [data-testid="stVerticalBlock"]:has(> * > [class*="st-key-beside"]) {
+  [data-testid="stColumn"] > [data-testid="stVerticalBlock"]:has(> * > .st-key-beside) {
     position: sticky; top: 3rem; max-height: calc(100dvh - 3rem); overflow-y: auto; height: auto;
   }
 }
 
 /* a table that is wider than a phone is scrolled */
 [data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
-
-/* on a phone the parts of the model built by hand take two lines, so that all are seen */
-[class*="st-key-part"] [role="radiogroup"] { flex-wrap: wrap; }
 
 /* a matrix that is wider than a phone is scrolled: Plotly would push its letters together */
 [class*="st-key-scrolled"] { overflow-x: auto; }

@@ -5,10 +5,11 @@ import streamlit as st
 from attnviz.scene.answer import drawn
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
-from attnviz.ui.viewer import script
+from attnviz.ui.viewer.script import SCRIPTS
 
-_component = st.components.v2.component("attnviz.viewer", html='<div class="attnviz"></div>', js=script.LOADER)
-_outlet = st.components.v2.component("attnviz.outlet", html='<div class="attnviz outlet"></div>', js=script.LOADER)
+_LOADER = SCRIPTS["component"].loader
+_component = st.components.v2.component("attnviz.viewer", html='<div class="attnviz"></div>', js=_LOADER)
+_outlet = st.components.v2.component("attnviz.outlet", html='<div class="attnviz outlet"></div>', js=_LOADER)
 
 
 def draw(shown: Shown) -> None:

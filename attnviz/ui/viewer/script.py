@@ -1,26 +1,56 @@
-"""Script: the viewer's modules and styles as one text, which a browser fetches once and keeps.
+"""Scripts: modules and their styles as one text, which a browser fetches once and keeps.
 
-Streamlit sends the script of an inline component with every run. Ours is 230 kB,
-so what it sends is a loader of a few lines; a route of the server has the rest.
+Streamlit sends the script of an inline component with every run. The viewer's is
+230 kB, so what it sends is a loader of a few lines; a route of the server has the rest.
 """
+
+from __future__ import annotations
 
 import gzip
 import hashlib
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from attnviz.ui.viewer.bundle import bundle
 
 _BROWSER = Path(__file__).parent / "browser"
-_STYLES = "\n".join(path.read_text("utf-8") for path in sorted(_BROWSER.glob("*.css")))
+_LOADER = (_BROWSER / "loader.js").read_text("utf-8")
+_OF_ARTICLES = _BROWSER / "article.css"
 
-TEXT = (bundle(_BROWSER / "component.js") + f"export const styles = {json.dumps(_STYLES)};\n").encode()
-"""A module: its default export is the component, `styles` are its styles."""
 
-COMPRESSED = gzip.compress(TEXT, mtime=0)
+@dataclass(frozen=True)
+class Script:
+    """The script of a component.
 
-PATH = f"/viewer/{hashlib.sha256(TEXT).hexdigest()[:16]}.js"
-"""Where it is served; another text has another path."""
+    Attributes
+    ----------
+    text : bytes
+        A module: its default export is the component, `styles` are its styles.
+    compressed : bytes
+        The same.
+    path : str
+        Where it is served; another text has another path.
+    loader : str
+        What Streamlit is given.
+    """
 
-LOADER = (_BROWSER / "loader.js").read_text("utf-8").replace("{path}", PATH.lstrip("/"))
-"""What Streamlit is given."""
+    text: bytes
+    compressed: bytes
+    path: str
+    loader: str
+
+    @classmethod
+    def of(cls, name: str, *styles: Path) -> Script:
+        """The script of the module of this name."""
+        rules = "\n".join(path.read_text("utf-8") for path in styles)
+        text = (bundle(_BROWSER / f"{name}.js") + f"export const styles = {json.dumps(rules)};\n").encode()
+        path = f"/viewer/{name}-{hashlib.sha256(text).hexdigest()[:16]}.js"
+        return cls(text, gzip.compress(text, mtime=0), path, _LOADER.replace("{path}", path.lstrip("/")))
+
+
+SCRIPTS = {
+    "component": Script.of("component", *(path for path in sorted(_BROWSER.glob("*.css")) if path != _OF_ARTICLES)),
+    "articles": Script.of("articles", _OF_ARTICLES),
+}
+"""The viewer with its settings, and the articles."""

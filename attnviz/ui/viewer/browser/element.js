@@ -35,11 +35,11 @@ function sayingOf({ dataset, textContent }) {
 }
 
 // Puts other elements into a box. Where one had the keyboard, the one that says the same gets it, or what is marked as the
-// place where one is.
+// place where one is, or else the first.
 export function redraw(box, children) {
   const held = hasKeyboard(box) ? sayingOf(box.getRootNode().activeElement) : null;
   box.replaceChildren(...children);
   if (held === null) return;
   const alike = [...box.querySelectorAll("button")].find((each) => sayingOf(each) === held);
-  (alike ?? box.querySelector("[aria-current]"))?.focus({ preventScroll: true });
+  (alike ?? box.querySelector("[aria-current]") ?? box.querySelector("button"))?.focus({ preventScroll: true });
 }

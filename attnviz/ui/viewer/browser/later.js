@@ -1,13 +1,18 @@
 // Later: what need not be in the next frame is done right after it, so that one sees the rest of an answer sooner.
 
 const waiting = [];
+let isComing = false; // the time for the first of them
 
-// It is done in the order in which it was asked for.
+// It is done in the order in which it was asked for, each by itself: another frame may come between.
 export function later(act) {
   waiting.push(act);
-  if (waiting.length === 1) requestAnimationFrame(() => setTimeout(doAll));
+  if (!isComing) requestAnimationFrame(() => setTimeout(doNext));
+  isComing = true;
 }
 
-function doAll() {
-  for (const act of waiting.splice(0)) act();
+function doNext() {
+  const act = waiting.shift();
+  isComing = waiting.length > 0;
+  if (isComing) setTimeout(doNext);
+  act();
 }

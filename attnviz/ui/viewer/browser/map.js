@@ -52,9 +52,8 @@ export function makeMap(tools) {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
         return thumb.resize(pass, { width, height, largest: 7 });
       }).every(Boolean);
-      if (isMoved || !areAsLarge) diagram.connect();
-      if (areAsLarge) later(drawThumbs); // what one asked for is not in them
-      else drawThumbs();
+      if (!isOther && (isMoved || !areAsLarge)) diagram.connect(); // other steps the diagram connects as it sees them
+      later(drawThumbs); // what one asked for is not in them
     }
     if (isMoved || drawn.step !== where.step) show(current);
     drawn = { pass, colours, breadth, step: where.step };

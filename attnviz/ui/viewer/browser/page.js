@@ -2,6 +2,7 @@
 import { mountAudit } from "./audit.js";
 import { makeBanner } from "./banner.js";
 import { element } from "./element.js";
+import { keepKeyboard } from "./keyboard.js";
 import { later } from "./later.js";
 import { makeNotices } from "./notices.js";
 import { mountScript } from "./script.js";
@@ -36,10 +37,13 @@ export function mountPage(root, { server, address, run }, left = null) {
     later(() => wait(server.isWaiting));
   };
   const settings = makeSettings(act), notices = makeNotices(act), banner = makeBanner(act, run), box = element("div", "view");
-  const wait = makeWaiting(root, box);
+  const wait = makeWaiting(root, box), giveKeyboard = keepKeyboard(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
-    given: (answer) => server.given(answer, show),
+    given: (answer) => {
+      server.given(answer, show);
+      giveKeyboard();
+    },
     // The view stands here: below its settings, or where Streamlit's own text is between them.
     stand: (where) => {
       if (box.parentNode === where) return;

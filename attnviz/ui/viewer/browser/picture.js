@@ -66,7 +66,7 @@ export function makePicture(tools) {
     Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
     return fitted;
   };
-  // It is the same on this step until the observer finds another: asking costs a layout.
+  // It is the same on this step, with as many entries in the legend, until the observer finds another: asking costs a layout.
   const measure = () => roomIn(box, bars.element, legend);
   const around = () => box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   const draw = () => {
@@ -89,9 +89,9 @@ export function makePicture(tools) {
     const isCornered = hasCorner(pictures);
     legend.classList.toggle("in-corner", isCornered && !where.present);
     around().classList.toggle("cornered", isCornered && where.present);
-    const step = `${where.step} ${where.present}`;
-    if (measured !== step) room = measure();
-    measured = step;
+    const now = `${where.step} ${where.present} ${legend.childElementCount}`;
+    if (measured !== now) room = measure();
+    measured = now;
     const paint = { ...given, family: room.family };
     const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((sheet) => sheet && blockOf(sheet, paint))) }));
     const fitted = layOut(blocks, where, (most) => drawReadout(readout, sheets, paint, focusOf(pass, where), acts, most));

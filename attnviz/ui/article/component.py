@@ -1,0 +1,61 @@
+"""The article as a Streamlit component.
+
+Streamlit's own elements take 2 to 3 ms each in the browser, with every run; a page of fifty is slow. Ours are one.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from attnviz.scene.written import json_of
+from attnviz.ui.article.pieces import Piece
+from attnviz.ui.state.store import Shown
+from attnviz.ui.state.writer import Writer
+from attnviz.ui.viewer.script import SCRIPTS
+
+Door = Mapping[str, object]
+"""The parts of the scene that a door leads to."""
+
+_component = st.components.v2.component(
+    "attnviz.article", html='<div class="article"></div>', js=SCRIPTS["articles"].loader
+)
+
+
+def draw(
+    shown: Shown,
+    key: str,
+    pieces: Sequence[Piece],
+    doors: Mapping[str, Door],
+    choose: Callable[[Writer, Mapping[str, object]], None],
+) -> None:
+    """Draw an article, and do what is done in it.
+
+    Parameters
+    ----------
+    shown : Shown
+    key : str
+    pieces : sequence of Piece
+    doors : mapping of str to Door
+        Where each door in it leads in the walkthrough, by its name.
+    choose : callable
+        Given the writer and, by the events of choices, what is chosen; a message made by hand may hold anything.
+    """
+    result = _component(
+        key=shown.key(key),
+        data=json_of({"pieces": pieces}),
+        on_chosen_change=partial(_chosen, shown.writer, key, choose),
+        on_opened_change=_opened,
+    )
+    if isinstance(result.opened, str) and result.opened in doors:
+        shown.open_page("pages/walkthrough.py", **doors[result.opened])
+
+
+def _chosen(writer: Writer, key: str, choose: Callable[[Writer, Mapping[str, object]], None]) -> None:
+    chosen = writer.value(key).get("chosen")
+    if isinstance(chosen, Mapping):
+        choose(writer, chosen)
+
+
+def _opened() -> None:
+    """The run that follows opens the page: a callback can't."""

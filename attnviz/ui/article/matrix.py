@@ -1,0 +1,74 @@
+"""A matrix in an article: a table in the colours of the walkthrough, with what its rows and columns are called."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attnviz.ui.article.pieces import Piece
+from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
+
+STRONGEST = 0.6  # the page's own text can still be read on it
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows or the columns of a matrix.
+
+    Attributes
+    ----------
+    title : str
+        What they count.
+    labels : tuple of str
+        What each is called.
+    blocks : mapping of str to slice
+        Those of them that belong together.
+    """
+
+    title: str
+    labels: tuple[str, ...]
+    blocks: Mapping[str, slice] = field(default_factory=dict)
+
+    def name(self, place: int) -> str:
+        """What a place is called, with its block."""
+        block = next((name for name, block in self.blocks.items() if block.start <= place < block.stop), "")
+        return f"{block} {self.labels[place]}".strip()
+
+    def data(self) -> Piece:
+        """The same as plain data."""
+        blocks = [{"name": name, "start": block.start, "stop": block.stop} for name, block in self.blocks.items()]
+        return {"title": self.title, "labels": self.labels, "blocks": blocks}
+
+
+def matrix(caption: str, values: np.ndarray, rows: Side, columns: Side, *, is_share: bool = False) -> Piece:
+    """A matrix as a piece of an article.
+
+    Parameters
+    ----------
+    caption : str
+        What it is, for those who hear it.
+    values : ndarray (rows, columns)
+    rows, columns : Side
+    is_share : bool
+        Whether its colours are those of attention, from 0 to 1.
+    """
+    numbers = values.tolist()
+    return {
+        "kind": "matrix",
+        "caption": caption,
+        "rows": rows.data(),
+        "columns": columns.data(),
+        "values": numbers,
+        "texts": [list(map(written, line)) for line in numbers],
+        "limit": (1.0 if is_share else float(np.abs(values).max()) or 1.0) / STRONGEST,
+        "colours": (SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
+    }
+
+
+def written(value: float) -> str:
+    """A number as it fits into its cell; a zero is left out."""
+    if abs(value) >= 1e5:
+        text = f"{value:.0e}".replace("+", "")
+    else:
+        text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+    return "" if value == 0 else text.replace("-", "−")
