@@ -20,6 +20,7 @@ PAGE = """
     window.sent = [];
     window.given = %s;
     const host = { send: (...message) => sent.push(message), address: history_js.addressOf(window) };
+    window.drawn = () => new Promise(later_js.later);
     window.viewer = viewer_js.mount(document.querySelector(".viewer"), host);
     window.show = (more) => viewer.show({ ...given, ...more });
     show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
@@ -46,8 +47,10 @@ class Alone:
         self.page.route("http://alone.test/**", self._answer)
 
     def open(self, address, document):
-        """Show a document, given as JSON, at an address."""
-        return self.show(PAGE % (STYLES, MODULES, document.replace("</", r"<\/")), ".viewer h2", address)
+        """Show a document, given as JSON, at an address; all of it is drawn."""
+        page = self.show(PAGE % (STYLES, MODULES, document.replace("</", r"<\/")), ".viewer h2", address)
+        page.evaluate("drawn()")
+        return page
 
     def show(self, text, sign, address=""):
         """Show a page, given as HTML, at an address; some element is the sign that it is there."""

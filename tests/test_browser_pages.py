@@ -187,6 +187,6 @@ def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):
     page.get_by_role("button", name="See attention in “Sum-normalised").click()
     for _ in range(2):
         expect(heading(page, "Scores over their sum")).to_be_visible()
-        becomes(page, lambda: parameters(page)["source"], "004 sum")
+        becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])
         page.reload()
         tab.settled()
