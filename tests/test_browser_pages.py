@@ -65,6 +65,7 @@ def test_settings_survive_a_page_switch_and_a_reload(visit):
         expect(heading(page, "How well does each key")).to_be_visible()
         expect(heading(page, "scores[head 2, shine, or]")).to_be_visible()
         expect(sentence(page)).to_have_value(SENTENCE)
+        becomes(page, lambda: parameters(page)["step"], "scores")
         page.reload()
         tab.settled()
 
