@@ -2,19 +2,19 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeRerun } from "../../attnviz/ui/viewer/browser/rerun.js";
 
-const A = { address: { seed: "1", mask: null } }, B = { address: { seed: "2", mask: null } };
+const A = { part: "What enters" }, B = { part: "The answer" };
 
 function asking(t) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const rerun = makeRerun(() => { rerun.asked += 1; });
-  return Object.assign(rerun, { asked: 0, done: (answer) => rerun.answered(answer, true), ran: (answer) => rerun.answered(answer, false) });
+  return Object.assign(rerun, { asked: 0 });
 }
 
-test("a run is asked for until one has drawn what was done", (t) => {
+test("a run is asked for until one has what was chosen", (t) => {
   const rerun = asking(t);
   rerun.ran(A);
-  assert.equal(rerun.asked, 0, "nothing was done");
-  rerun.done(B);
+  assert.equal(rerun.asked, 0, "nothing was chosen");
+  rerun.ask(B);
   assert.equal(rerun.asked, 1);
   rerun.ran(A);
   t.mock.timers.tick(1000);
@@ -25,10 +25,10 @@ test("a run is asked for until one has drawn what was done", (t) => {
   assert.equal(rerun.asked, 3);
 });
 
-test("of two quick changes the last has to be drawn", (t) => {
+test("of two quick choices a run has to have the last", (t) => {
   const rerun = asking(t);
-  rerun.done(A);
-  rerun.done(B);
+  rerun.ask(A);
+  rerun.ask(B);
   assert.equal(rerun.asked, 2);
   rerun.ran(A);
   t.mock.timers.tick(1000);
@@ -40,10 +40,10 @@ test("of two quick changes the last has to be drawn", (t) => {
 
 test("after Back, and on another page, nobody asks any more", (t) => {
   const rerun = asking(t);
-  rerun.done(B);
+  rerun.ask(B);
   rerun.end();
   t.mock.timers.tick(9000);
   assert.equal(rerun.asked, 1);
-  rerun.done(A);
-  assert.equal(rerun.asked, 2, "until something else is done");
+  rerun.ask(A);
+  assert.equal(rerun.asked, 2, "until something else is chosen");
 });

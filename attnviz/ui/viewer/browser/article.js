@@ -10,7 +10,7 @@ export function mountArticle(root, send) {
   const choose = (event, value) => {
     chosen = { ...(chosen ?? chosenIn(pieces)), [event]: value };
     draw();
-    rerun.answered({ address: chosen }, true);
+    rerun.ask(chosen);
   };
   const draw = () => {
     const now = unfolded(pieces, chosen ?? chosenIn(pieces));
@@ -34,7 +34,7 @@ export function mountArticle(root, send) {
   return {
     given: (next) => {
       const shown = chosenIn(next);
-      rerun.answered({ address: shown }, false);
+      rerun.ran(shown);
       if (JSON.stringify(shown) === JSON.stringify(chosen)) chosen = null;
       pieces = next;
       draw();

@@ -1,29 +1,27 @@
-// Running the page again where a run draws what is shown. Streamlit drops what is asked for while it is about to run for
-// another reason, so it is asked again until a run has drawn what was done.
+// Running the page again for what was chosen in it. Streamlit drops what is asked for while it is about to run for another
+// reason, so it is asked again until a run has it.
 
 const PATIENCE = 1000; // ms
 
-// trigger() asks for a run. Returns {answered(answer, isDone), end()}: an answer is to something that was done here, or else
-// of a run; after Back, and on another page, nobody wants what was done any more.
+// trigger() asks for a run. Returns {ask(chosen), ran(chosen), end()}: what was chosen here, what a run has of it; after Back,
+// and on another page, nobody wants what was chosen any more.
 export function makeRerun(trigger) {
   let wanted = null, timer = null;
   const end = () => {
     clearTimeout(timer);
     wanted = null;
   };
-  const ask = () => {
+  const again = () => {
     trigger();
-    timer = setTimeout(ask, PATIENCE);
+    timer = setTimeout(again, PATIENCE);
   };
   return {
-    answered: ({ address }, isDone) => {
-      const now = JSON.stringify(address);
-      if (!isDone && now !== wanted) return;
+    ask: (chosen) => {
       end();
-      if (!isDone) return;
-      wanted = now;
-      ask();
+      wanted = JSON.stringify(chosen);
+      again();
     },
+    ran: (chosen) => { if (JSON.stringify(chosen) === wanted) end(); },
     end,
   };
 }
