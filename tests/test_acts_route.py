@@ -142,3 +142,11 @@ def test_each_tab_is_another_and_stays_so_from_run_to_run():
     assert answer_of(one.run())["tab"] == did(one, "mask", "causal")["tab"] == token
     assert answer_of(other)["tab"] != token
     assert scene_of(other).options.mask == "none"
+
+
+def test_only_the_script_of_its_own_name_is_kept():
+    """A page from before an update asks for another name: what it gets isn't that text, so it isn't kept."""
+    for name, script in SCRIPTS.items():
+        assert "immutable" in ask(APP, "/a/course" + script.path).headers["cache-control"]
+        older = ask(APP, f"/a/course/viewer/{name}-{'0' * 16}.js")
+        assert (older.status, older.headers["cache-control"]) == (200, "no-store")

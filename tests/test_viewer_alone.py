@@ -533,3 +533,11 @@ def test_the_ends_of_a_scale_stand_beside_its_bar_in_one_line(opened):
     apart = page.locator(".legend .scale:has(.ramp)").evaluate_all(f"(all) => all.flatMap({middles})")
     assert len(apart) == 8
     assert max(apart) < 3
+
+
+PAINTED = """() => [...document.querySelectorAll(".map .thumb canvas")].map((each) =>
+  each.getContext("2d").getImageData(0, 0, each.width, each.height).data.some(Boolean))"""
+
+
+def test_each_picture_of_the_map_is_painted(opened):
+    assert set(opened("?step=softmax").evaluate(PAINTED)) == {True}

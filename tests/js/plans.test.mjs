@@ -28,3 +28,13 @@ test("the server is told of the last plans that came; one that it was told of is
   assert.deepEqual(plans.names, names.slice(-8));
   assert.throws(() => plans.whole(sent(names[0])), /plan 0/);
 });
+
+test("a plan that is asked for again and again is told of, however many others come", () => {
+  const plans = makePlans();
+  plans.whole(sent("often", {}));
+  for (let place = 0; place < 40; place += 1) {
+    plans.whole(sent(`plan ${place}`, {}));
+    plans.whole(sent("often"));
+    assert.equal(plans.names.at(-1), "often");
+  }
+});

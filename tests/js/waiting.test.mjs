@@ -29,3 +29,13 @@ test("who was answered in time is never late", (t) => {
   }
   assert.deepEqual([...view.classes], []);
 });
+
+test("who waits long again is late again", (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
+  for (const is of [true, false, true]) {
+    wait(is);
+    t.mock.timers.tick(1000);
+  }
+  assert.deepEqual([...view.classes], ["late"]);
+});
