@@ -9,6 +9,7 @@ from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
+from attnviz.scene import answer as answers_scene
 from attnviz.scene import place
 from attnviz.scene.answer import PARTS, drawn
 from attnviz.scene.fitting import fit
@@ -150,3 +151,14 @@ def test_only_the_script_of_its_own_name_is_kept():
         assert "immutable" in ask(APP, "/a/course" + script.path).headers["cache-control"]
         older = ask(APP, f"/a/course/viewer/{name}-{'0' * 16}.js")
         assert (older.status, older.headers["cache-control"]) == (200, "no-store")
+
+
+def test_slopes_that_fail_are_not_asked_for_with_every_answer_that_follows(tab, monkeypatch):
+    def fails(*_):
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as broken:
+        broken.setitem(answers_scene.PARTS, "pass", fails)
+        with pytest.raises(ZeroDivisionError):
+            post(said(tab, ("slopes", "output[0,0]")))
+    assert answer(tab, ("mask", "causal"))["pass"]["slopes"] is None

@@ -87,8 +87,10 @@ def drawn(
         The plans that the browser has.
     """
     frame = json_of(framed(place, fitted, draws, tab, notices))
-    part = PARTS[draws](place, fitted, tab, plans) if fitted.trace else b"null"
-    place.slopes_of = place.said = ""
+    try:
+        part = PARTS[draws](place, fitted, tab, plans) if fitted.trace else b"null"
+    finally:  # what fails once is not asked for with every answer that follows
+        place.slopes_of = place.said = ""
     return frame[:-1] + f',"{draws}":'.encode() + part + b"}"
 
 

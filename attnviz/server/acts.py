@@ -30,7 +30,7 @@ MUCH = 1.0
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
-_PARTS = ("tab", "name", "address", "look", "draws", "acts", "plans")
+_FIELDS = ("tab", "name", "address", "look", "draws", "acts", "plans")
 _REFUSED = "What is asked here is a viewer's own: {tab, name, address, look, draws, acts, plans}. Reload the page."
 _BUSY = f"In one tab at most {WAITING} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
@@ -40,7 +40,7 @@ def read(body: bytes) -> Done | None:
     """What a request says, or None if no viewer would say so."""
     try:
         said = json.loads(_well_formed(json.loads(body)))
-        tab, name, address, look, draws, acts, plans = (said[part] for part in _PARTS)
+        tab, name, address, look, draws, acts, plans = (said[field] for field in _FIELDS)
         look = parse_qs(look.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

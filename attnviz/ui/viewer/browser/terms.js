@@ -22,7 +22,7 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
   const scroller = element("div", "terms");
   // A presenter's are as small as they have to be for all to be seen, as nobody scrolls.
   scroller.style.setProperty("--lines", lines.length);
-  scroller.style.setProperty("--ems", Math.max(...[...body.children].map(emsOf)));
+  scroller.style.setProperty("--ems", Math.max(1, ...[...body.children].map(emsOf)));
   scroller.append(table);
   return scroller;
 }
