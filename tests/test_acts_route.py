@@ -9,7 +9,6 @@ from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
-from attnviz.scene import answer as answers_scene
 from attnviz.scene import place
 from attnviz.scene.answer import PARTS, drawn
 from attnviz.scene.fitting import fit
@@ -158,7 +157,7 @@ def test_slopes_that_fail_are_not_asked_for_with_every_answer_that_follows(tab, 
         raise ZeroDivisionError
 
     with monkeypatch.context() as broken:
-        broken.setitem(answers_scene.PARTS, "pass", fails)
+        broken.setitem(PARTS, "pass", fails)
         with pytest.raises(ZeroDivisionError):
             post(said(tab, ("slopes", "output[0,0]")))
     assert answer(tab, ("mask", "causal"))["pass"]["slopes"] is None
