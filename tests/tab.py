@@ -15,9 +15,8 @@ except ImportError:  # the fixture `browser` says so, and whether it matters
     expect = None
 
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
-FRESH = '() => !document.querySelector(\'[data-stale="true"], [data-testid="stSkeleton"]\')'
-WAITING = '.attnviz[aria-busy="true"]'
-"""A page in which something was done that has no answer yet."""
+AT_REST = f'{IDLE}:not(:has([data-stale="true"], [data-testid="stSkeleton"], [aria-busy="true"]))'
+"""A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
 
 _OUTLINED = """(grid) => {
   const frames = [...grid.parentNode.querySelectorAll(".frame.source")].map((each) => each.getBoundingClientRect());
@@ -67,9 +66,7 @@ class Tab:
         return self.settled()
 
     def settled(self):
-        self.page.wait_for_selector(IDLE, state="attached", timeout=30_000)
-        self.page.wait_for_function(FRESH, timeout=30_000)
-        expect(self.page.locator(WAITING)).to_have_count(0)
+        expect(self.page.locator(AT_REST)).to_be_attached(timeout=30_000)
         return self.page
 
     def _hear(self, message):

@@ -6,8 +6,9 @@ const A = { part: "What enters" }, B = { part: "The answer" };
 
 function asking(t) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const rerun = makeRerun(() => { rerun.asked += 1; });
-  return Object.assign(rerun, { asked: 0 });
+  const root = { ariaBusy: null };
+  const rerun = makeRerun(root, () => { rerun.asked += 1; });
+  return Object.assign(rerun, { asked: 0, root });
 }
 
 test("a run is asked for until one has what was chosen", (t) => {
@@ -20,9 +21,11 @@ test("a run is asked for until one has what was chosen", (t) => {
   t.mock.timers.tick(1000);
   t.mock.timers.tick(1000);
   assert.equal(rerun.asked, 3, "that run was of before");
+  assert.equal(rerun.root.ariaBusy, true);
   rerun.ran(B);
   t.mock.timers.tick(9000);
   assert.equal(rerun.asked, 3);
+  assert.equal(rerun.root.ariaBusy, false);
 });
 
 test("of two quick choices a run has to have the last", (t) => {

@@ -55,9 +55,11 @@ _STYLE = """<style>
 /* what is chosen can be read on its own colour */
 [data-selected="true"] p { color: light-dark(#1b2430, #e8ecf2); }
 
-/* nothing moves by itself where people want it still */
+/* nothing moves by itself where people want it still; delays stay: without, each short run would grey the page */
 @media (prefers-reduced-motion: reduce) {
-  *, ::before, ::after { transition: none !important; animation: none !important; scroll-behavior: auto !important; }
+  *, ::before, ::after {
+    transition-duration: 0s !important; animation: none !important; scroll-behavior: auto !important;
+  }
 }
 
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */

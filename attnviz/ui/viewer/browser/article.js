@@ -6,7 +6,7 @@ import { makeRerun } from "./rerun.js";
 export function mountArticle(root, send) {
   const drawn = []; // {text, piece} of each piece on the page: one that stays as it is keeps its element
   let pieces = [], chosen = null; // what is chosen here, until a run has it too
-  const rerun = makeRerun(() => send("chosen", chosen));
+  const rerun = makeRerun(root, () => send("chosen", chosen));
   const choose = (event, value) => {
     chosen = { ...(chosen ?? chosenIn(pieces)), [event]: value };
     draw();

@@ -3,13 +3,14 @@
 
 const PATIENCE = 1000; // ms
 
-// trigger() asks for a run. Returns {ask(chosen), ran(chosen), end()}: what was chosen here, what a run has of it; after Back,
-// and on another page, nobody wants what was chosen any more.
-export function makeRerun(trigger) {
+// trigger() asks for a run; `root` is busy until it has come. Returns {ask(chosen), ran(chosen), end()}: what was chosen here,
+// what a run has of it; after Back, and on another page, nobody wants what was chosen any more.
+export function makeRerun(root, trigger) {
   let wanted = null, timer = null;
   const end = () => {
     clearTimeout(timer);
     wanted = null;
+    root.ariaBusy = false;
   };
   const again = () => {
     trigger();
@@ -19,6 +20,7 @@ export function makeRerun(trigger) {
     ask: (chosen) => {
       end();
       wanted = JSON.stringify(chosen);
+      root.ariaBusy = true;
       again();
     },
     ran: (chosen) => { if (JSON.stringify(chosen) === wanted) end(); },
