@@ -71,11 +71,21 @@ test("a page and then its parameters are one entry, settings changed later anoth
   const window = browser("http://a.test/?step=mask");
   addressOf(window);
   window.history.pushState({}, "", "/audit");
-  window.now += 300;
+  window.now += 5000; // the server is slow
   window.history.pushState({}, "", "/audit?seed=4");
   window.now += 5000;
   window.history.pushState({}, "", "/audit?seed=5");
   assert.deepEqual(searches(window), ["/?step=mask", "/audit?seed=4&step=mask", "/audit?seed=5&step=mask"]);
+});
+
+test("a page that has no parameters to write is there as it is shown: a setting is an entry after it", () => {
+  const window = browser("http://a.test/?step=mask");
+  const address = addressOf(window);
+  window.history.pushState({}, "", "/audit");
+  address.show({}, "");
+  window.now += 5000;
+  window.history.pushState({}, "", "/audit?seed=4");
+  assert.deepEqual(searches(window), ["/?step=mask", "/audit?step=mask", "/audit?seed=4&step=mask"]);
 });
 
 test("a page has one address, however often a viewer comes and goes", () => {

@@ -11,7 +11,9 @@ export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  let last = -SOON, shown = {}, awaited = null; // awaited: {search, timer} of where Back led, until it is shown
+  let last = -SOON, shown = {};
+  let isNewPage = false; // whose parameters are yet to be written
+  let awaited = null; // {search, timer} of where Back led, until it is shown
   const withPlace = (url) => {
     const to = new URL(url ?? "", location.href);
     to.search = kept(to.search, location.search);
@@ -20,9 +22,10 @@ export function addressOf(window) {
   const step = (state, to) => {
     if (awaited || to.href === location.href) return; // written as it was, it would undo a Forward that is on its way
     const isHere = to.pathname === location.pathname, now = window.performance.now();
-    const isSoon = isHere && now - last < SOON;
+    const isOne = isHere && (isNewPage || now - last < SOON);
+    isNewPage = !isHere;
     last = now;
-    (isSoon ? replace : push)(state, "", to.href);
+    (isOne ? replace : push)(state, "", to.href);
   };
   history.pushState = (state, _, url) => step(state, withPlace(url));
   history.replaceState = (state, _, url) => {
@@ -40,6 +43,7 @@ export function addressOf(window) {
   const listeners = new Set();
   const arrive = () => {
     last = -SOON;
+    isNewPage = false;
     window.clearTimeout(awaited?.timer);
     awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
     for (const listener of listeners) listener();
@@ -51,6 +55,7 @@ export function addressOf(window) {
     // The address becomes that of what is shown; the server has read the address `read` last.
     show: (parameters, read) => {
       shown = parameters;
+      isNewPage = false;
       if (!awaited || isSame(read, awaited.search)) follow();
     },
     // What is done in the viewer leads on: a step of the history.
