@@ -15,20 +15,23 @@ pytestmark = pytest.mark.browser
 SITE = "http://component.test/"
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s .viewer { height: 600px }</style>
-<div id="one"><div class="attnviz"></div></div><div id="other"><div class="attnviz"></div></div>
+<div id="one"><div class="attnviz" aria-busy="true"></div></div><div id="other"><div class="attnviz"></div></div>
 <div id="apart"></div><div id="elsewhere"></div><textarea id="paper"></textarea>
 <script type="module">
     import show from "/component.js";
     window.asked = []; // of runs
     window.ends = [];
-    window.run = (id, answer) => ends.push(show({
-        data: new TextEncoder().encode(answer),
-        parentElement: document.getElementById(id),
-        setTriggerValue: (...what) => { asked.push(what); },
-    }, new URL(location.origin)));
+    window.run = (id, answer) => {
+        ends.push(show({
+            data: new TextEncoder().encode(answer),
+            parentElement: document.getElementById(id),
+            setTriggerValue: (...what) => { asked.push(what); },
+        }, new URL(location.origin)));
+        return document.querySelector(`#${id} .attnviz`).ariaBusy;
+    };
     window.outlet = (id) => { // in a shadow root, as Streamlit's are
         const parentElement = document.getElementById(id).attachShadow({ mode: "open" });
-        parentElement.innerHTML = '<div class="attnviz outlet"></div>';
+        parentElement.innerHTML = '<div class="attnviz outlet" aria-busy="true"></div>';
         show({ data: { name: "" }, parentElement }, new URL(location.origin));
     };
     window.leave = (id, place) => {
@@ -56,8 +59,11 @@ class Site:
 
     def run(self, box, draws="pass"):
         """Run the page, which draws into a box the settings, and the pass where that is what it draws."""
-        answer = drawn(self.place, self.place.fitted(), draws, "a tab")
-        self.page.evaluate("([box, answer]) => run(box, answer)", [box, answer.decode()])
+        self.bring(box, drawn(self.place, self.place.fitted(), draws, "a tab"))
+
+    def bring(self, box, answer):
+        """Bring the answer of a run into a box; returns whether that is busy then."""
+        return self.page.evaluate("([box, answer]) => run(box, answer)", [box, answer.decode()])
 
     def _answer(self, route):
         if route.request.method == "POST":
@@ -112,6 +118,20 @@ def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focu
     expect(page.get_by_role("textbox", name="Seed")).to_be_focused()
 
 
+def test_a_page_is_busy_until_it_is_there_and_until_what_is_late_is_replaced(site):
+    page = site.open(sentence="the cat sat")
+    first = drawn(site.place, site.place.fitted(), "pass", "a tab")
+    busy = page.locator("[aria-busy=true]")
+    expect(busy).to_have_count(1)
+    site.bring("one", first)
+    expect(busy).to_have_count(0)
+    another_seed(site)
+    expect(busy).to_have_count(0)
+    assert site.bring("one", first) == "true"
+    expect(busy).to_have_count(0)
+    becomes(page, page.get_by_role("textbox", name="Seed").input_value, parameters(page)["seed"])
+
+
 DIALOG = """(role) => {
   const dialog = document.body.appendChild(document.createElement("section"));
   Object.assign(dialog, { role, tabIndex: -1 }).focus();
@@ -160,6 +180,7 @@ def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_ow
         expect(page.locator(view)).to_have_count(0)  # nothing stands above the text and goes
         page.evaluate("outlet('apart')")
     shown = page.locator(f"#apart {view}")
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
     before = shown.inner_text()
     page.get_by_role("textbox", name="Sentence").fill("a dog")
     becomes(page, lambda: shown.inner_text() == before, False)

@@ -6,7 +6,7 @@ const A = { part: "What enters" }, B = { part: "The answer" };
 
 function asking(t) {
   t.mock.timers.enable({ apis: ["setTimeout"] });
-  const root = { ariaBusy: null };
+  const root = { ariaBusy: true };
   const rerun = makeRerun(root, () => { rerun.asked += 1; });
   return Object.assign(rerun, { asked: 0, root });
 }

@@ -18,7 +18,7 @@ Door = Mapping[str, object]
 """The parts of the scene that a door leads to."""
 
 _component = st.components.v2.component(
-    "attnviz.article", html='<div class="article"></div>', js=SCRIPTS["articles"].loader
+    "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=SCRIPTS["articles"].loader
 )
 
 

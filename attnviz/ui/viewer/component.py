@@ -8,8 +8,9 @@ from attnviz.ui.state.store import Shown
 from attnviz.ui.viewer.script import SCRIPTS
 
 _LOADER = SCRIPTS["component"].loader
-_component = st.components.v2.component("attnviz.viewer", html='<div class="attnviz"></div>', js=_LOADER)
-_outlet = st.components.v2.component("attnviz.outlet", html='<div class="attnviz outlet"></div>', js=_LOADER)
+_ROOT = '<div class="{}" aria-busy="true"></div>'  # until the browser has its script
+_component = st.components.v2.component("attnviz.viewer", html=_ROOT.format("attnviz"), js=_LOADER)
+_outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnviz outlet"), js=_LOADER)
 
 
 def draw(shown: Shown) -> None:

@@ -42,12 +42,16 @@ export function mountPage(root, { server, address, run }, left = null) {
   return {
     given: (answer) => {
       server.given(answer, show);
+      if (server.isWaiting) wait(true); // where this is late, for another in its place
       giveKeyboard();
     },
     // The view stands here: below its settings, or where Streamlit's own text is between them.
     stand: (where) => {
       if (box.parentNode === where) return;
-      if (where !== root) where.replaceChildren(); // an earlier page's view is still there
+      if (where !== root) {
+        where.replaceChildren(); // an earlier page's view is still there
+        where.ariaBusy = false;
+      }
       where.append(box);
       tellEmpty(box);
     },

@@ -3,8 +3,8 @@
 
 const PATIENCE = 1000; // ms
 
-// trigger() asks for a run; `root` is busy until it has come. Returns {ask(chosen), ran(chosen), end()}: what was chosen here,
-// what a run has of it; after Back, and on another page, nobody wants what was chosen any more.
+// trigger() asks for a run; `root` is busy until it has come, and before the first. Returns {ask(chosen), ran(chosen), end()}:
+// what was chosen here, what a run has of it; after Back, and on another page, nobody wants what was chosen any more.
 export function makeRerun(root, trigger) {
   let wanted = null, timer = null;
   const end = () => {
@@ -23,7 +23,7 @@ export function makeRerun(root, trigger) {
       root.ariaBusy = true;
       again();
     },
-    ran: (chosen) => { if (JSON.stringify(chosen) === wanted) end(); },
+    ran: (chosen) => { if (wanted === null || JSON.stringify(chosen) === wanted) end(); },
     end,
   };
 }

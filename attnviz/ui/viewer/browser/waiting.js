@@ -1,5 +1,6 @@
-// Waiting: a page says that it is busy while there are acts without an answer, and dims when one is long in coming. That is
-// a class and not the style of what is busy: to begin a transition costs a frame, which most answers come before.
+// Waiting: a page says that it is busy until it is there and while there are acts without an answer, and dims when one is
+// long in coming. That is a class and not the style of what is busy: to begin a transition costs a frame, which most answers
+// come before.
 
 const LONG = 1000; // ms
 
