@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import axe_playwright_python
+from tab import frames
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
 PAGES = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 20, 27)"}
@@ -20,6 +21,7 @@ def violations(page, theme):
     """What all of axe's rules, best practices too, find on a page in a theme."""
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no colour is on its way to another
     page.wait_for_function(_SHOWN, arg=PAGES[theme])
+    frames(page)
     return _found(page, {})
 
 

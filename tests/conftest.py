@@ -16,7 +16,7 @@ import pytest
 from alone import BROWSER, Alone, written
 from boxes import page_of_settings
 from streamlit.components.v2 import manifest_scanner
-from tab import Tab
+from tab import Tab, resized
 
 from benchmarks.server import served
 
@@ -176,7 +176,7 @@ def drawn(settings_tab):
     """Draw, by the settings alone, what an answer holds, as if it was the first; it must make no errors."""
 
     def start(**shown):
-        settings_tab.page.set_viewport_size({"width": 1366, "height": 768})
+        resized(settings_tab.page, 1366, 768)
         settings_tab.page.evaluate("(shown) => start(shown)", shown)
         return settings_tab.page
 

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import time
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from numerals import short
 
@@ -18,6 +18,13 @@ IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-con
 AT_REST = f'{IDLE}:not(:has([data-stale="true"], [data-testid="stSkeleton"], [aria-busy="true"]))'
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
 
+PLAYED_AND_PAUSED = "(button) => { button.click(); button.click(); }"
+"""What the button that plays is pressed with, to stop at once: from then on it is played by hand, at any speed."""
+
+_FRAMES = """async (n) => {
+  await document.fonts.ready;
+  for (let i = 0; i < n; i += 1) await new Promise(requestAnimationFrame);
+}"""
 _OUTLINED = """(grid) => {
   const frames = [...grid.parentNode.querySelectorAll(".frame.source")].map((each) => each.getBoundingClientRect());
   const isIn = ({ left, right, top, bottom }, frame) => {
@@ -142,9 +149,21 @@ def outlined(page, title):
     return sorted(map(tuple, grid(page, title).last.evaluate(_OUTLINED)))
 
 
+def resized(page, width, height):
+    """Give a page another size, and wait until it has it."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function("size => String([innerWidth, innerHeight]) === String(size)", arg=[width, height])
+    frames(page)
+
+
+def frames(page, n=3):
+    """Wait for so many frames, in which what observes sizes and themes follows them, with all letters there."""
+    page.evaluate(_FRAMES, n)
+
+
 def parameters(page):
     """The parameters of the address."""
-    return dict(parse_qsl(urlsplit(page.url).query))
+    return dict(parse_qsl(page.evaluate("location.search.slice(1)")))  # page.url hears of it a moment later
 
 
 def becomes(page, read, expected, message=""):

@@ -4,7 +4,7 @@ import struct
 
 import pytest
 from page import ROOT, SOURCES
-from tab import at, becomes, expect, heading, step_is
+from tab import at, becomes, expect, heading, resized, step_is
 
 from attnviz import Settings, trace_of
 from attnviz.examples import EXAMPLES
@@ -48,7 +48,7 @@ SIZE = (1366, 768)
 
 def test_the_readme_s_picture_is_the_app(visit, request):
     page = visit().open()
-    page.set_viewport_size(dict(zip(("width", "height"), SIZE, strict=True)))
+    resized(page, *SIZE)
     expect(heading(page, "Whom or what does “it” stand for")).to_be_visible()
     main = page.get_by_test_id("stMain")
     if request.config.getoption("--remake-picture"):

@@ -2,7 +2,7 @@
 
 import pytest
 from axe import violations, violations_but_contrast
-from tab import at, becomes, expect, step_is
+from tab import at, becomes, expect, resized, step_is
 
 from attnviz.examples import EXAMPLES
 
@@ -72,7 +72,7 @@ def test_every_page_is_for_everyone(alone, page):
 def nothing_is_sideways(page):
     """At 200 and at 400 % of a usual screen the page grows downwards alone."""
     for width in (683, 320):
-        page.set_viewport_size({"width": width, "height": 384})
+        resized(page, width, 384)
         becomes(page, lambda: page.get_by_test_id("stMain").evaluate(SIDEWAYS), 0, width)
 
 

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tab import at, cell, expect, step_is
+from tab import at, becomes, cell, expect, frames, resized, step_is
 
 pytestmark = pytest.mark.browser
 
@@ -13,11 +13,12 @@ SCREEN = 844
 
 def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
     page = visit("dark", 390).open(at(step="Tokens"))
-    page.set_viewport_size({"width": 390, "height": SCREEN})
+    resized(page, 390, SCREEN)
     main = page.get_by_test_id("stMain")
     for number in range(2, 11):
         step_is(page, number)
         expect(page.locator(".panel h3")).to_contain_text("=")
+        frames(page)
         parts = [page.locator(".lesson"), page.locator(".picture" if number < 10 else ".whole"), page.locator(".panel")]
         tops = [part.bounding_box()["y"] for part in parts]
         assert tops == sorted(tops), number
@@ -30,11 +31,13 @@ def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
 
 def test_in_a_frame_the_viewer_is_there_without_a_header(visit):
     page = visit(width=1024).open(at(step="Softmax", embed="true"))
-    page.set_viewport_size({"width": 1024, "height": 700})
+    resized(page, 1024, 700)
     expect(cell(page, "Attention", 1, 2)).to_be_visible()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     main = page.get_by_test_id("stMain")
-    assert main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
+    becomes(
+        page, lambda: main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"), [0, 0]
+    )
 
 
 def test_each_step_is_a_page_on_paper_without_controls(visit):

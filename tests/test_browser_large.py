@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tab import at, cell, expect, grid, heading
+from tab import at, becomes, cell, expect, frames, grid, heading
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -28,6 +28,7 @@ def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(
     page = visit().open(at(step="Scores", heads=8, **LARGE))
     picture = grid(page, "Scores").last
     expect(picture).to_be_visible()
+    frames(page)
     size = picture.bounding_box()
 
     def place(row, column):
@@ -38,7 +39,7 @@ def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(
     picture.click(position=place(40, 50))
     expect(heading(page, f"scores[head 1, w41, w51] = {digits(scores[0, 40, 50])}")).to_be_visible()
     lit = page.locator(".readout li.lit .name")
-    assert set(lit.all_inner_texts()) == {"w41", "w51"}
+    becomes(page, lambda: set(lit.all_inner_texts()), {"w41", "w51"})
     drawing(page, "Scores").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowLeft")
@@ -59,9 +60,11 @@ def test_as_many_heads_as_there_can_be(visit):
     page = tab.open(at(step="Softmax", heads=128, d_model=128))
     attention = trace_of(Settings("the cat sat on the mat", d_model=128, n_heads=128))["attention"].value
     expect(heading(page, f"attention[head 1, cat, sat] = {digits(attention[0, 1, 2])}")).to_be_visible()
-    assert page.get_by_role("radiogroup", name="Head").get_by_role("radio").count() == 128
+    expect(page.get_by_role("radiogroup", name="Head").get_by_role("radio")).to_have_count(128)
     page.keyboard.press("[")
     expect(heading(page, f"attention[head 128, cat, sat] = {digits(attention[127, 1, 2])}")).to_be_visible()
     expect(cell(page, "Attention", 1, 2)).to_have_text(re.compile(f"{attention[127, 1, 2]:.2f}"))
     main = page.get_by_test_id("stMain")
-    assert main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]") == [0, 0]
+    becomes(
+        page, lambda: main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"), [0, 0]
+    )

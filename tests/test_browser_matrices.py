@@ -1,10 +1,11 @@
 """The two pages with matrices of models, in a real browser: what changes them is beside them, and all can be read."""
 
 import pytest
-from tab import at, becomes, expect
+from tab import at, becomes, expect, resized
 
 pytestmark = pytest.mark.browser
 
+SEEN = "labels => labels.filter((label) => label.checkVisibility({ opacityProperty: true })).length"
 HAND = "by_hand" + at(model="by-hand", sentence="abca")
 
 
@@ -14,7 +15,7 @@ def matrix(page, name):
 
 def test_a_change_is_chosen_beside_the_matrices_that_it_changes(visit):
     page = visit(width=1366).open(HAND)
-    page.set_viewport_size({"width": 1366, "height": 768})
+    resized(page, 1366, 768)
     rotation = page.get_by_text("turned back by one step")
     choice = page.get_by_text("No rotation in layer 1", exact=True)
     matrix(page, "The matrix W Q").evaluate("table => table.scrollIntoView({ block: 'center' })")
@@ -31,7 +32,7 @@ def test_on_a_phone_the_choice_comes_first_and_wide_matrices_are_scrolled_by_key
     assert nothing["y"] < matrix(page, "The attention of layer 1").bounding_box()["y"]
     for name, is_wide in (("The attention of layer 1", False), ("The output of the last letter", True)):
         box = matrix(page, name).locator("..")
-        assert box.evaluate("box => box.scrollWidth > box.clientWidth") == is_wide
+        becomes(page, lambda box=box: box.evaluate("box => box.scrollWidth > box.clientWidth"), is_wide)
         expect(box).to_have_attribute("tabindex", "0" if is_wide else "-1")
     last = page.get_by_text("The answer", exact=True).bounding_box()
     assert last["x"] + last["width"] <= 390
@@ -68,9 +69,4 @@ def test_every_word_stands_above_its_column(visit, width):
     for key in ("other_attention", "short_cut", "random"):
         chart = page.locator(f".st-key-{key} .js-plotly-plot")
         expect(chart.locator(".xtick").first).to_be_visible()  # once Plotly has drawn it
-        assert (
-            chart.locator(".xtick text").evaluate_all(
-                "labels => labels.filter((label) => label.checkVisibility({ opacityProperty: true })).length"
-            )
-            == 12
-        )
+        becomes(page, lambda labels=chart.locator(".xtick text"): labels.evaluate_all(SEEN), 12)

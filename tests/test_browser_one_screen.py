@@ -3,7 +3,7 @@
 import pytest
 from page import SENTENCE
 from sight import digits_sizes, out_of_sight
-from tab import at, expect, step_is
+from tab import at, expect, resized, step_is
 
 pytestmark = pytest.mark.browser
 
@@ -20,8 +20,7 @@ def every_step(visit, settings, steps):
     for number in range(1, steps + 1):
         step_is(page, number)
         for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+            resized(page, width, height)
             yield page, number, width
         page.keyboard.press("PageDown")
     expect(page.locator(".way .end button")).to_be_disabled()

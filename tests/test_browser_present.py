@@ -4,7 +4,7 @@ import pytest
 from numerals import short
 from page import SENTENCE
 from sight import digits_sizes
-from tab import at, becomes, cell, expect, parameters, pick, sentence, step_is
+from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, parameters, pick, resized, sentence, step_is
 
 from attnviz import Settings, trace_of
 
@@ -20,8 +20,9 @@ def there(page):
 
 def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
     page = visit(width=1920).open(at(step="Tokens"))
-    page.set_viewport_size({"width": 1920, "height": 1080})
+    resized(page, 1920, 1080)
     step_is(page, 2)
+    main = page.get_by_test_id("stMain")
     page.keyboard.press("p")
     for number in range(2, 10):
         step_is(page, number)
@@ -29,10 +30,10 @@ def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
             page.keyboard.press("PageDown")
         expect(page.locator(".panel h3")).to_contain_text("=")
         # three matrices of 8 columns beside each other, with labels, have no room for more on the Output step
-        assert min(digits_sizes(page)) >= 28, number
+        becomes(page, lambda: min(digits_sizes(page)) >= 28, True, number)
         for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings"), page.locator(".way .map")):
             expect(hidden).to_be_hidden()
-        assert page.get_by_test_id("stMain").evaluate("e => e.scrollHeight - e.clientHeight") == 0
+        becomes(page, lambda: main.evaluate("e => e.scrollHeight - e.clientHeight"), 0, number)
         page.keyboard.press("PageDown")
     page.keyboard.press("Escape")
     expect(page.locator(".settings")).to_be_visible()
@@ -43,7 +44,7 @@ def test_all_products_are_seen_while_presenting_on_a_small_screen(visit):
     tab = visit()
     for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):
         page = tab.open(at(sentence="the cat sat on the mat", step=step, present=1, reveal=2))
-        page.set_viewport_size({"width": 1366, "height": 768})
+        resized(page, 1366, 768)
         lines = page.locator(".panel .terms tbody tr")
         expect(lines).to_have_count(products)
         expect(lines.last).to_be_in_viewport(ratio=0.99)
@@ -97,13 +98,11 @@ def test_page_keys_turn_the_page_whatever_has_the_keyboard(visit):
 def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(visit):
     page = visit().open(at(step="Scores"))
     cell(page, "Scores", 3, 4).click()
-    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
     expect(cell(page, "Scores", 3, 4)).to_have_text("")
-    page.get_by_role("button", name="Pause").click()
-    moment = page.locator(".viewer").get_attribute("data-moment")
+    expect(page.locator(".viewer")).to_have_attribute("data-moment", "nothing")
     while page.locator(".viewer").get_attribute("data-moment") != "sum":
         page.get_by_role("button", name="One moment on").click()
-    assert moment != "sum"
     expect(cell(page, "Scores", 3, 4)).to_have_text(short(TRACE["scores"].value[0, 3, 4]))
     expect(cell(page, "Scores", 3, 5)).to_have_text("")
     page.get_by_role("button", name="One moment back").click()

@@ -1,7 +1,7 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
-from tab import at, becomes, expect, parameters, pick, picked_is, sentence
+from tab import at, becomes, expect, frames, parameters, pick, picked_is, resized, sentence
 
 from attnviz.core.settings import MAX_CHARACTERS
 
@@ -21,7 +21,7 @@ def test_settings_take_one_line_and_the_viewer_all_that_is_left(visit, address):
     page = visit().open(at(**address))
     main = page.get_by_test_id("stMain")
     for width, height in SIZES:
-        page.set_viewport_size({"width": width, "height": height})
+        resized(page, width, height)
         assert place(page.locator(".settings"))["height"] <= 48
         viewer = place(page.locator(".viewer"))
         assert height - 110 <= viewer["height"]
@@ -35,7 +35,7 @@ def test_settings_take_two_lines_where_the_page_is_narrow_and_three_on_a_phone(v
     page = visit(width=1024).open(at(mask="causal"))
     main = page.get_by_test_id("stMain")
     for width, most in ((1024, 92), (390, 180)):
-        page.set_viewport_size({"width": width, "height": 900})
+        resized(page, width, 900)
         becomes(page, lambda most=most: place(page.locator(".settings"))["height"] <= most, True)
         becomes(page, lambda: main.evaluate("e => e.scrollWidth - e.clientWidth"), 0)
 
@@ -100,10 +100,12 @@ def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
     tab = visit()
     page = tab.open("?embed=true")
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    assert place(page.locator(".settings"))["y"] <= 16
+    becomes(page, lambda: place(page.locator(".settings"))["y"] <= 16, True)
     page = tab.open("?present=1")
     for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings")):
         expect(hidden).to_be_hidden()
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    frames(page)
     viewer = place(page.locator(".viewer"))
     assert (viewer["x"], viewer["width"]) == (0, 1440)
     assert viewer["height"] >= 870

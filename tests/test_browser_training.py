@@ -3,7 +3,7 @@
 import pytest
 from answers import RECALL, TIRED, answer_is, trace_of_model
 from numerals import short
-from tab import at, becomes, expect, numbers_are, parameters
+from tab import acts_held, at, becomes, expect, numbers_are, parameters
 
 from attnviz.models import MODELS
 from attnviz.text.wording import percent
@@ -79,8 +79,9 @@ def test_play_shows_each_checkpoint_to_the_last(visit):
 
 def test_play_at_the_end_begins_anew_and_is_paused(visit):
     page = visit().open(at(model="mirror"))
-    page.get_by_role("button", name="Play training").click()
-    expect(figures(page)).to_contain_text("before training")
+    with acts_held(page):  # so that it stays at the first, however long the test takes
+        page.get_by_role("button", name="Play training").click()
+        expect(figures(page)).to_contain_text("before training")
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Play training")).to_be_visible()
     paused_at = page.get_by_role("slider", name="Training steps").get_attribute("aria-valuetext")

@@ -253,4 +253,4 @@ def test_a_script_is_copied_as_it_stands(site):
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
     page.locator("#paper").focus()
     page.keyboard.press("ControlOrMeta+V")
-    assert page.locator("#paper").input_value() == export.script(site.place.fitted().trace)
+    expect(page.locator("#paper")).to_have_value(export.script(site.place.fitted().trace))

@@ -55,6 +55,7 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
         tab = visit(address=address)
         page = tab.open()
         expect(page.locator(f".st-key-segment_{len(WORDS) - 1} button")).to_be_visible()
+        tab.settled()  # each kind of box comes with a script of its own
         keys = [f"{sink}_{place}" for sink in SINKS for place in range(len(WORDS))]
         expected = [f"is {word} shown?" if sink == "inside" else word for sink in SINKS for word in WORDS]
         found = page.evaluate(READ, keys)

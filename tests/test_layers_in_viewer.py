@@ -5,7 +5,7 @@ import json
 import pytest
 from alone import number, sent, written
 from passes import TRACES
-from tab import becomes, parameters
+from tab import becomes, parameters, resized
 
 pytestmark = pytest.mark.browser
 
@@ -70,9 +70,8 @@ def test_words_arcs_and_heads_are_those_of_the_step_s_layer(opened, n):
 @pytest.mark.parametrize("presenting", ["", "&present=1"])
 def test_the_whole_pass_has_a_row_for_each_layer_and_is_seen_whole(opened, size, presenting):
     page = opened(f"?step=whole-pass{presenting}", trace=TRACE)
-    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.add_style_tag(content=f".viewer {{ height: {size[1] - (0 if presenting else 128)}px !important }}")
-    page.wait_for_timeout(100)
+    resized(page, *size)
     rows = page.locator(".whole .row")
     assert [row.get_attribute("data-layer") for row in rows.all()] == [*LAYERS]
     box = page.locator(".whole").bounding_box()

@@ -4,7 +4,7 @@ import pytest
 from alone import sent
 from axe import violations
 from boxes import MODEL, OWN, YELLOW, more, of, sentence
-from tab import expect
+from tab import expect, resized
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.scene.settings import LONGEST_SEED
@@ -140,7 +140,7 @@ def test_the_line_has_the_room_it_is_given(drawn, address):
     page = drawn(**of(**address))
     assert height(page) <= 40
     for width, most in ((1024, 72), (390, 160)):
-        page.set_viewport_size({"width": width, "height": 700})
+        resized(page, width, 700)
         assert height(page) <= most
         assert page.evaluate("document.documentElement.scrollWidth") == width
     if "source" in address:

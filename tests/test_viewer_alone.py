@@ -6,7 +6,7 @@ import re
 
 import pytest
 from alone import moment, number, sent, written
-from tab import becomes, cell, grid, parameters
+from tab import becomes, cell, expect, frames, grid, parameters, resized
 
 pytestmark = pytest.mark.browser
 
@@ -89,19 +89,39 @@ def test_what_is_to_come_is_seen_nowhere(opened):
     assert [text for text in cells.all_inner_texts() if text] == [cell(page, "Scores", 1, 2).inner_text()]
 
 
+PAUSED_AT = """(n) => new Promise((paused) => {
+  const pause = [...document.querySelectorAll(".toolbar button")].find(({ textContent }) => textContent.includes("Pause"));
+  const look = () => {
+    if (document.querySelectorAll(".terms tbody tr").length !== n) return;
+    pause.click();
+    observer.disconnect();
+    paused();
+  };
+  const observer = new MutationObserver(look); // before another product can come
+  observer.observe(document.querySelector(".panel"), { childList: true, subtree: true });
+  look();
+})"""
+
+
 def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opened):
     page = opened("?step=scores")
     page.get_by_role("button", name="Play").click()
-    becomes(page, lambda: page.locator(".terms tbody tr").count(), 2)
-    page.get_by_role("button", name="Pause").click()
-    lines = page.locator(".terms tbody tr").count()
+    page.evaluate(PAUSED_AT, 2)
+    lines = page.locator(".terms tbody tr")
+    expect(lines).to_have_count(2)
     page.get_by_role("button", name="One moment on").click()
-    assert page.locator(".terms tbody tr").count() == lines + 1
+    expect(lines).to_have_count(3)
     page.get_by_role("combobox", name="Speed").select_option("fast")
     page.get_by_role("button", name="Go on").click()
     becomes(page, lambda: moment(page), "all")
     becomes(page, lambda: page.get_by_role("button", name="Play").count(), 1)
     assert parameters(page) == {"step": "scores"}
+
+
+DRAGGED = """(box, from) => {
+  for (let x = from; x <= from + 20; x += 1) box.dispatchEvent(new PointerEvent("pointermove", { clientX: x }));
+}"""
+"""At one moment: by the mouse it would take a slow machine as long as numbers are apart."""
 
 
 def test_a_number_is_set_by_typing_and_by_dragging(opened):
@@ -119,12 +139,13 @@ def test_a_number_is_set_by_typing_and_by_dragging(opened):
     at = box.bounding_box()
     page.mouse.move(at["x"] + 20, at["y"] + 9)
     page.mouse.down()
-    page.mouse.move(at["x"] + 60, at["y"] + 9, steps=20)
+    page.mouse.move(at["x"] + 60, at["y"] + 9)
+    box.evaluate(DRAGGED, at["x"] + 60)
     page.mouse.up()
     after = float(box.input_value())
     assert after > before
-    becomes(page, lambda: sent(page)[-1], ["change", {"cell": "scores[0,1,2]", "value": after}])
-    assert 1 < len(sent(page)) < 15, "not with every pixel"
+    becomes(page, lambda: sent(page)[-1:], [["change", {"cell": "scores[0,1,2]", "value": after}]])
+    assert 1 < len(sent(page)) < 5, "not with every pixel"
 
 
 def test_a_document_that_comes_while_one_types_takes_nothing_away(opened):
@@ -161,9 +182,8 @@ def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
     assert "It moves." in page.locator(".panel").inner_text()
     assert "orange moves it up, blue down" in page.locator(".panel").inner_text()
     cell(page, "Attention: slope of output", 3, 4).hover()
-    assert (
-        page.locator(".status").inner_text().startswith("slope of output[cat, 1] by attention[head 1, on, the (2)] = ")
-    )
+    said = re.compile(r"^slope of output\[cat, 1\] by attention\[head 1, on, the \(2\)\] = ")
+    expect(page.locator(".status")).to_have_text(said)
     assert len(sent(page)) == 1, "it was answered"
 
 
@@ -189,7 +209,7 @@ def test_numbers_in_the_sentence_lead_to_their_cells(opened):
     page = opened("?step=softmax")
     score = page.locator(".story button").nth(1)
     score.hover()
-    assert page.locator(".status").inner_text().startswith("masked[head 1, cat, sat] = ")
+    expect(page.locator(".status")).to_have_text(re.compile(r"^masked\[head 1, cat, sat\] = "))
     score.click()
     assert number(page).startswith("masked[head 1, cat, sat] = ")
     page.keyboard.press("]")
@@ -295,11 +315,11 @@ EIGHT = {"sentence": "the cat sat on the mat and slept", "heads": "4", "mask": "
 @pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
 def test_every_step_fits_its_screen(opened, size, settings):
     page = opened(**settings)
-    page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
     page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }}")
+    resized(page, *size)
     for step in [step["id"] for step in json.loads(written(**settings))["steps"]]:
         page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
-        page.wait_for_timeout(50)
+        frames(page)
         below, scrolls = page.evaluate(
             """() => {
                 const bottom = (each) => each.getBoundingClientRect().bottom;
