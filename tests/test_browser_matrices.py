@@ -69,4 +69,5 @@ def test_every_word_stands_above_its_column(visit, width):
     for key in ("other_attention", "short_cut", "random"):
         chart = page.locator(f".st-key-{key} .js-plotly-plot")
         expect(chart.locator(".xtick").first).to_be_visible()  # once Plotly has drawn it
-        becomes(page, lambda labels=chart.locator(".xtick text"): labels.evaluate_all(SEEN), 12)
+        labels = chart.locator(".xtick text")
+        becomes(page, lambda labels=labels: labels.evaluate_all(SEEN), 12)

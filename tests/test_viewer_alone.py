@@ -89,24 +89,21 @@ def test_what_is_to_come_is_seen_nowhere(opened):
     assert [text for text in cells.all_inner_texts() if text] == [cell(page, "Scores", 1, 2).inner_text()]
 
 
-PAUSED_AT = """(n) => new Promise((paused) => {
-  const pause = [...document.querySelectorAll(".toolbar button")].find(({ textContent }) => textContent.includes("Pause"));
-  const look = () => {
+PLAYED_TO = """(button, n) => new Promise((paused) => {
+  const observer = new MutationObserver(() => { // in time before the next product, on any machine
     if (document.querySelectorAll(".terms tbody tr").length !== n) return;
-    pause.click();
     observer.disconnect();
+    button.click();
     paused();
-  };
-  const observer = new MutationObserver(look); // before another product can come
+  });
+  button.click();
   observer.observe(document.querySelector(".panel"), { childList: true, subtree: true });
-  look();
 })"""
 
 
 def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opened):
     page = opened("?step=scores")
-    page.get_by_role("button", name="Play").click()
-    page.evaluate(PAUSED_AT, 2)
+    page.get_by_role("button", name="Play").evaluate(PLAYED_TO, 2)
     lines = page.locator(".terms tbody tr")
     expect(lines).to_have_count(2)
     page.get_by_role("button", name="One moment on").click()
