@@ -15,8 +15,16 @@ except ImportError:  # the fixture `browser` says so, and whether it matters
     expect = None
 
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
-AT_REST = f'{IDLE}:not(:has([data-stale="true"], [data-testid="stSkeleton"], [aria-busy="true"]))'
+_TO_COME = ", ".join(
+    [
+        *('[data-stale="true"]', '[data-testid="stSkeleton"]', '[aria-busy="true"]'),
+        *('[data-testid^="stBidiComponent"]:not(:has(div))', '[data-testid="stPlotlyChart"]:not(:has(.main-svg))'),
+    ]
+)
+AT_REST = f'{IDLE}:has([data-testid="stElementContainer"]):not(:has({_TO_COME}))'
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
+AGAIN = 60_000
+"""Milliseconds until a tab has its server again: the longer that was away, the rarer Streamlit asks for it."""
 
 PLAYED_AND_PAUSED = "(button) => { button.click(); button.click(); }"
 """What the button that plays is pressed with, to stop at once: from then on it is played by hand, at any speed."""
@@ -138,10 +146,12 @@ def acts_held(page):
     """Keep what is done in the page from the server until the end of the block."""
     kept = []
     page.route("**/acts", lambda route: kept.append(route))
-    yield
-    for route in kept:
-        route.continue_()
-    page.unroute("**/acts")  # which lets those go that came meanwhile
+    try:
+        yield
+    finally:  # or the tests that follow in this tab would wait for ever
+        for route in kept:
+            route.continue_()
+        page.unroute("**/acts")  # which lets those go that came meanwhile
 
 
 def outlined(page, title):

@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from tab import IDLE, at, becomes, expect, heading, parameters, sentence, step_is, typed
+from tab import AGAIN, IDLE, at, becomes, expect, heading, parameters, sentence, step_is, typed
 
 from benchmarks.server import free_port, served
 
@@ -43,7 +43,7 @@ def test_the_first_next_after_a_restart_of_the_server_is_one_step(browser):
         os.kill(pid, signal.SIGKILL)
         expect(page.locator(IDLE)).to_have_count(0)
     with served(port=port):
-        expect(page.locator(IDLE)).to_have_count(1)
+        expect(page.locator(IDLE)).to_have_count(1, timeout=AGAIN)
         page.get_by_role("button", name="Next").first.click()
         there = {"sentence": SENTENCE, "step": "weighted-sum"}
         for _ in range(2):

@@ -6,6 +6,7 @@ import os
 import re
 import socket
 from asyncio import selector_events
+from functools import partial
 from urllib.parse import quote
 
 import pytest
@@ -146,12 +147,12 @@ def said_by_uvicorn(app, asked):
     config.load()
 
     async def story():
-        server = await asyncio.get_running_loop().create_server(
-            lambda: H11Protocol(config, ServerState(), {}), "127.0.0.1", 0
-        )
-        async with server:
-            reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
-            writer.write(asked)
+        listening = socket.create_server(("127.0.0.1", 0))
+        ours = socket.create_connection(listening.getsockname())
+        ours.sendall(asked)  # before any check, however long this takes
+        protocol = partial(H11Protocol, config, ServerState(), {})
+        async with await asyncio.get_running_loop().create_server(protocol, sock=listening):
+            reader, writer = await asyncio.open_connection(sock=ours)
             answer = await reader.read()
             writer.close()
         return answer
