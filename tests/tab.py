@@ -15,7 +15,7 @@ except ImportError:  # the fixture `browser` says so, and whether it matters
     expect = None
 
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"][data-test-connection-state="CONNECTED"]'
-AT_REST = f'{IDLE}:not(:has([data-stale="true"], [data-testid="stSkeleton"], [aria-busy="true"]))'
+AT_REST = f'{IDLE}:has(h1):not(:has([data-stale="true"], [data-testid="stSkeleton"], [aria-busy="true"]))'
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
 
 _OUTLINED = """(grid) => {
