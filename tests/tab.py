@@ -66,7 +66,7 @@ class Tab:
         return self.settled()
 
     def settled(self):
-        expect(self.page.locator(AT_REST)).to_be_attached(timeout=30_000)
+        expect(self.page.locator(AT_REST)).to_be_attached(timeout=60_000)
         return self.page
 
     def _hear(self, message):
