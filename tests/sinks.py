@@ -23,6 +23,7 @@ SINKS = ("inside", "markdown", "warning", "button", "number", "label", "option",
 
 
 def show() -> None:
+    st.title("Words at every place")
     for place, word in enumerate(WORDS):
         escaped = markdown(word)
         for sink in SINKS:

@@ -49,6 +49,14 @@ def test_a_page_opens_and_answers(page):
     assert quiet(at)
 
 
+@pytest.mark.parametrize("page", ["audit", "by_hand"])
+def test_all_that_a_browser_is_to_fill_is_busy_until_it_has(page):
+    parts = opened(ROOT / "pages" / f"{page}.py").get("bidi_component")
+    html = [each.proto.html_content for each in parts if not each.proto.id.endswith("-address")]
+    assert html
+    assert all('aria-busy="true"' in each for each in html)
+
+
 @pytest.mark.parametrize("door", [ROOT / "app.py", WALKTHROUGH], ids=lambda path: path.name)
 @pytest.mark.parametrize("step", [step.title for step in STEPS])
 def test_every_step_opens(door, step):

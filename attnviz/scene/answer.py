@@ -12,7 +12,7 @@ from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
 from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import Fitted
 from attnviz.scene.place import Place
-from attnviz.scene.scene import OWN
+from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.settings import settings
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
@@ -113,30 +113,44 @@ PARTS = {"pass": _pass, "audit": _audit, "script": _script}
 
 
 def framed(place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = ()) -> dict:
-    """What stands around it: the settings, what is said, and the address that a browser is to have."""
-    scene, said = fitted.scene, [place.said] if place.said else []
-    if scene.source == OWN and place.seed:
-        seeds, of_the_seed = nearest({"seed": place.seed})
-        if seeds["seed"] == scene.options.seed:
-            said += of_the_seed
-        else:
-            place.seed = ""
-    place.told = place.arrivals
-    parameters = query(scene)
-    place.address = {name: parameters.get(name) for name in PARAMETERS if name not in VIEWERS}
-    is_unread = fitted.trace is None and scene.source in MODELS and scene.sentence.strip()
-    offer = {"event": "source", "value": OWN, "label": "Show it with random parameters"} if is_unread else None
+    """What stands around a pass: settings, what is said, the address. The place keeps what the browser will have."""
+    scene = fitted.scene
+    said = [*notices, *([place.said] if place.said else []), *_of_the_seed(place, scene), *fitted.refused]
+    place.told, place.address = place.arrivals, _address(scene)
     return {
         "tab": tab,
         "name": place.name,
         "draws": draws,
         "number": fitted.number,
         "settings": settings(scene, place.seed if scene.source == OWN else ""),
-        "notices": [*notices, *said, *fitted.refused],
-        "offer": offer,
+        "notices": said,
+        "offer": _offer(fitted),
         "byHand": _by_hand(place, fitted) if draws != "pass" else None,
         "address": place.address,
     }
+
+
+def _of_the_seed(place: Place, scene: Scene) -> list[str]:
+    """What is said of a seed as it was typed; once the scene has another, that is forgotten."""
+    if scene.source != OWN or not place.seed:
+        return []
+    seeds, notices = nearest({"seed": place.seed})
+    if seeds["seed"] == scene.options.seed:
+        return notices
+    place.seed = ""
+    return []
+
+
+def _address(scene: Scene) -> dict[str, str | None]:
+    """The parameters that a browser's address is to have, or to lack; those that the viewer writes are its own."""
+    parameters = query(scene)
+    return {name: parameters.get(name) for name in PARAMETERS if name not in VIEWERS}
+
+
+def _offer(fitted: Fitted) -> dict[str, str] | None:
+    """What to press where a model can't read a sentence."""
+    is_unread = fitted.trace is None and fitted.scene.source in MODELS and fitted.scene.sentence.strip()
+    return {"event": "source", "value": OWN, "label": "Show it with random parameters"} if is_unread else None
 
 
 def _by_hand(place: Place, fitted: Fitted) -> list[list[str]] | None:

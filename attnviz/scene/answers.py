@@ -116,7 +116,23 @@ class Answers:
         arrival: int = 0,
         plans: Collection[str] = (),
     ) -> bytes:
-        """The document of a scene as JSON (see `document`), for the session `asker`."""
+        """The document of a scene as JSON (see `document`).
+
+        Parameters
+        ----------
+        fitted : Fitted
+            The scene beside its pass.
+        asker : str
+            What stands for the session that asks.
+        asked : sequence of int, optional
+            The heads of a large pass that it asked for.
+        slopes_of : str, optional
+            The address of the cell whose slopes it asked for.
+        arrival : int, optional
+            Another number where the viewer is to look where the scene says.
+        plans : collection of str, optional
+            The plans that its browser has.
+        """
         if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > LARGEST:
             made = body(fitted, asked=asked, slopes_of=slopes_of)
         else:

@@ -8,14 +8,23 @@ from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.core.settings import DEFAULTS, Settings, nearest_heads
 from attnviz.examples import EXAMPLES
+from attnviz.examples.example import Example
+from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.text.steps import STEPS
 
 OWN = "your own sentence"
+
+
+def source_of(example: Example, variant: Variant) -> str:
+    """What stands for a pass of a worked example, in a scene and in an address."""
+    return f"{example.id} {variant.id}"
+
+
 SOURCES = {
-    f"{example.id} {variant.id}": (example, variant) for example in EXAMPLES.values() for variant in example.variants
+    source_of(example, variant): (example, variant) for example in EXAMPLES.values() for variant in example.variants
 }
-"""The worked examples by what stands for them in an address."""
+"""The passes of the worked examples by what stands for them."""
 
 SENTENCE = "the cat sat on the mat"
 QUESTIONS = ("what made it", "what would move it", "what if")

@@ -1,4 +1,4 @@
-"""Acts: what is done in a viewer, and the answer to it, without a run of the page."""
+"""The route of acts: what is done in a viewer is answered here, without a run of the page."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ MUCH = 1.0
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
 _FIELDS = ("tab", "name", "address", "look", "draws", "acts", "plans")
-_REFUSED = "What is asked here is a viewer's own: {tab, name, address, look, draws, acts, plans}. Reload the page."
+_REFUSED = f"What is asked here is a viewer's own: {{{', '.join(_FIELDS)}}}. Reload the page."
 _BUSY = f"In one tab at most {WAITING} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 

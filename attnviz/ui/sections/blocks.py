@@ -107,7 +107,8 @@ PARTS = {
 }
 """The parameters in the order in which a pass comes to them, by what they do together."""
 
-MATRICES = {matrix.name: matrix for part in PARTS.values() for matrix in part if matrix.name.startswith("w_")}
+PARAMETERS = {parameter.name: parameter for part in PARTS.values() for parameter in part}
+MATRICES = {name: parameter for name, parameter in PARAMETERS.items() if name.startswith("w_")}
 """The parameters that all strings share: of embeddings and positions a string has its own rows."""
 
 
@@ -115,10 +116,10 @@ def told(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
     """The matrices of each part of the model with what they are for; some of their numbers may be changed."""
     if shown.key("part") not in st.session_state:
         shown.shows("part", [*_changed(changes), LAYER_1][0])
-    parameters = parameters_with(changes)
+    values = parameters_with(changes)
     options = [
-        pieces.option(part, part, [pieces.beside(*(_drawn(each, parameters[each.name]) for each in matrices))])
-        for part, matrices in PARTS.items()
+        pieces.option(part, part, [pieces.beside(*(_drawn(each, values[each.name]) for each in parameters))])
+        for part, parameters in PARTS.items()
     ]
     return [
         pieces.heading(2, "What each block of each matrix is for"),
@@ -147,8 +148,7 @@ def _drawn(parameter: Matrix, value: np.ndarray) -> list[Piece]:
 @cache
 def _built(name: str) -> list[Piece]:
     """A parameter as it was built, laid out once in a process."""
-    parameter = next(each for part in PARTS.values() for each in part if each.name == name)
-    return _pieces(parameter, MODEL.arrays[name])
+    return _pieces(PARAMETERS[name], MODEL.arrays[name])
 
 
 def _pieces(parameter: Matrix, value: np.ndarray) -> list[Piece]:
@@ -170,19 +170,19 @@ def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:
 def _changed(changes: tuple[Change, ...]) -> list[str]:
     """The parts of the model in which something is changed."""
     names = {change.stage for change in changes}
-    return [part for part, matrices in PARTS.items() if not names.isdisjoint(matrix.name for matrix in matrices)]
+    return [part for part, parameters in PARTS.items() if not names.isdisjoint(each.name for each in parameters)]
 
 
-def purpose(matrix: Matrix, value: np.ndarray) -> str:
+def purpose(parameter: Matrix, value: np.ndarray) -> str:
     """What a parameter is for as it is now: as built, as an idea has it, or with some numbers changed."""
-    own = MODEL.arrays[matrix.name]
+    own = MODEL.arrays[parameter.name]
     if np.array_equal(value, own):
-        return matrix.purpose
+        return parameter.purpose
     for idea in IDEAS:
-        if matrix.name in idea.purposes and np.array_equal(value, parameters_with(idea.changes)[matrix.name]):
-            return f"**Changed.** {idea.purposes[matrix.name]}"
+        if parameter.name in idea.purposes and np.array_equal(value, parameters_with(idea.changes)[parameter.name]):
+            return f"**Changed.** {idea.purposes[parameter.name]}"
     n_changed = counted(np.count_nonzero(value != own), "number")
-    return f"**Changed**, {n_changed}. As it was built: {matrix.purpose[0].lower()}{matrix.purpose[1:]}"
+    return f"**Changed**, {n_changed}. As it was built: {parameter.purpose[0].lower()}{parameter.purpose[1:]}"
 
 
 def shared(changes: tuple[Change, ...]) -> tuple[Change, ...]:

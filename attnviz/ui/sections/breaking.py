@@ -79,14 +79,12 @@ def verdict(changes: tuple[Change, ...]) -> str:
 def _by_length(changes: tuple[Change, ...]) -> Piece:
     """The same for each length, as a table."""
     results = tried(changes)
-    rows = [[each for each in results if len(each.string) == length] for length in LENGTHS]
-    table = {
-        "letters": LENGTHS,
-        "strings": [len(row) for row in rows],
-        "right": [sum(each.is_right for each in row) for row in rows],
-        "exact": [sum(each.is_exact for each in row) for row in rows],
-    }
-    return pieces.table(list(table), [list(map(str, row)) for row in zip(*table.values(), strict=True)])
+    rows = []
+    for length in LENGTHS:
+        strings = [each for each in results if len(each.string) == length]
+        counts = (length, len(strings), sum(each.is_right for each in strings), sum(each.is_exact for each in strings))
+        rows.append(list(map(str, counts)))
+    return pieces.table(["letters", "strings", "right", "exact"], rows)
 
 
 def _example(each: Tried) -> Piece:

@@ -14,7 +14,7 @@ from attnviz.examples.mistake import Mistake, Side
 from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
 from attnviz.scene.messages import option_in
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import Scene, source_of
 from attnviz.text.markup import runs
 from attnviz.text.steps import STEPS, entry, steps_of
 from attnviz.ui.article import component, pieces
@@ -63,7 +63,7 @@ def _passes(example: Example) -> Iterator[Piece]:
     for variant in example.variants:
         ours = [["", " "], ["badge", "ours, not in the notebook"]] if variant.ours else []
         told = runs(f"**{variant.title}.** {variant.description}")
-        yield pieces.door(f"{example.id} {variant.id}", "Open", told + ours)
+        yield pieces.door(source_of(example, variant), "Open", told + ours)
 
 
 def _mistake(example: Example, number: int) -> Piece:
@@ -77,7 +77,7 @@ def _mistake(example: Example, number: int) -> Piece:
             _side(["wrong", "✗ "], mistake.wrong),
             _side(["right", "✓ "], mistake.right),
         ),
-        pieces.door(f"{example.id}, mistake {number}", label),
+        pieces.door(_place_of(example, number), label),
     )
 
 
@@ -97,14 +97,19 @@ def _doors() -> dict[str, Door]:
     doors = {}
     for example in EXAMPLES.values():
         for variant in example.variants:
-            doors[f"{example.id} {variant.id}"] = _door(example, variant, Scene().step)
+            doors[source_of(example, variant)] = _door(example, variant, Scene().step)
         for number, mistake in enumerate(example.mistakes):
-            doors[f"{example.id}, mistake {number}"] = _door(example, mistake.variant, _step_of(mistake))
+            doors[_place_of(example, number)] = _door(example, mistake.variant, _step_of(mistake))
     return doors
 
 
 def _door(example: Example, variant: Variant, step: str) -> Door:
-    return {"source": f"{example.id} {variant.id}", "changes": (), "step": step}
+    return {"source": source_of(example, variant), "changes": (), "step": step}
+
+
+def _place_of(example: Example, number: int) -> str:
+    """The name of the door to a mistake."""
+    return f"{example.id}, mistake {number}"
 
 
 def _published(example: Example) -> None:

@@ -16,7 +16,7 @@ from attnviz.ui.viewer.bundle import bundle
 
 _BROWSER = Path(__file__).parent / "browser"
 _LOADER = (_BROWSER / "loader.js").read_text("utf-8")
-_OF_ARTICLES = _BROWSER / "article.css"
+_OF_ARTICLES, _OF_BOTH = _BROWSER / "article.css", _BROWSER / "formula.css"
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,6 @@ class Script:
 
 SCRIPTS = {
     "component": Script.of("component", *(path for path in sorted(_BROWSER.glob("*.css")) if path != _OF_ARTICLES)),
-    "articles": Script.of("articles", _OF_ARTICLES),
+    "articles": Script.of("articles", _OF_BOTH, _OF_ARTICLES),
 }
 """The viewer with its settings, and the articles."""
