@@ -21,7 +21,7 @@ _TO_COME = ", ".join(
         *('[data-testid^="stBidiComponent"]:not(:has(div))', '[data-testid="stPlotlyChart"]:not(:has(.main-svg))'),
     ]
 )
-AT_REST = f'{IDLE}:has(h1):not(:has({_TO_COME}))'
+AT_REST = f"{IDLE}:has(h1):not(:has({_TO_COME}))"
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
 AGAIN = 60_000
 """Milliseconds until a tab has its server again: the longer that was away, the rarer Streamlit asks for it."""
