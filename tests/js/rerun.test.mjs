@@ -28,6 +28,12 @@ test("a run is asked for until one has what was chosen", (t) => {
   assert.equal(rerun.root.ariaBusy, false);
 });
 
+test("what has come and waits for nothing is not busy", (t) => {
+  const rerun = asking(t);
+  rerun.ran(A);
+  assert.deepEqual([rerun.root.ariaBusy, rerun.asked], [false, 0]);
+});
+
 test("of two quick choices a run has to have the last", (t) => {
   const rerun = asking(t);
   rerun.ask(A);
