@@ -14,6 +14,7 @@ YELLOW = {"light": "#fffae5", "dark": "#302917"}
 PAGE = """
 <!doctype html><html lang="en"><meta charset="utf-8"><title>Settings</title><style>%s</style><style>%s
     body { margin: 0 }
+    #other { min-height: 24px }
     main { padding: 12px; color: var(--st-text-color); background: var(--st-background-color) }
 </style>
 <main data-testid="stApp"><h1>Settings</h1><div id="given"></div><button id="other">Elsewhere</button></main>
