@@ -50,7 +50,8 @@ def keep_address(address: Mapping[str, str | None], read: str) -> None:
     Parameters
     ----------
     address : mapping of str to str or None
-        What the browser's address is to have, or for None to lack, without a step of its history.
+        What the browser's address is to have, or for None to lack. It is a step of its history if the same page had
+        another, and not if it is mended on arrival.
     read : str
         The address that was read last.
     """
