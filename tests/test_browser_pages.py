@@ -216,7 +216,7 @@ def test_another_worked_example_is_shown_before_the_server_answers_and_back_lead
 
 def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
     tab = visit()
-    page = tab.open("worked_examples" + at(notebook="004"))
+    page = tab.open("worked_examples" + at(notebook="004", sentence=SENTENCE))
     expect(page.get_by_text("80 of 107 agree")).to_be_visible()
     before, entry = page.url, page.evaluate(ENTRY)
     page.evaluate(SLOW)
