@@ -4,13 +4,18 @@ import os
 import signal
 
 import pytest
-from tab import AGAIN, IDLE, at, becomes, expect, heading, parameters, sentence, step_is, typed
+from tab import AGAIN, IDLE, at, becomes, expect, heading, parameters, picked_is, sentence, step_is, typed
 
 from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
 
 SENTENCE = "come rain or shine"
+ENTRY = "navigation.currentEntry.key"
+"""What stands for where one is in the browser's history, whatever becomes of the address there."""
+
+SLOW = "{ let now = 1e9; performance.now = () => now += 5000 }"
+"""So slow a machine that seconds are between any two things that it does."""
 
 
 def go(page, name):
@@ -144,6 +149,9 @@ def test_a_bad_address_opens_the_page_and_says_so(visit):
 def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
+    becomes(page, lambda: parameters(page)["step"], "scores")
+    before, entry = page.url, page.evaluate(ENTRY)
+    page.evaluate(SLOW)
     go(page, "The same in NumPy")
     expect(page.locator(".script").get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
     tab.settled()
@@ -151,6 +159,7 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     page.go_back()
     expect(heading(page, "How well does each key")).to_be_visible()
     expect(sentence(page)).to_have_value(SENTENCE)
+    assert (page.evaluate(ENTRY), page.url) == (entry, before)
 
 
 def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
@@ -160,6 +169,30 @@ def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
     expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")
     there = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "scores", "picked": "scores", "ask": "what if"}
     becomes(page, lambda: parameters(page).items() >= there.items(), True)
+
+
+@pytest.mark.parametrize("path", ["audit", "numpy_code"])
+def test_a_banner_leads_on_by_one_step_and_back_and_forward_lead_to_what_was_there(visit, path):
+    tab = visit()
+    page = tab.open(path + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
+    banner = page.get_by_text("Set by hand: scores[head 1, new, day] = 3")
+    expect(banner).to_be_visible()
+    before, entry = page.url, page.evaluate(ENTRY)
+    page.evaluate(SLOW)
+    page.get_by_role("button", name="Change it").click()
+    becomes(page, lambda: parameters(page).get("ask"), "what if")
+    tab.settled()
+    there = page.url
+    page.go_back()
+    expect(banner).to_be_visible()
+    expect(sentence(page)).to_have_value("a new day")
+    picked_is(page, "Heads", "4")
+    tab.settled()
+    assert (page.evaluate(ENTRY), page.url) == (entry, before)
+    page.go_forward()
+    expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")
+    tab.settled()
+    assert page.url == there
 
 
 def test_another_worked_example_is_shown_before_the_server_answers_and_back_leads_to_the_one_before(visit):
@@ -182,11 +215,19 @@ def test_another_worked_example_is_shown_before_the_server_answers_and_back_lead
     expect(title).to_have_text("A causal mask hides the words to come")
 
 
-def test_from_a_notebook_s_mistake_to_the_step_where_it_parts(visit):
+def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
     tab = visit()
-    page = tab.open("worked_examples" + at(notebook="004"))
+    page = tab.open("worked_examples" + at(notebook="004", sentence=SENTENCE))
     expect(page.get_by_text("80 of 107 agree")).to_be_visible()
+    before, entry = page.url, page.evaluate(ENTRY)
+    page.evaluate(SLOW)
     page.get_by_role("button", name="See attention in “Sum-normalised").click()
+    expect(heading(page, "Scores over their sum")).to_be_visible()
+    becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])
+    page.go_back()
+    expect(page.get_by_text("80 of 107 agree")).to_be_visible()
+    assert (page.evaluate(ENTRY), page.url) == (entry, before)
+    page.go_forward()
     for _ in range(2):
         expect(heading(page, "Scores over their sum")).to_be_visible()
         becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])

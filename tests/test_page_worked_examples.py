@@ -57,6 +57,16 @@ def test_the_table_is_folded_away_and_its_label_counts_it(notebook):
     assert folded.label == f"The notebook and its printed numbers: {agree}{loosely * ('≈' in marks)}"
 
 
+def test_a_table_is_left_unfolded_or_folded_as_it_was_by_another_page():
+    at = opened().switch_page("pages/worked_examples.py").run()
+    for is_open in (True, False):
+        at.session_state[f"of_{scene_of(at).notebook}"] = is_open
+        at.run()
+        at.switch_page("pages/walkthrough.py").run()
+        at.switch_page("pages/worked_examples.py").run()
+        assert (at.expander[0].proto.expanded, len(at.dataframe)) == (is_open, is_open)
+
+
 @pytest.mark.parametrize("notebook", EXAMPLES)
 def test_a_print_out_s_line_gives_a_published_and_a_computed_number(notebook):
     at = unfolded(notebook=notebook)

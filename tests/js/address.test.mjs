@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isSame, kept, mended, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
+import { isSame, mended, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
 import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
 import { stepsOf } from "../../attnviz/ui/viewer/browser/state.js";
 import { documentOf } from "./passes.mjs";
@@ -48,15 +48,6 @@ test("a step is found by its id and by its title, in upper or lower case, a ques
   for (const text of ["softmax", "Softmax", "SOFTMAX"]) assert.equal(readPlace(PASS, `?step=${text}`).step, "softmax");
   assert.equal(readPlace(PASS, "?step=q, k, v").step, "qkv");
   assert.equal(readPlace(PASS, "?ask=What+If").ask, "what if");
-});
-
-test("what the server writes keeps the viewer's place, whatever it says of it", () => {
-  const before = "?sentence=a+cat&step=softmax&cell=1.1.1.1.1&present=1";
-  assert.equal(kept("?sentence=a+dog", before), "?sentence=a+dog&step=softmax&cell=1.1.1.1.1&present=1");
-  assert.equal(kept("", before), "?step=softmax&cell=1.1.1.1.1&present=1");
-  assert.equal(kept("?source=001&step=mask", before), "?source=001&step=softmax&cell=1.1.1.1.1&present=1");
-  assert.equal(kept("?sentence=a+dog&step=mask", "?sentence=a+cat"), "?sentence=a+dog");
-  assert.equal(kept("?sentence=a+dog", "?sentence=a+cat"), "?sentence=a+dog");
 });
 
 test("what is mended on arrival is mended in the address, and nothing else is touched", () => {

@@ -33,6 +33,8 @@ function browser(href) {
   return window;
 }
 
+const shown = (address, read, page = "walkthrough") => ({ page, address, read });
+
 const searches = ({ entries }) => entries.map((each) => new URL(each).pathname + new URL(each).search);
 
 test("a step is an entry of its own, another cell is not, and Back leads to the step before", () => {
@@ -51,41 +53,33 @@ test("a step is an entry of its own, another cell is not, and Back leads to the 
   assert.equal(arrived, 1);
 });
 
-test("the server's writing keeps the viewer's place, and is no entry if it says what is there", () => {
-  const window = browser("http://a.test/?step=mask");
+test("what Streamlit writes of the parameters is not taken, and of another page its path alone", () => {
+  const window = browser("http://a.test/?seed=3&step=mask");
   addressOf(window);
-  window.history.pushState({}, "", "/?seed=4");
-  window.now += 5000;
-  window.history.pushState({}, "", "/?seed=4");
-  assert.deepEqual(searches(window), ["/?step=mask", "/?seed=4&step=mask"]);
+  for (const url of ["/", "/?seed=4", "/audit?seed=4", "/audit"]) window.history.pushState({}, "", url);
+  window.history.replaceState({}, "", "/audit?seed=5");
+  assert.deepEqual(searches(window), ["/?seed=3&step=mask", "/audit?seed=3&step=mask"]);
 });
 
-test("what the server mends in the address without a new entry keeps the viewer's place too", () => {
-  const window = browser("http://a.test/?seed=-1&step=mask");
-  addressOf(window);
-  window.history.replaceState({}, "", "/?seed=0&step=tokens");
-  assert.deepEqual(searches(window), ["/?seed=0&step=mask"]);
-});
-
-test("a page and then its parameters are one entry, settings changed later another", () => {
-  const window = browser("http://a.test/?step=mask");
-  addressOf(window);
-  window.history.pushState({}, "", "/audit");
-  window.now += 5000; // the server is slow
-  window.history.pushState({}, "", "/audit?seed=4");
-  window.now += 5000;
-  window.history.pushState({}, "", "/audit?seed=5");
-  assert.deepEqual(searches(window), ["/?step=mask", "/audit?seed=4&step=mask", "/audit?seed=5&step=mask"]);
-});
-
-test("a page that has no parameters to write is there as it is shown: a setting is an entry after it", () => {
-  const window = browser("http://a.test/?step=mask");
+test("a path and what is shown there are one entry however long it takes, what follows is another", () => {
+  const window = browser("http://a.test/?seed=3");
   const address = addressOf(window);
+  const come = (page, seed) => {
+    window.now += 5000;
+    address.show(shown({ seed }, "", page));
+  };
+  come("walkthrough", "3");
   window.history.pushState({}, "", "/audit");
-  address.show({}, "");
-  window.now += 5000;
-  window.history.pushState({}, "", "/audit?seed=4");
-  assert.deepEqual(searches(window), ["/?step=mask", "/audit?step=mask", "/audit?seed=4&step=mask"]);
+  come("walkthrough", "3"); // late
+  come("audit", "4");
+  come("audit", "5");
+  assert.deepEqual(searches(window), ["/?seed=3", "/audit?seed=4", "/audit?seed=5"]);
+});
+
+test("what is mended on arrival is no entry", () => {
+  const window = browser("http://a.test/?seed=-1&step=mask");
+  addressOf(window).show(shown({ seed: "0", step: "tokens" }, "seed=-1&step=mask"));
+  assert.deepEqual(searches(window), ["/?seed=0&step=tokens"]);
 });
 
 test("a page has one address, however often a viewer comes and goes", () => {
@@ -95,13 +89,13 @@ test("a page has one address, however often a viewer comes and goes", () => {
   assert.equal(window.history.pushState, pushState);
 });
 
-// A page whose seed was 1, then 2, then 3, and which Back has led to 2; what the server sends for a seed.
+// A page whose seed was 1, then 2, then 3, and which Back has led to 2; what the server shows of a seed.
 function backAtTwo() {
   const window = browser("http://a.test/?seed=1");
   const address = addressOf(window);
-  for (const seed of [2, 3]) {
+  for (const seed of ["1", "2", "3"]) {
     window.now += 5000;
-    window.history.pushState({}, "", `/?seed=${seed}`);
+    address.show(shown({ seed }, "seed=1"));
   }
   window.back();
   return { window, address };
@@ -109,29 +103,28 @@ function backAtTwo() {
 
 test("what the server was asked for before Back changes no address, and what is asked for after it does", () => {
   const { window, address } = backAtTwo();
-  window.history.pushState({}, "", "/?seed=9");
-  address.show({ seed: "9" }, "seed=1");
-  window.history.replaceState({}, "", "/?seed=8");
+  window.history.pushState({}, "", "/audit");
+  address.show(shown({ seed: "9" }, "seed=1"));
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
-  address.show({ seed: "2", mask: null }, "seed=2");
+  address.show(shown({ seed: "2", mask: null }, "seed=2"));
   assert.deepEqual([address.read(), window.later], ["?seed=2", null]);
   window.now += 5000;
-  window.history.pushState({}, "", "/?seed=7");
+  address.show(shown({ seed: "7" }, "seed=2"));
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=7"]);
 });
 
 test("an answer to the first Back is none to the second, and one that came with a later change is to both", () => {
   const { window, address } = backAtTwo();
   window.back();
-  address.show({ seed: "2" }, "seed=2");
+  address.show(shown({ seed: "2" }, "seed=2"));
   assert.equal(address.read(), "?seed=1");
-  address.show({ seed: "5" }, "seed=1");
+  address.show(shown({ seed: "5" }, "seed=1"));
   assert.deepEqual(searches(window), ["/?seed=5", "/?seed=2", "/?seed=3"]);
 });
 
 test("where Back is never answered the address follows what is shown in the end", () => {
   const { window, address } = backAtTwo();
-  address.show({ seed: "9", mask: null }, "");
+  address.show(shown({ seed: "9", mask: null }, ""));
   window.later();
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=9", "/?seed=3"]);
 });
@@ -139,6 +132,8 @@ test("where Back is never answered the address follows what is shown in the end"
 test("what is done leads on by one entry, keeps the viewer's place, and is one entry with what follows soon", () => {
   const window = browser("http://a.test/?seed=3&step=mask");
   const address = addressOf(window);
+  address.show(shown({ seed: "3" }, "seed=3&step=mask"));
+  window.now += 5000;
   address.move({ seed: "4", mask: "causal" });
   window.now += 300;
   address.move({ seed: "5", mask: null });
@@ -152,19 +147,14 @@ test("what is done while nobody knows yet where Back led changes no address unti
   const { window, address } = backAtTwo();
   address.move({ seed: "9" });
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
-  address.show({ seed: "2" }, "seed=2");
+  address.show(shown({ seed: "2" }, "seed=2"));
   address.move({ seed: "9" });
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=9"]);
 });
 
 test("where Back is never answered the address follows what was done last", () => {
-  const window = browser("http://a.test/?seed=1");
-  const address = addressOf(window);
-  for (const seed of ["2", "3"]) {
-    window.now += 5000;
-    address.move({ seed });
-  }
-  window.back();
+  const { window, address } = backAtTwo();
+  address.move({ seed: "9" });
   window.later();
-  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=3", "/?seed=3"]);
+  assert.deepEqual(searches(window), ["/?seed=1", "/?seed=9", "/?seed=3"]);
 });

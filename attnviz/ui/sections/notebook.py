@@ -115,7 +115,11 @@ def _place_of(example: Example, number: int) -> str:
 def _published(example: Example) -> None:
     """Where the example is from, and every number that its notebook printed beside the computed one."""
     label = f"The notebook and its printed numbers: {_counted(example.agreement)}"
-    folded = st.expander(label, key=f"of_{example.id}", on_change="rerun")
+    key = f"of_{example.id}"
+    kept = f"{key} was open"  # Streamlit forgets it on another page
+    st.session_state.setdefault(key, st.session_state.get(kept, False))
+    folded = st.expander(label, key=key, on_change="rerun")
+    st.session_state[kept] = folded.open
     if not folded.open:
         return
     with folded:

@@ -41,19 +41,22 @@ def brought() -> str:
 
 
 def keep_address(address: Mapping[str, str | None], read: str) -> None:
-    """Have the browser keep the viewer's place in the address, and its history short, whatever Streamlit writes there.
+    """Have the browser write the address, and keep the viewer's place in it, whatever Streamlit writes there.
 
-    A switch of pages is two steps of the history else, its path and then its
-    parameters: Back would lead to the path alone, which is another scene.
+    A switch of pages is up to three steps of the history else, of which some
+    have the path of one page and the parameters of another, or none: Back
+    would lead to another scene.
 
     Parameters
     ----------
     address : mapping of str to str or None
-        What the browser's address is to have, or for None to lack, without a step of its history.
+        What the browser's address is to have, or for None to lack. It is a step of its history if the same page had
+        another, and not if it is mended on arrival.
     read : str
         The address that was read last.
     """
-    _address(key="address", data={"address": dict(address), "read": read}, on_reconnect_change=_run)
+    shown = {"page": page(), "address": dict(address), "read": read}
+    _address(key="address", data=shown, on_reconnect_change=_run)
 
 
 def _run() -> None:

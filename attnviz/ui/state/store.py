@@ -71,17 +71,17 @@ class Shown(Fitted, Writer):
 
 
 def read() -> Shown:
-    """The scene of this run beside its pass; its address is written if it is another.
+    """The scene of this run beside its pass; Streamlit is told its address if that is another.
 
     Streamlit forgets the address on a switch of pages, and a quick second click
     still carries the one from before the first. So within a session the kept
     scene wins; all of the address is read on arrival alone: by a link, by the
     browser's Back, or at a process that has taken over from another.
 
-    What is mended on arrival is written by the browser: the server's writing
-    would be a step of the history, and Back would never leave. The browser also
-    sees to it that its address is that of what it shows: what the server writes
-    may come when Back has led elsewhere already.
+    Streamlit sends it with the runs that follow. The browser takes its address
+    from what is shown (`Shown.address`): what Streamlit writes there may come
+    before the page does, or when Back has led elsewhere already. What is mended
+    on arrival is no step of its history, or Back would never leave.
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params}

@@ -60,16 +60,6 @@ function textOfCell(cell) {
   return written.map((name) => cell[name] + 1).join(".");
 }
 
-// An address that the server writes, with the viewer's place of the one before: the server may know an older one.
-export function kept(search, before) {
-  const query = new URLSearchParams(search), old = new URLSearchParams(before);
-  for (const name of OWN) {
-    query.delete(name);
-    if (old.has(name)) query.set(name, old.get(name));
-  }
-  return textOf(query);
-}
-
 // An address with other parameters in it, and without those that are null; it is as it was if nothing else is said.
 export function mended(search, parameters) {
   const query = new URLSearchParams(search), before = query.toString();

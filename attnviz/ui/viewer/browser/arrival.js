@@ -6,7 +6,7 @@ import { onReconnect } from "./reconnect.js";
 let known = null; // Streamlit calls again with the same, as with another theme: much may have been done since
 
 export default function ({ data, setTriggerValue }) {
-  if (data !== known) addressOf(window).show(data.address, data.read);
+  if (data !== known) addressOf(window).show(data);
   known = data;
   const app = document.querySelector('[data-testid="stApp"]');
   return onReconnect(app, () => setTriggerValue("reconnect", true), MutationObserver);

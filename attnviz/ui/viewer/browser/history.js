@@ -1,36 +1,24 @@
-// History: the browser's, which the viewer and the server both write. Each keeps the other's parameters.
-import { isSame, kept, mended } from "./address.js";
+// History: the browser's. What is done here is a step of it, and its parameters are written here alone.
+import { isSame, mended } from "./address.js";
 
 const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
 const PATIENCE = 3000; // ms that Back waits for the server to show where it led; then the address follows what is shown
 
-// The one address of a page. Streamlit's own writing passes through here from now on: it knows nothing of the viewer's
-// parameters, makes a switch of pages two steps of the history, its path and then its parameters, and writes what was
-// asked for before Back when Back has led elsewhere.
+// The one address of a page. Of what Streamlit writes only the path of another page is taken from now on. It writes the
+// parameters of that page before or after its path, as luck will have it, and empty ones before both: each a step of the
+// history, which Back would lead to. Here they follow what is shown.
 export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  let last = -SOON, shown = {};
-  let isNewPage = false; // whose parameters are yet to be written
+  let last = -SOON, page = null, shown = {}; // when the address last changed; the page that is shown, and its parameters
   let awaited = null; // {search, timer} of where Back led, until it is shown
-  const withPlace = (url) => {
-    const to = new URL(url ?? "", location.href);
-    to.search = kept(to.search, location.search);
-    return to;
+  history.pushState = (state, _, url) => {
+    const { pathname } = new URL(url ?? "", location.href);
+    if (awaited || pathname === location.pathname) return; // asked for before Back, it would undo a Forward on its way
+    push(state, "", pathname + location.search);
   };
-  const step = (state, to) => {
-    if (awaited || to.href === location.href) return; // written as it was, it would undo a Forward that is on its way
-    const isHere = to.pathname === location.pathname, now = window.performance.now();
-    const isOne = isHere && (isNewPage || now - last < SOON);
-    isNewPage = !isHere;
-    last = now;
-    (isOne ? replace : push)(state, "", to.href);
-  };
-  history.pushState = (state, _, url) => step(state, withPlace(url));
-  history.replaceState = (state, _, url) => {
-    if (!awaited) replace(state, "", withPlace(url).href);
-  };
+  history.replaceState = () => {};
   const write = (search, isNewPlace) => {
     const url = `${location.pathname}${search}${location.hash}`;
     if (search !== location.search) (isNewPlace ? push : replace)(history.state, "", url);
@@ -40,10 +28,17 @@ export function addressOf(window) {
     awaited = null;
     write(mended(location.search, shown), false);
   };
+  // What is done on a page leads on: a step of the history.
+  const move = (parameters) => {
+    shown = parameters;
+    const search = mended(location.search, parameters), now = window.performance.now();
+    if (awaited || search === location.search) return;
+    write(search, now - last >= SOON);
+    last = now;
+  };
   const listeners = new Set();
   const arrive = () => {
     last = -SOON;
-    isNewPage = false;
     window.clearTimeout(awaited?.timer);
     awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
     for (const listener of listeners) listener();
@@ -52,18 +47,14 @@ export function addressOf(window) {
   history.attnviz = {
     read: () => location.search,
     write,
-    // The address becomes that of what is shown; the server has read the address `read` last.
-    show: (parameters, read) => {
-      shown = parameters;
-      isNewPage = false;
-      if (!awaited || isSame(read, awaited.search)) follow();
-    },
-    // What is done in the viewer leads on: a step of the history.
-    move: (parameters) => {
-      shown = parameters;
-      const to = new URL(location.href);
-      to.search = mended(location.search, parameters);
-      step(history.state, to);
+    move,
+    // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
+    show: (now) => {
+      const isStep = !awaited && now.page === page; // another page's parameters are one step with its path
+      page = now.page;
+      if (isStep) return move(now.address);
+      shown = now.address;
+      if (!awaited || isSame(now.read, awaited.search)) follow();
     },
     onArrival: (listener) => {
       listeners.add(listener);
