@@ -171,8 +171,11 @@ def test_the_longest_address_fits(site):
 @pytest.mark.browser
 def test_a_lost_process_loses_nothing(site, browser):
     page = browser.new_page()
-    page.goto(f"{site.address}/{at(**ADDRESS)}")
+    page.goto(f"{site.address}/audit{at(**ADDRESS)}")
+    page.get_by_test_id("stTopNavLink").filter(has_text="Walkthrough").click()  # Streamlit is told the address there
     step_is(page, 7)
+    pick(page, "d_model", "16")  # and not any more
+    becomes(page, lambda: parameters(page).get("d_model"), "16")
     cell(page, "Attention", 2, 1).click()
     expect(cell(page, "Attention", 2, 1)).to_have_attribute("tabindex", "0")
     becomes(page, lambda: "picked" in parameters(page), True)

@@ -6,7 +6,7 @@ import { addressOf } from "../../attnviz/ui/viewer/browser/history.js";
 function browser(href) {
   const listeners = [];
   const window = {
-    entries: [new URL(href).href], at: 0, now: 10_000,
+    entries: [new URL(href).href], at: 0, now: 10_000, n_read: 0,
     location: {
       get href() { return window.entries[window.at]; },
       get pathname() { return new URL(this.href).pathname; },
@@ -17,6 +17,11 @@ function browser(href) {
     setTimeout: (act) => { window.later = act; },
     clearTimeout: () => { window.later = null; },
     addEventListener: (_, listener) => { listeners.push(listener); },
+    PopStateEvent: class {},
+    dispatchEvent: () => {
+      window.n_read += 1; // Streamlit hears it too
+      for (const listener of listeners) listener();
+    },
     back: () => {
       window.at -= 1;
       for (const listener of listeners) listener();
@@ -157,4 +162,14 @@ test("where Back is never answered the address follows what was done last", () =
   address.move({ seed: "9" });
   window.later();
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=9", "/?seed=3"]);
+});
+
+test("Streamlit is made to read the address again, without a place in the page and as if nothing else had happened", () => {
+  const window = browser("http://a.test/?seed=3#top");
+  const address = addressOf(window);
+  address.onArrival(() => assert.fail("nobody has gone back"));
+  address.readAgain();
+  assert.deepEqual([window.entries, window.n_read], [["http://a.test/?seed=3"], 1]);
+  address.move({ seed: "4" });
+  assert.equal(address.read(), "?seed=4");
 });

@@ -56,8 +56,4 @@ def keep_address(address: Mapping[str, str | None], read: str) -> None:
         The address that was read last.
     """
     shown = {"page": page(), "address": dict(address), "read": read}
-    _address(key="address", data=shown, on_reconnect_change=_run)
-
-
-def _run() -> None:
-    """A tab that comes back from a lost process asks for this run alone: Streamlit loses what the first one is for."""
+    _address(key="address", data=shown)

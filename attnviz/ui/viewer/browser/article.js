@@ -1,4 +1,5 @@
 // An article: pieces of a page, one below the other. What is chosen in it is shown at once, and then told to the server.
+import { addressOf } from "./history.js";
 import { makePiece } from "./pieces.js";
 import { makeRerun } from "./rerun.js";
 
@@ -30,7 +31,7 @@ export function mountArticle(root, send) {
     chosen = null;
     rerun.end();
   };
-  window.addEventListener("popstate", forget); // nobody wants any more what was chosen before Back
+  const stop = addressOf(window).onArrival(forget); // nobody wants any more what was chosen before Back
   return {
     given: (next) => {
       const shown = chosenIn(next);
@@ -41,7 +42,7 @@ export function mountArticle(root, send) {
     },
     end: () => {
       forget();
-      window.removeEventListener("popstate", forget);
+      stop();
     },
   };
 }

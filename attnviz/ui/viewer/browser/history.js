@@ -43,7 +43,8 @@ export function addressOf(window) {
     awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
     for (const listener of listeners) listener();
   };
-  window.addEventListener("popstate", arrive);
+  let isOurs = false; // whether what says that Back has led somewhere is ourselves
+  window.addEventListener("popstate", () => { if (!isOurs) arrive(); });
   history.attnviz = {
     read: () => location.search,
     write,
@@ -55,6 +56,14 @@ export function addressOf(window) {
       if (isStep) return move(now.address);
       shown = now.address;
       if (!awaited || isSame(now.read, awaited.search)) follow();
+    },
+    // Streamlit tells a server the address that it has written last or that Back has led to, and much was done since. Only
+    // where Back leads does it read the browser's; but not if a place in the page is part of that.
+    readAgain: () => {
+      replace(history.state, "", location.pathname + location.search);
+      isOurs = true;
+      window.dispatchEvent(new window.PopStateEvent("popstate", { state: history.state }));
+      isOurs = false;
     },
     onArrival: (listener) => {
       listeners.add(listener);
