@@ -138,7 +138,8 @@ def random_parameters(shown: Shown) -> None:
     )
     untrained, trained = (_trace(READ_AT_LAST, sentence, seed, checkpoint) for checkpoint in (0, None))
     _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)}, key=shown.key("random"))
-    st.markdown(_table(before))
+    with st.container(key=shown.key("measured")):
+        st.markdown(_table(before))
     _door(shown, "The most telling sentence, untrained", READ_AT_LAST, sentence, model_seed=seed, checkpoint=0)
 
 

@@ -17,7 +17,7 @@ def draw(shown: Shown, title: str) -> None:
 
     The title takes no room: it is heard, and the menu shows it.
     """
-    style.draw()
+    style.draw_of_a_pass()
     with st.container(key=shown.key("heard_title")):
         st.title(title, anchor=False)
     arrival.keep_address(shown.address, shown.brought)

@@ -1,38 +1,21 @@
-"""The app's one stylesheet: spacing, one screen, presenting and print. Colours are the theme's."""
+"""The app's stylesheet: spacing, one screen, presenting and print. Colours are the theme's."""
 
 import streamlit as st
 
-_STYLE = """<style>
+_STYLE = """
 [data-testid="stHeader"] { height: 2.75rem; min-height: 2.75rem; }
 [data-testid="stMainBlockContainer"] { padding: 3rem 1.5rem 1rem; }
 [data-testid="stMainBlockContainer"] > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 [data-testid="stAlertContainer"] { padding: 0.4rem 0.75rem; }
 .st-key-address { display: none; }
 
-/* where there is no pass, nothing is said of one */
-[class*="st-key-of_pass"]:has([data-empty]) { display: none; }
-
 /* heard, not seen */
-[data-testid="stLayoutWrapper"]:has(> .st-key-heard_title), [class*="st-key-scrolled"] > :first-child {
+[class*="st-key-scrolled"] > :first-child {
   position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
 }
 
 @media (max-width: 640px) {
   [data-testid="stMainBlockContainer"] { padding: 3rem 0.75rem 1rem; }
-}
-
-/* one screen: the viewer has all the height that is left */
-@media (min-width: 821px) {
-  [data-testid="stMainBlockContainer"]:has(.st-key-viewer) {
-    display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
-  }
-}
-[data-testid="stMainBlockContainer"]:has(.st-key-viewer) > [data-testid="stVerticalBlock"],
-[data-testid="stLayoutWrapper"]:has(> .st-key-viewer) { min-height: 0; }
-.st-key-viewer { min-height: 26rem; }
-.st-key-viewer
-:is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {
-  height: 100%;
 }
 
 /* what one chooses stays beside the pictures that it changes, unless they are below it */
@@ -43,7 +26,7 @@ _STYLE = """<style>
 }
 
 /* a table that is wider than a phone is scrolled */
-[data-testid="stMarkdownContainer"]:has(> table) { overflow-x: auto; }
+.st-key-measured [data-testid="stMarkdownContainer"] { overflow-x: auto; }
 
 /* a matrix that is wider than a phone is scrolled: Plotly would push its letters together */
 [class*="st-key-scrolled"] { overflow-x: auto; }
@@ -72,9 +55,39 @@ _STYLE = """<style>
   [data-testid="stHeader"] { display: none; }
   [data-testid="stMainBlockContainer"] { display: block; height: auto; padding: 0; }
 }
-</style>"""
+"""
+
+_OF_A_PASS = """
+/* where there is no pass, nothing is said of one */
+[class*="st-key-of_pass"]:has([data-empty]) { display: none; }
+
+/* heard, not seen */
+[data-testid="stLayoutWrapper"]:has(> .st-key-heard_title) {
+  position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+}
+
+/* one screen: the viewer has all the height that is left */
+@media (min-width: 821px) {
+  [data-testid="stMainBlockContainer"]:has(.st-key-viewer) {
+    display: flex; flex-direction: column; height: 100dvh; padding-bottom: 0.5rem;
+  }
+}
+[data-testid="stMainBlockContainer"]:has(.st-key-viewer) > [data-testid="stVerticalBlock"],
+[data-testid="stLayoutWrapper"]:has(> .st-key-viewer) { min-height: 0; }
+.st-key-viewer { min-height: 26rem; }
+.st-key-viewer
+:is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {
+  height: 100%;
+}
+"""
+"""What pages of a pass have besides. Others have runs at each choice, and rules with :has() cost a run 7 ms."""
 
 
 def draw() -> None:
     """Give the page its stylesheet."""
-    st.html(_STYLE)
+    st.html(f"<style>{_STYLE}</style>")
+
+
+def draw_of_a_pass() -> None:
+    """Give a page that shows a pass its stylesheet."""
+    st.html(f"<style>{_STYLE}{_OF_A_PASS}</style>")
