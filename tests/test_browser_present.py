@@ -40,6 +40,18 @@ def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
     assert "present" not in parameters(page)
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (1366, 768), (1440, 900), (1920, 1080)])
+def test_all_words_of_the_first_example_and_its_answer_are_seen_in_a_room(visit, size):
+    tab = visit()
+    for step in ("question", "softmax"):
+        page = tab.open(at(model="who-is-it", step=step, present=1))
+        resized(page, *size)
+        for each in page.locator(".thread .words button, .thread .answer").all():
+            expect(each).to_be_in_viewport(ratio=0.99)
+    total, buttons = (page.locator(each).bounding_box() for each in (".panel .terms .total", ".way .end"))
+    assert total["y"] + total["height"] <= buttons["y"]
+
+
 def test_all_products_are_seen_while_presenting_on_a_small_screen(visit):
     tab = visit()
     for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):

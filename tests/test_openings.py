@@ -1,5 +1,7 @@
 """Openings: links to the pages of earlier versions open the walkthrough where what they speak of is seen."""
 
+from dataclasses import replace
+
 import pytest
 
 from attnviz.core.selection import Selection
@@ -49,12 +51,19 @@ def test_what_if_opens_at_the_stage_picked_or_at_the_last_change(address, step, 
     assert (parts["step"], parts["picked"], parts["question"]) == (step, picked, IF)
 
 
+def test_what_if_is_asked_of_the_changed_number_and_not_of_one_that_was_unfolded():
+    fitted = parse({"changes": "mask[1,0]=0", "trail": "attention[0,1,0]"})
+    assert fitted.scene.trail
+    asked = replace(fitted.scene, **what_if(fitted))
+    assert (asked.trail, asked.step) == ((), "mask")
+
+
 def test_a_muted_head_is_the_one_that_is_shown():
     assert what_if(parse({"changes": "heads[1]=0"}))["selection"].head == 1
 
 
 def test_what_if_without_anything_to_show_opens_the_whole_pass():
-    assert what_if(parse({})) == {"step": STEPS[-1].id, "question": IF}
+    assert what_if(parse({})) == {"step": STEPS[-1].id, "question": IF, "trail": ()}
 
 
 @pytest.mark.parametrize(
@@ -62,4 +71,4 @@ def test_what_if_without_anything_to_show_opens_the_whole_pass():
 )
 def test_a_sentence_that_makes_no_pass_opens_nothing_in_it(address):
     assert take_apart(parse(address)) == {}
-    assert what_if(parse(address)) == {"question": IF}
+    assert what_if(parse(address)) == {"question": IF, "trail": ()}

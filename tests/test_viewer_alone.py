@@ -164,6 +164,17 @@ def test_a_key_is_hidden_in_the_mask(opened):
     assert sent(page)[-1] == ["change", {"cell": "masked[0,3,0]", "value": None}]
 
 
+def test_a_legend_of_small_numbers_says_how_small_they_are(opened):
+    page = opened("?step=softmax&ask=what%20would%20move%20it&cell=1.2.1.1.1&picked=attention")
+    page.evaluate("""() => {
+        const bytes = (chunk) => new Uint8Array(new Float64Array(atob(chunk).length / 8).fill(-1.2e-4).buffer);
+        const small = (chunk) => btoa(String.fromCharCode(...bytes(chunk)));
+        const values = given.stages.attention.values.map(small);
+        show({ slopes: { of: 'attention[0,1,0]', text: 'It moves.', values: { attention: values } } });
+    }""")
+    expect(page.locator(".legend .scale", has_text="1.20e−4")).to_be_visible()
+
+
 def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
     page = opened("?step=output")
     page.get_by_role("button", name="what would move it").click()

@@ -21,7 +21,7 @@ def take_apart(fitted: Fitted) -> dict[str, object]:
 
 def what_if(fitted: Fitted) -> dict[str, object]:
     """The parts of the scene that ask what other numbers would move: at the stage picked, or at the last change."""
-    scene, trace, asks = fitted.scene, fitted.trace, {"question": QUESTIONS[-1]}
+    scene, trace, asks = fitted.scene, fitted.trace, {"question": QUESTIONS[-1], "trail": ()}
     if trace is None:
         return asks
     if scene.picked:

@@ -3,14 +3,14 @@ import { gradient } from "./colour.js";
 import { element } from "./element.js";
 import { scaleOf } from "./face.js";
 import { typeset } from "./formula.js";
-import { short } from "./numeral.js";
+import { digits, short } from "./numeral.js";
 
 export function drawLegend(sheets, paint) {
   const scales = new Map();
   for (const sheet of sheets) {
     const { scale, limit } = scaleOf(sheet, paint);
     if (scale === "flag") continue;
-    const ends = scale === "share" ? ["0", "1"] : [short(-limit), short(limit)];
+    const ends = scale === "share" ? ["0", "1"] : [-limit, limit].map(limit < 0.01 ? digits : short);
     const kind = paint.look.titleOf(sheet.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
     const symbols = scales.get(key)?.symbols ?? new Set();
     scales.set(key, { kind, scale, ends, symbols: symbols.add(sheet.symbol) });
