@@ -177,6 +177,10 @@ test("Streamlit is made to read the address again, without a place in the page a
 
 test("where Back led while there was no server is told as what it is", () => {
   const { window, address } = backAtTwo();
+  let arrived = 0;
+  address.onArrival(() => { arrived += 1; });
   address.readAgain();
-  assert.deepEqual(window.read, ["http://a.test/?seed=2"]);
+  assert.deepEqual([window.read, arrived], [["http://a.test/?seed=2"], 0]);
+  window.back();
+  assert.equal(arrived, 1, "later it leads somewhere as before");
 });
