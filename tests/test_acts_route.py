@@ -15,7 +15,7 @@ from attnviz.scene.fitting import fit
 from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
 from attnviz.server import acts
-from attnviz.ui.state import tabs
+from attnviz.ui.state import arrival, tabs
 from attnviz.ui.viewer.script import SCRIPTS
 
 
@@ -112,6 +112,28 @@ def test_a_later_scene_has_a_larger_number_whether_a_run_an_act_or_back_made_it(
     monkeypatch.setattr("attnviz.ui.state.arrival.is_navigation", lambda: True)
     numbers += [answer_of(at.run())["number"], did(at, "mask", "causal")["number"]]
     assert numbers == sorted(set(numbers))
+
+
+def test_a_tab_that_is_back_after_a_break_loses_nothing_that_its_address_lacked(monkeypatch):
+    at = opened(sentence="the cat sat")
+    answer(at.session_state["tab"], ("mask", "causal"))  # and the address that is read again is older
+    monkeypatch.setattr("attnviz.ui.state.arrival.get_script_run_ctx", back_in(arrival.get_script_run_ctx))
+    at.query_params[arrival.RECONNECTED] = ""
+    assert values(answer_of(at.run()))["mask"] == "causal"
+    assert at.query_params == {"sentence": "the cat sat", "mask": "causal"}
+    del at.query_params["mask"]
+    assert values(answer_of(at.run()))["mask"] == "none", "Back leads where it leads"
+
+
+def back_in(context):
+    """The context of a run to which Back has led."""
+
+    def changed():
+        run = context()
+        run.is_history_navigation = True
+        return run
+
+    return changed
 
 
 def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that(tab):

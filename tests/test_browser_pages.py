@@ -233,3 +233,15 @@ def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
         becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])
         page.reload()
         tab.settled()
+
+
+def test_what_was_chosen_before_back_is_asked_for_no_more(visit):
+    page = visit().open("worked_examples" + at(notebook="001"))
+    article = page.locator(".article")
+    page.get_by_role("radio", name="Two heads").check()
+    becomes(page, lambda: parameters(page).get("notebook"), "003")
+    page.evaluate("WebSocket.prototype.send = () => {}")  # as if no server answered any more
+    page.get_by_role("radio", name="Dividing by the sum").check()
+    expect(article).to_have_attribute("aria-busy", "true")
+    page.go_back()
+    expect(article).to_have_attribute("aria-busy", "false")

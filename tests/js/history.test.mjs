@@ -6,7 +6,7 @@ import { addressOf } from "../../attnviz/ui/viewer/browser/history.js";
 function browser(href) {
   const listeners = [];
   const window = {
-    entries: [new URL(href).href], at: 0, now: 10_000, n_read: 0,
+    entries: [new URL(href).href], at: 0, now: 10_000, read: [],
     location: {
       get href() { return window.entries[window.at]; },
       get pathname() { return new URL(this.href).pathname; },
@@ -19,7 +19,7 @@ function browser(href) {
     addEventListener: (_, listener) => { listeners.push(listener); },
     PopStateEvent: class {},
     dispatchEvent: () => {
-      window.n_read += 1; // Streamlit hears it too
+      window.read.push(window.location.href); // Streamlit hears it too
       for (const listener of listeners) listener();
     },
     back: () => {
@@ -169,7 +169,18 @@ test("Streamlit is made to read the address again, without a place in the page a
   const address = addressOf(window);
   address.onArrival(() => assert.fail("nobody has gone back"));
   address.readAgain();
-  assert.deepEqual([window.entries, window.n_read], [["http://a.test/?seed=3"], 1]);
+  assert.deepEqual(window.read, ["http://a.test/?seed=3&reconnected="]);
+  assert.deepEqual(window.entries, ["http://a.test/?seed=3#top"]);
   address.move({ seed: "4" });
   assert.equal(address.read(), "?seed=4");
+});
+
+test("where Back led while there was no server is told as what it is", () => {
+  const { window, address } = backAtTwo();
+  let arrived = 0;
+  address.onArrival(() => { arrived += 1; });
+  address.readAgain();
+  assert.deepEqual([window.read, arrived], [["http://a.test/?seed=2"], 0]);
+  window.back();
+  assert.equal(arrived, 1, "later it leads somewhere as before");
 });

@@ -10,6 +10,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from attnviz.ui.viewer.bundle import bundle
 
 _BROWSER = Path(__file__).parents[1] / "viewer" / "browser"
+RECONNECTED = "reconnected"
+"""The parameter with which `history.js` has an address read again, by a process that may know the tab or not."""
+
 _address = st.components.v2.component("attnviz.address", js=bundle(_BROWSER / "arrival.js"))
 
 
@@ -26,8 +29,8 @@ def by_the_router() -> None:
 
 
 def is_navigation() -> bool:
-    """Whether the browser's Back or Forward led here."""
-    return bool(get_script_run_ctx().is_history_navigation)
+    """Whether the browser's Back or Forward led here: a tab that is back after a break says it by `RECONNECTED`."""
+    return bool(get_script_run_ctx().is_history_navigation) and RECONNECTED not in st.query_params
 
 
 def page() -> str:

@@ -2,6 +2,7 @@
 import { isSame, mended } from "./address.js";
 
 const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
+const AGAIN = "reconnected"; // what is read of an address by a server that knows this tab, as ../../state/arrival.py has it
 const PATIENCE = 3000; // ms that Back waits for the server to show where it led; then the address follows what is shown
 
 // The one address of a page. Of what Streamlit writes only the path of another page is taken from now on. It writes the
@@ -58,12 +59,17 @@ export function addressOf(window) {
       if (!awaited || isSame(now.read, awaited.search)) follow();
     },
     // Streamlit tells a server the address that it has written last or that Back has led to, and much was done since. Only
-    // where Back leads does it read the browser's; but not if a place in the page is part of that.
+    // where Back leads does it read the browser's; but not if a place in the page is part of that. A server that knows this
+    // tab knows more than the address, but for where Back has led meanwhile.
     readAgain: () => {
-      replace(history.state, "", location.pathname + location.search);
+      const { href } = location, url = new URL(href);
+      url.hash = "";
+      if (!awaited) url.searchParams.set(AGAIN, "");
+      replace(history.state, "", url.href);
       isOurs = true;
       window.dispatchEvent(new window.PopStateEvent("popstate", { state: history.state }));
       isOurs = false;
+      replace(history.state, "", href);
     },
     onArrival: (listener) => {
       listeners.add(listener);
