@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.core.changes import Change
-from attnviz.core.masks import MASKS
 from attnviz.core.selection import Selection
 from attnviz.core.settings import CHOICES, divisors
 from attnviz.examples import EXAMPLES
@@ -194,18 +192,6 @@ def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(
         assert selection.query == len(looked_at) - 1
         assert looked_at[selection.key] == max(looked_at)
         assert answered[selection.answer] == max(answered)
-
-
-@pytest.mark.parametrize("mask", MASKS)
-@pytest.mark.parametrize("size", range(5))
-def test_one_looks_first_at_a_key_that_is_seen(mask, size):
-    for context in ("", "one two three four five"):
-        trace = parse({"sentence": "the cat sat down", "context": context, "mask": mask, "mask_size": str(size)}).trace
-        selection = start(trace)
-        row = trace["masked"].value[selection.head, selection.query]
-        assert np.isfinite(row[selection.key]) or not np.isfinite(row).any()
-        seen = [abs(key - Selection().key) for key in np.flatnonzero(np.isfinite(row))]
-        assert abs(selection.key - Selection().key) == min(seen, default=abs(selection.key - Selection().key))
 
 
 @pytest.mark.parametrize("model", MODELS)

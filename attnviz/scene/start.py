@@ -1,9 +1,5 @@
 """Start: where one looks in a pass before anyone has picked a number."""
 
-from dataclasses import replace
-
-import numpy as np
-
 from attnviz.core.once import once
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
@@ -22,11 +18,10 @@ def start(trace: Trace) -> Selection:
     Of a model that answers it is the attention of the last word at which something
     is asked to the right answer, if that is one of the words; to what it looks at
     most, if not. Of vectors it is the largest number: what is passed on from there,
-    and what leaves. Where nothing is answered, it is what a word takes from another
-    one that it sees.
+    and what leaves.
     """
     if not trace.origin.read:
-        return _seeing(Selection().within(trace), trace)
+        return Selection().within(trace)
     asked = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
     query = asked[-1] if asked else len(trace.origin.right) - 1
     right = trace.origin.right[query]
@@ -36,12 +31,3 @@ def start(trace: Trace) -> Selection:
     answer = answers.index(right) if right in answers else int(trace["probabilities"].value[query].argmax())
     feature, dimension = (int(abs(row).argmax()) for row in (layer["v"].value[0, key], layer["output"].value[query]))
     return Selection(query=query, key=key, feature=feature, dimension=dimension, answer=answer).within(trace)
-
-
-def _seeing(selection: Selection, trace: Trace) -> Selection:
-    """The selection, with the nearest key that its query sees if it doesn't see this one."""
-    masked = trace["masked"].value[selection.head, selection.query]
-    seen = np.flatnonzero(~np.isneginf(masked))
-    if not seen.size:
-        return selection
-    return replace(selection, key=int(min(seen, key=lambda key: abs(key - selection.key))))
