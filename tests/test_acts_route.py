@@ -125,6 +125,12 @@ def test_a_tab_that_is_back_after_a_break_loses_nothing_that_its_address_lacked(
     assert values(answer_of(at.run()))["mask"] == "none", "Back leads where it leads"
 
 
+def test_a_process_that_has_taken_over_says_nothing_of_the_break():
+    at = opened(sentence="the cat sat", seed="3", **{arrival.RECONNECTED: ""})
+    assert answer_of(at)["notices"] == []
+    assert scene_of(at).options.seed == 3
+
+
 def back_in(context):
     """The context of a run to which Back has led."""
 

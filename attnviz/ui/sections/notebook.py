@@ -77,7 +77,7 @@ def _mistake(example: Example, number: int) -> Piece:
             _side(["wrong", "✗ "], mistake.wrong),
             _side(["right", "✓ "], mistake.right),
         ),
-        pieces.door(_place_of(example, number), label),
+        pieces.door(_door_of(example, number), label),
     )
 
 
@@ -99,7 +99,7 @@ def _doors() -> dict[str, Door]:
         for variant in example.variants:
             doors[source_of(example, variant)] = _door(example, variant, Scene().step)
         for number, mistake in enumerate(example.mistakes):
-            doors[_place_of(example, number)] = _door(example, mistake.variant, _step_of(mistake))
+            doors[_door_of(example, number)] = _door(example, mistake.variant, _step_of(mistake))
     return doors
 
 
@@ -107,7 +107,7 @@ def _door(example: Example, variant: Variant, step: str) -> Door:
     return {"source": source_of(example, variant), "changes": (), "step": step}
 
 
-def _place_of(example: Example, number: int) -> str:
+def _door_of(example: Example, number: int) -> str:
     """The name of the door to a mistake."""
     return f"{example.id}, mistake {number}"
 

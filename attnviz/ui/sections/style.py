@@ -80,7 +80,7 @@ _OF_A_PASS = """
   height: 100%;
 }
 """
-"""What pages of a pass have besides. Others have runs at each choice, and rules with :has() cost a run 7 ms."""
+"""What pages of a pass have besides. Others have runs at each choice, and these rules with :has() cost one 7 ms."""
 
 
 def draw() -> None:

@@ -78,13 +78,13 @@ def read() -> Shown:
     scene wins; all of the address is read on arrival alone: by a link, by the
     browser's Back, or at a process that has taken over from another.
 
-    Streamlit sends it with the runs that follow. The browser takes its address
+    Streamlit sends the address it was told with the runs that follow. The browser takes its address
     from what is shown (`Shown.address`): what Streamlit writes there may come
     before the page does, or when Back has led elsewhere already. What is mended
     on arrival is no step of its history, or Back would never leave.
     """
     arrival.by_the_router()
-    written = {name: st.query_params.get_all(name) for name in st.query_params}
+    written = {name: st.query_params.get_all(name) for name in st.query_params if name != arrival.RECONNECTED}
     places, here = tabs.mine().places, arrival.page()
     has_arrived = "" not in places or arrival.is_navigation()
     if has_arrived:

@@ -2,7 +2,7 @@
 import { isSame, mended } from "./address.js";
 
 const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
-const AGAIN = "reconnected"; // what is read of an address by a server that knows this tab, as ../../state/arrival.py has it
+const AGAIN = "reconnected"; // by this a server that knows the tab tells it from Back, as ../../state/arrival.py has it
 const PATIENCE = 3000; // ms that Back waits for the server to show where it led; then the address follows what is shown
 
 // The one address of a page. Of what Streamlit writes only the path of another page is taken from now on. It writes the
