@@ -35,9 +35,6 @@ class Balanced:
 def balanced(folder, count=2):
     """Starts them; a process that somebody has killed stays away."""
     ports = [free_port() for _ in range(count)]
-    public = free_port()
-    configuration = configured(folder, public, ports)
-    address = f"http://127.0.0.1:{public}"
     with contextlib.ExitStack() as started:
         processes = {
             f"127.0.0.1:{port}": started.enter_context(
@@ -45,10 +42,19 @@ def balanced(folder, count=2):
             )
             for port in ports
         }
-        here = f"user {getpass.getuser()}; pid {folder}/pid; daemon off;"
-        nginx = [NGINX, "-c", configuration, "-e", folder / "error.log", "-g", here]
-        started.enter_context(running(nginx, address, "healthz"))
+        address = started.enter_context(fronted(folder, ports))
         yield Balanced(address, processes, folder / "access.log")
+
+
+@contextlib.contextmanager
+def fronted(folder, ports):
+    """Starts nginx in front of what listens on some ports; yields its address."""
+    public = free_port()
+    address = f"http://127.0.0.1:{public}"
+    here = f"user {getpass.getuser()}; pid {folder}/pid; daemon off;"
+    nginx = [NGINX, "-c", configured(folder, public, ports), "-e", folder / "error.log", "-g", here]
+    with running(nginx, address, "healthz"):
+        yield address
 
 
 def configured(folder, public, ports):

@@ -21,8 +21,8 @@ from streamlit.testing.v1 import AppTest
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.scene.address import parse
-from attnviz.scene.answer import PARTS, Done, answered
-from attnviz.scene.place import Place
+from attnviz.scene.answer import PARTS, ActsRequest, reply_to
+from attnviz.scene.tabscene import TabScene
 from attnviz.server.acts import MOST
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
@@ -147,8 +147,8 @@ def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]
 
 def answer(address: dict[str, str], done: list[list], draws: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
-    place = Place("", parse(address).scene)
-    return len(answered(place, Done("", "", place.address, {}, draws, done, [])))
+    place = TabScene("", parse(address).scene)
+    return len(reply_to(place, ActsRequest("", "", place.address, {}, draws, done, [])))
 
 
 def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:

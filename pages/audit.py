@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attnviz.ui import component
 from attnviz.ui.sections import audit, frame
 from attnviz.ui.state import store
-from attnviz.ui.viewer import component
 
 shown = store.read()
 asked = frame.draw_with_settings(shown, "Audit", "audit")

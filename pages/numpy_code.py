@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from attnviz.ui import component
 from attnviz.ui.sections import downloads, frame
 from attnviz.ui.state import store
-from attnviz.ui.viewer import component
 
 shown = store.read()
 frame.draw_with_settings(shown, "The same in NumPy", "script")
@@ -14,7 +14,8 @@ with frame.of_pass(shown):
         "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set "
         "by hand. Download the arrays and run the script beside them: it says of each stage whether it is identical to "
         "the one here or agrees to rounding, as the last bits of products and exponentials depend on the processor. "
-        "Then put **your own** attention in place of a stage."
+        "Then put **your own** attention in place of a stage: in float32 or float16 it is compared as closely as that "
+        "precision allows, and the script says which it compared in."
     )
     downloads.draw(shown.place)
     component.draw_outlet(shown)

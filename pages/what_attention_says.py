@@ -10,9 +10,10 @@ frame.draw_without_settings(shown)
 with st.container(width=900):
     st.title("What attention doesn't say", anchor=False)
     st.markdown(
-        "In *Who is “it”?* the last word looks at the noun that “it” stands for, and the answer follows. It is "
-        "tempting to read every picture of attention so: *this word looks there, so that is why.* Three measurements "
-        "on models of this app say when that goes wrong. All numbers are computed as the page opens."
+        "In most sentences of *Who is “it”?* the last word looks at the noun that “it” stands for, and the model "
+        "answers with that noun. It is tempting to read every picture of attention in this way: *this word looks "
+        "there, so that is why.* Three measurements on models of this app show when that goes wrong. All numbers are "
+        "computed as the page opens."
     )
     evidence.other_attention(shown)
     evidence.short_cut(shown)

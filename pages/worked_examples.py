@@ -12,9 +12,9 @@ with st.container(width=900):
     agreement = notebook.agreement()
     st.markdown(
         "Five notebooks on attention, rebuilt number by number. Each shows one thing well, and each gets something "
-        f"wrong. Of the {agreement.n_numbers:,} numbers that they printed, **{agreement.n_to_the_digit:,} come out to "
-        f"the last digit printed**, and {agreement.n_within_slack} more as closely as the rounded numbers that they "
-        f"are recomputed from allow; the other {agreement.n_numbers - agreement.n_agree} cannot follow from the code "
-        "that was shown."
+        f"wrong. They print {agreement.n_numbers:,} numbers. **{agreement.n_to_the_digit:,} agree to the last digit**: "
+        f"{agreement.n_inputs} of these are inputs themselves, {agreement.n_labels} are labels, and the others were "
+        f"computed again. {agreement.n_within_slack} agree within rounding; {agreement.n_apart} cannot come from the "
+        "code shown."
     )
     notebook.draw(shown)

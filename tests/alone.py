@@ -3,14 +3,15 @@
 import json
 
 from documents import document
-from page import ROOT, SENTENCE
+from page import SENTENCE
 
 from attnviz.scene.address import parse
-from attnviz.scene.fitting import Fitted
+from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import Scene
-from attnviz.ui.viewer.bundle import bundle
+from attnviz.viewer.bundle import bundle, module
+from attnviz.viewer.script import STYLES
 
-BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
+ALONE = "http://alone.test"
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style>
 <style>body { margin: 0 } .viewer { height: 640px } #other { position: absolute; bottom: 0 }</style>
@@ -19,15 +20,16 @@ PAGE = """
     %s
     window.sent = [];
     window.given = %s;
-    const host = { send: (...message) => sent.push(message), address: history_js.addressOf(window) };
-    window.drawn = () => new Promise(later_js.later);
+    const host = { send: (...message) => sent.push(message), type: () => {}, address: history_js.addressOf(window) };
+    window.drawn = () => new Promise(afterFrame_js.afterFrame);
+    window.mountAudit = audit_js.mountAudit;
     window.viewer = viewer_js.mount(document.querySelector(".viewer"), host);
     window.show = (more) => viewer.show({ ...given, ...more });
     show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
 </script>
 """
-STYLES = "\n".join(path.read_text("utf-8") for path in sorted(BROWSER.glob("*.css")))
-MODULES = bundle(BROWSER / "component.js")
+SHEET = "\n".join(path.read_text("utf-8") for path in STYLES.values())
+MODULES = bundle(module("component"))
 """As one text: sixty requests would take longer than the tests."""
 
 
@@ -35,7 +37,7 @@ def written(trace=None, **settings):
     """The document of a pass, or of the one that settings describe, as JSON; the usual sentence if they name none."""
     if settings.keys().isdisjoint({"model", "source"}):
         settings = {"sentence": SENTENCE} | settings
-    return json.dumps(document(parse(settings) if trace is None else Fitted(Scene(), trace, trace)))
+    return json.dumps(document(parse(settings) if trace is None else SceneWithPass(Scene(), trace, trace)))
 
 
 class Alone:
@@ -44,11 +46,11 @@ class Alone:
     def __init__(self, context):
         self.page, self.errors = context.new_page(), []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.route("http://alone.test/**", self._answer)
+        self.page.route(f"{ALONE}/**", self._answer)
 
     def open(self, address, document):
         """Show a document, given as JSON, at an address; all of it is drawn."""
-        page = self.show(PAGE % (STYLES, MODULES, document.replace("</", r"<\/")), ".viewer h2", address)
+        page = self.show(PAGE % (SHEET, MODULES, document.replace("</", r"<\/")), ".viewer h2", address)
         page.evaluate("drawn()")
         return page
 
@@ -58,7 +60,7 @@ class Alone:
         self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": 1366, "height": 768})
         self.page.mouse.move(0, 0)
-        self.page.goto(f"http://alone.test/{address}")
+        self.page.goto(f"{ALONE}/{address}")
         self.page.wait_for_selector(sign, state="attached")
         return self.page
 

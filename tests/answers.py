@@ -18,7 +18,8 @@ def answer_is(page, answer, trace, was="", before=None):
     """Wait until that answer stands where one is asked for, with its share, and what `was` answered before."""
     place, right = next((place, right) for place, right in enumerate(trace.origin.right) if right is not None)
     earlier = f" was {_with_share(was, before, place)}" if was else ""
-    said = f"{_with_share(answer, trace, place)} {'✓' if right == answer else '✗'}{earlier}"
+    tick = "guess" if trace.origin.kind == "drawn" else "✓"
+    said = f"{_with_share(answer, trace, place)} {tick if right == answer else '✗'}{earlier}"
     expect(page.locator(".thread .answer")).to_have_text(said, use_inner_text=True)
 
 

@@ -22,19 +22,19 @@ def run(story: Coroutine):
         return thread.submit(asyncio.run, story).result()
 
 
-def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, **headers):
+def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", **headers):
     """The app's answer: its `status`, `headers` and `text`; what it reads of the body is put into `read`."""
-    return run(asked(app, path, method, host, body, read, **headers))
+    return run(asked(app, path, method, host, body, read, root_path, **headers))
 
 
-async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, **headers):
+async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", **headers):
     """The same in a loop in which other things are asked too."""
     sent = []
     scope = {
         "type": "http",
         "method": method,
         "path": path,
-        "root_path": "",
+        "root_path": root_path,
         "query_string": b"",
         "headers": [(name.encode(), text.encode("latin-1")) for name, text in {"host": host, **headers}.items()],
     }

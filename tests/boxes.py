@@ -2,7 +2,7 @@
 
 import tomllib
 
-from alone import MODULES, STYLES
+from alone import MODULES, SHEET
 from page import ROOT
 
 from attnviz.scene.address import parse
@@ -33,13 +33,13 @@ PAGE = """
         answer(shown);
     };
     window.answer = (shown, isWaiting = false) => {
-        window.given = { notices: [], offer: null, ...shown };
+        window.given = { notices: [], offers: [], ...shown };
         settings.update(structuredClone(given), isWaiting);
         notices.update(given);
     };
     window.end = () => settings.end();
     window.keys = () => {
-        deaf = shortcuts_js.listenToKeys(document, (command) => heard.push(command), () => false);
+        deaf = shortcuts_js.listenToKeys(document, document.body, (command) => heard.push(command), () => false);
     };
     window.box = (event) => [...given.settings.line, ...given.settings.more].find((each) => each.event === event);
     window.say = (event, value, isWaiting = false) => {
@@ -78,7 +78,7 @@ def colours():
 
 def page_of_settings():
     """The page, as HTML; it has an element `#given` for what is drawn."""
-    return PAGE % (STYLES, colours(), MODULES)
+    return PAGE % (SHEET, colours(), MODULES)
 
 
 def sentence(page):

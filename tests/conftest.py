@@ -13,11 +13,12 @@ from pathlib import Path
 
 import hypothesis
 import pytest
-from alone import BROWSER, Alone, written
+from alone import ALONE, Alone, written
 from boxes import page_of_settings
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, resized
 
+from attnviz.viewer.bundle import module
 from benchmarks.server import served
 
 hypothesis.settings.register_profile("tests", deadline=None, derandomize="CI" in os.environ)
@@ -65,9 +66,16 @@ def browser():
 
 
 @pytest.fixture(scope="session")
-def window(browser):
-    """A browser window for each theme: its tabs share a cache, and each is used again by the tests that follow."""
-    return functools.cache(lambda theme: browser.new_context(color_scheme=theme))
+def window(browser, server):
+    """A browser window for each theme: its tabs share a cache, and each is used again by the tests that follow.
+
+    To none of them is a person new, whichever test comes first.
+    """
+    opened = [{"name": "attnviz was opened", "value": "yes"}]
+    origins = [{"origin": origin, "localStorage": opened} for origin in (server, ALONE)]
+    return functools.cache(
+        lambda theme: browser.new_context(color_scheme=theme, storage_state={"cookies": [], "origins": origins})
+    )
 
 
 @pytest.fixture(scope="session")
@@ -129,10 +137,10 @@ def node():
 def called(node):
     """Call a function of a module with each of some arguments."""
 
-    def call(module, function, each_arguments):
+    def call(name, function, each_arguments):
         source = f"""
             import {{ readFileSync }} from "node:fs";
-            import {{ {function} }} from "{(BROWSER / module).as_uri()}";
+            import {{ {function} }} from "{module(name).as_uri()}";
             const calls = JSON.parse(readFileSync(0, "utf-8"));
             console.log(JSON.stringify(calls.map((each) => {function}(...each))));
         """

@@ -4,6 +4,7 @@ import json
 
 from attnviz.scene import document as scene_document
 from attnviz.scene.plan import plan_of
+from attnviz.scene.start import starts
 from attnviz.text.steps import steps_of
 from attnviz.views.scales import limits
 from attnviz.views.stages import numbers
@@ -28,7 +29,8 @@ def read(answer):
 def document_of(trace):
     """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its lessons are read from."""
     heads = range(max(stage.shape[0] for stage in trace.stages if stage.axes[0] == "head"))
-    read = {"stages": numbers(trace, limits(trace, steps_of(trace)), heads), "before": {}}
+    first = [vars(each) for each in starts(trace)]
+    read = {"stages": numbers(trace, limits(trace, steps_of(trace)), heads), "before": {}, "starts": first}
     return merged(json.loads(plan_of(trace).parts), json.loads(json.dumps(read)))
 
 

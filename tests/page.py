@@ -1,6 +1,7 @@
 """A page of the app without a browser: opened at an address, read and clicked as Streamlit's AppTest allows."""
 
 import json
+import re
 from pathlib import Path
 
 from documents import read
@@ -10,10 +11,12 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
-from attnviz.scene.answer import PARTS, Done, answered
+from attnviz.scene.answer import PARTS, ActsRequest, reply_to
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
+ROUTED = re.findall(r'st\.Page\("(pages/\w+\.py)"', (ROOT / "app.py").read_text("utf-8"))
+"""The pages that the router knows."""
 REDIRECTS = [ROOT / "pages" / name for name in ("take_apart.py", "what_if.py")]
 """Pages that no menu names: links to them open the walkthrough."""
 SENTENCE = "the cat sat on the mat"
@@ -87,7 +90,7 @@ def did(at, act, message, name=""):
     tab, draws = at.session_state["tab"], answer_of(at, name)["draws"]
     look = {parameter: [text] for parameter, text in at.query_params.items()}
     place = tab.places[name]
-    answer = read(answered(place, Done(tab.token, name, place.address, look, draws, [[act, message]], [])))
+    answer = read(reply_to(place, ActsRequest(tab.token, name, place.address, look, draws, [[act, message]], [])))
     written = mended(at.query_params, {} if name else answer["address"])
     at.query_params.clear()
     at.query_params.update(written)

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
-from attnviz.core.entering import entering
+from attnviz.core.inputs import input_stages
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
@@ -28,16 +28,18 @@ def hand_made(**kept):
 WORDS, ANSWERS = ("who", "saw", "the", "dog", "the (2)"), ("dog", "cat", "who")
 
 
-def layer(n_heads):
-    """Parameters of one layer, from 4 numbers for each token to 4."""
-    made = {name: random.standard_normal((n_heads, 4, 3)) for name in ("w_q", "w_k", "w_v")}
-    return Parameters(**made, w_o=random.standard_normal((n_heads * 3, 4)))
+def layer(n_heads, d_k=3, d_v=3, d_model=4, d_out=4):
+    """Parameters of one layer, from `d_model` numbers for each token to `d_out`."""
+    made = {
+        name: random.standard_normal((n_heads, d_model, d)) for name, d in (("w_q", d_k), ("w_k", d_k), ("w_v", d_v))
+    }
+    return Parameters(**made, w_o=random.standard_normal((n_heads * d_v, d_out)))
 
 
 def model(origin, *n_heads, residual, positions, answers=ANSWERS):
     """A pass as a model makes it: from words to a probability for each answer."""
     embeddings = random.integers(0, 2, (len(WORDS), 4)).astype(float), "a model's"
-    x = entering(embeddings, (random.standard_normal((len(WORDS), 4)), "a model's") if positions else None)
+    x = input_stages(embeddings, (random.standard_normal((len(WORDS), 4)), "a model's") if positions else None)
     trace = attend(
         x["x"].value,
         parameters=[layer(each) for each in n_heads],
@@ -75,6 +77,9 @@ MODELS = {
 LAYERS = {
     "residual": attend(ROWS[:, :2], parameters=Parameters(w_o=np.eye(2)), residual=True),
     "three layers": attend(random.standard_normal((3, 4)), parameters=[layer(n) for n in (2, 2, 2)]),
+    "layers of other lengths": attend(
+        random.standard_normal((3, 4)), parameters=[layer(2, 6, 2, d_out=7), layer(2, 5, 3, d_model=7, d_out=5)]
+    ),
 }
 TRACES = {
     "plain": trace_of(Settings("the cat sat on the mat")),

@@ -5,8 +5,8 @@ import json
 from asgi import APP, ask
 from documents import read
 
-from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts
 from attnviz.ui.state import tabs
 
@@ -15,7 +15,7 @@ def new_tab(sentence="the cat sat"):
     """An open tab that shows a sentence; it is closed when nobody holds it any longer."""
     tab = tabs.Tab()
     tabs.OPEN[tab.token] = tab
-    tab.places[""] = Place("", Scene(sentence=sentence))
+    tab.places[""] = TabScene("", Scene(sentence=sentence))
     return tab
 
 

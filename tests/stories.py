@@ -2,12 +2,14 @@
 
 import math
 import re
+from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
 from numerals import short
 
 from attnviz.core.axes import Axis
-from attnviz.core.layers import layered, split
+from attnviz.core.layers import split_layer
+from attnviz.core.numerals import digits
 from attnviz.core.terms import Sum
 from attnviz.text.vocabulary import stories_of
 
@@ -48,8 +50,8 @@ def holds(trace, when, name, index, here):
         "": True,
         "set": trace[name].is_overridden(index),
         "given": trace[name].is_given,
-        "unseeing": not sees.any(),
-        "hidden": split(name)[0] in ("masked", "attention") and not sees[here.key],
+        "unseeing": not sees.any() and not layer.trace["attention"].value[here.head, here.query].any(),
+        "hidden": split_layer(name)[0] in ("masked", "attention") and not sees[here.key],
     }[when]
 
 
@@ -77,22 +79,23 @@ def percent(trace, name, index):
     share = float(trace[name].value[index])
     if 0 < share < 0.01 or 0.99 < share < 1:
         return "under 1 %" if share < 0.5 else "over 99 %"
-    return f"{100 * share:z.0f} %".replace("-", "−")
+    if abs(share) >= 1e4:
+        return digits(share)
+    hundredths = (Decimal(repr(abs(share))) * 100).quantize(Decimal(1), ROUND_HALF_UP)
+    return f"{'−' if share < 0 < hundredths else ''}{hundredths} %"
 
 
-def visible(trace, name, index):
+def finite(trace, name, index):
+    """The numbers of a row: a hidden key's score is none, its share is one."""
     row = trace[name].value[index[:-1]]
-    own, layer = split(name)
-    return (
-        row[np.isfinite(trace[layered("masked", layer)].value[index[:-1]])] if own in ("masked", "attention") else row
-    )
+    return row[np.isfinite(row)]
 
 
 def rank(trace, name, index):
-    row, value = visible(trace, name, index), trace[name].value[index]
+    row, value = finite(trace, name, index), trace[name].value[index]
     if len(row) == 1:
         raise UnfilledError
-    alike = np.abs(row - value) <= 1e-9 * np.abs(row).max()
+    alike = np.array([math.isclose(each, value, rel_tol=1e-9) for each in row])
     above = int((~alike & (row > value)).sum())
     if above == 0:
         place = "highest"
@@ -118,6 +121,14 @@ def largest(trace, name, index):
     return terms.products[place], products[place], place
 
 
+def part_rest(trace, name, index):
+    _, _, place = largest(trace, name, index)
+    products = [math.prod(cell.value for cell in cells) for cells in trace.terms(name, index).products]
+    if len(products) == 1:
+        raise UnfilledError
+    return short(math.fsum(products[:place] + products[place + 1 :]))
+
+
 def part_place(trace, name, index):
     cells, _, place = largest(trace, name, index)
     if len(cells) == 1:
@@ -136,9 +147,10 @@ SAYS = {
     "": number,
     "percent": percent,
     "rank": rank,
-    "count": lambda *cell: dict(enumerate(COUNTS)).get(len(visible(*cell)), str(len(visible(*cell)))),
-    "sum": lambda *cell: short(float(visible(*cell).sum())),
+    "count": lambda *cell: dict(enumerate(COUNTS)).get(len(finite(*cell)), str(len(finite(*cell)))),
+    "sum": lambda *cell: short(float(finite(*cell).sum())),
     "part": lambda *cell: short(largest(*cell)[1]),
     "part.place": part_place,
+    "part.rest": part_rest,
     "part.sum": lambda *cell: " × ".join(short(each.value) for each in largest(*cell)[0]),
 }

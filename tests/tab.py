@@ -116,7 +116,7 @@ def heading(page, text):
 def numbers_are(page, title, expected):
     """Wait until the tables of a stage end in one with these very numbers."""
     cells = grid(page, title).last.locator("[data-row]")
-    becomes(page, cells.all_inner_texts, ["-inf" if each == float("-inf") else short(each) for each in expected.flat])
+    becomes(page, cells.all_inner_texts, ["−∞" if each == float("-inf") else short(each) for each in expected.flat])
 
 
 def pick(page, label, option):

@@ -13,12 +13,12 @@ from test_viewer import MEANT
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.address import parse, query
-from attnviz.scene.answer import PARTS, drawn
-from attnviz.scene.answers import ANSWERS
+from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.fitting import fit
-from attnviz.scene.place import Place
-from attnviz.scene.scene import OWN, SOURCES, Scene, anew, of_model
+from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source
 from attnviz.scene.settings import offered
+from attnviz.scene.tabscene import TabScene
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
 KINDS = {
@@ -26,9 +26,11 @@ KINDS = {
     "model": replace(of_model("mirror"), changes=BY_HAND[:1]),
     "example": Scene(source="002 multihead", changes=BY_HAND),
     "no pass": Scene(sentence="", changes=BY_HAND),
-    "no pass of a model": replace(of_model("mirror"), sentence="unicorn"),
+    "no pass of a model": replace(of_model("mirror"), sentence=" "),
+    "unknown words": replace(of_model("mirror"), sentence="unicorn dragon", changes=BY_HAND),
 }
-OWNS, MODELS_, PASSES = ("own", "no pass"), ("model", "no pass of a model"), ("own", "model", "example")
+OWNS, PASSES = ("own", "no pass"), ("own", "model", "example", "unknown words")
+MODELS_, OPTIONS = ("model", "no pass of a model", "unknown words"), (*OWNS, "unknown words")
 MIRROR = MODELS["mirror"]
 WORD = next(iter(MIRROR.words_by_kind.values()))[1]
 NEW = changes_of("w_q[0,0,0]=-0.5")
@@ -39,20 +41,21 @@ def with_options(scene, **values):
 
 
 DOES = {
-    "source": (KINDS, "004 softmax", lambda scene: replace(scene, **anew("004 softmax"))),
+    "source": (KINDS, "004 softmax", lambda scene: replace(scene, **parts_for_source("004 softmax"))),
     "sentence": ((*OWNS, *MODELS_), "a b", lambda scene: replace(scene, sentence="a b")),
     "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
-    "d_model": (OWNS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
-    "n_heads": (OWNS, 8, lambda scene: with_options(scene, n_heads=8)),
-    "mask": (OWNS, "window", lambda scene: with_options(scene, mask="window")),
-    "mask_size": (OWNS, 3, lambda scene: with_options(scene, mask_size=3)),
-    "initialiser": (OWNS, "xavier", lambda scene: with_options(scene, initialiser="xavier")),
-    "positions": (OWNS, "sinusoidal", lambda scene: with_options(scene, positions="sinusoidal")),
-    "scaled": (OWNS, False, lambda scene: with_options(scene, scaled=False)),
-    "seed": (OWNS, " 7", lambda scene: with_options(scene, seed=7)),
-    "another_seed": (OWNS, True, lambda scene: with_options(scene, seed=0)),
+    "d_model": (OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
+    "n_heads": (OPTIONS, 8, lambda scene: with_options(scene, n_heads=8)),
+    "mask": (OPTIONS, "window", lambda scene: with_options(scene, mask="window")),
+    "mask_size": (OPTIONS, 3, lambda scene: with_options(scene, mask_size=3)),
+    "initialiser": (OPTIONS, "xavier", lambda scene: with_options(scene, initialiser="xavier")),
+    "positions": (OPTIONS, "sinusoidal", lambda scene: with_options(scene, positions="sinusoidal")),
+    "scaled": (OPTIONS, False, lambda scene: with_options(scene, scaled=False)),
+    "seed": (OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
+    "another_seed": (OPTIONS, True, lambda scene: with_options(scene, seed=0)),
     "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
-    "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}")),
+    "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}".strip())),
+    "replace": (("unknown words",), ["dragon", WORD], lambda scene: replace(scene, sentence=f"unicorn {WORD}")),
     "model_seed": (MODELS_, MIRROR.seeds[-1], lambda scene: replace(scene, model_seed=MIRROR.seeds[-1])),
     "checkpoint": (MODELS_, 2, lambda scene: replace(scene, checkpoint=2)),
     "change": (
@@ -67,7 +70,11 @@ DOES = {
         {"stage": "heads", "head": 0},
         lambda scene: replace(scene, changes=(*scene.changes, *changes_of("heads[0]=0"))),
     ),
-    "swap": (("own", "model"), [0, 1], lambda scene: replace(scene, sentence=other_way_round(scene.sentence))),
+    "swap": (
+        ("own", "model", "unknown words"),
+        [0, 1],
+        lambda scene: replace(scene, sentence=other_way_round(scene.sentence)),
+    ),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
     "need": (PASSES, 0, lambda scene: scene),
 }
@@ -91,7 +98,7 @@ def test_every_act_is_tried():
 def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch, name, kind):
     monkeypatch.setattr("random.choice", lambda options: options[0])
     kinds, message, does = DOES[name]
-    place = Place("", KINDS[kind])
+    place = TabScene("", KINDS[kind])
     before = vars(place).copy()
     act(place, name, message)
     if kind not in kinds:
@@ -107,11 +114,11 @@ def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch
 @pytest.mark.parametrize("source", [*MODELS, OWN, *SOURCES])
 def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source):
     for scene in KINDS.values():
-        place = Place("", scene)
+        place = TabScene("", scene)
         act(place, "source", source)
         assert place.scene.source == source
         assert place.scene.changes == ()
-        assert place.fitted().trace is not None or (source == OWN and scene is KINDS["no pass"])
+        assert place.fitted().trace is not None or (source == OWN and not scene.sentence.strip())
 
 
 @pytest.mark.parametrize(
@@ -132,7 +139,7 @@ def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source)
 )
 def test_a_setting_is_heard_in_its_very_type(name, messages):
     for message in messages:
-        place = Place("", KINDS["own"])
+        place = TabScene("", KINDS["own"])
         act(place, name, message)
         assert place.scene == KINDS["own"], message
         assert place.seed == ""
@@ -145,11 +152,12 @@ def test_a_setting_is_heard_in_its_very_type(name, messages):
         ("checkpoint", [True, "1", 2.5, -1, 10**30, {"at": 1}]),
         ("example", [MIRROR.examples[1][0], "", None, 0]),
         ("word", ["unicorn", "", None, 0, WORD.upper() + " "]),
+        ("replace", [["1", WORD], ["unicorn", WORD], [WORD], [1, 2, 3], "1", None, {"1": WORD}, [["1"], WORD]]),
     ],
 )
 def test_what_a_model_does_not_offer_is_not_heard(name, messages):
     for message in messages:
-        place = Place("", KINDS["model"])
+        place = TabScene("", KINDS["model"])
         act(place, name, message)
         assert place.scene == KINDS["model"], message
 
@@ -166,7 +174,7 @@ OF_ANOTHER_PASS = {
 
 @pytest.mark.parametrize("name", OF_ANOTHER_PASS)
 def test_a_message_of_another_pass_or_of_none_changes_nothing(name):
-    place = Place("", KINDS["own"])
+    place = TabScene("", KINDS["own"])
     before = vars(place).copy()
     for message in (*OF_ANOTHER_PASS[name], None, [[[[]]]], "\ud83d\ude00" * 1000):
         act(place, name, message)
@@ -176,14 +184,14 @@ def test_a_message_of_another_pass_or_of_none_changes_nothing(name):
 @pytest.mark.parametrize("name", [None, 1, True, ["mask"], {"mask": 1}, "", "MASK", "nothing", "__class__", "said"])
 def test_what_is_no_act_changes_nothing(name):
     for scene in KINDS.values():
-        place = Place("", scene)
+        place = TabScene("", scene)
         before = vars(place).copy()
         act(place, name, "causal")
         assert vars(place) == before
 
 
 def test_another_number_can_be_set_beside_one_that_no_longer_fits():
-    place = Place("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
+    place = TabScene("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
     act(place, "sentence", "the cat")
     act(place, "change", {"cell": "k[0,0,0]", "value": 2})
     assert place.said == ""
@@ -191,14 +199,14 @@ def test_another_number_can_be_set_beside_one_that_no_longer_fits():
 
 
 def test_what_no_longer_fits_comes_back_with_the_words_that_it_fits():
-    place = Place("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
+    place = TabScene("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
     for sentence, changes in (("the cat", ()), ("the cat sat", changes_of("scores[0,2,2]=1"))):
         act(place, "sentence", sentence)
         assert place.fitted().scene.changes == changes
 
 
 def test_the_head_that_was_asked_for_last_stands_last():
-    place = Place("", KINDS["own"])
+    place = TabScene("", KINDS["own"])
     for head in (0, 1, 0):
         act(place, "need", head)
     assert place.heads == (1, 0)
@@ -231,14 +239,14 @@ OFFERED += [
     st.sampled_from([*PARTS]),
 )
 def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, draws):
-    place = Place("", scene)
+    place = TabScene("", scene)
     for name, message in done:
         act(place, name, message)
     fitted = place.fitted()
     assert parse(query(fitted.scene), ANSWERS.original).scene == fitted.scene
     again = fit(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())
-    answer = json.loads(drawn(place, fitted, draws, "tab"))
+    answer = json.loads(reply_bytes(place, fitted, draws, "tab"))
     assert (answer[draws] is None) == (fitted.trace is None)
     assert fitted.trace is not None or answer["notices"]
 
@@ -247,14 +255,14 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
 @given(st.text(), MEANT)
 def test_no_name_and_no_message_raises(name, message):
     for scene in (KINDS["own"], KINDS["no pass"]):
-        place = Place("", scene)
+        place = TabScene("", scene)
         act(place, name, message)
         assert name in NAMES or place.scene == scene
 
 
 def test_the_number_of_heads_is_one_that_divides_d_model_after_any_two_settings():
     for d_model in offered(KINDS["own"], "d_model"):
-        place = Place("", KINDS["own"])
+        place = TabScene("", KINDS["own"])
         act(place, "n_heads", 8)
         act(place, "d_model", d_model)
         assert d_model % place.scene.options.n_heads == 0

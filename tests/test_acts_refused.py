@@ -6,16 +6,16 @@ import pytest
 from asgi import APP, ask, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page import ROOT
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
 from attnviz.scene.acts import NAMES
 from attnviz.scene.address import parse
-from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts
 from attnviz.ui.state import tabs
+from attnviz.viewer.bundle import module
 
 OURS = "http://127.0.0.1"
 
@@ -101,7 +101,7 @@ def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
 
 
 def test_a_viewer_tells_as_much_at_once_as_is_heard():
-    server = (ROOT / "attnviz" / "ui" / "viewer" / "browser" / "server.js").read_text("utf-8")
+    server = module("server").read_text("utf-8")
     assert f"const MOST = {acts.MOST};" in server
 
 
@@ -151,7 +151,7 @@ LISTS = st.lists(
 def test_any_json_is_answered_refused_or_of_no_tab(done, parts):
     tab = tabs.Tab()
     tabs.OPEN[tab.token] = tab
-    tab.places[""] = Place("", Scene(sentence="a b"))
+    tab.places[""] = TabScene("", Scene(sentence="a b"))
     answered = post(said(tab, *done, **parts))
     assert answered.status in (200, 400, 404)
     if answered.status == 200:

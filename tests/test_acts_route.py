@@ -9,14 +9,15 @@ from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
-from attnviz.scene import place
-from attnviz.scene.answer import PARTS, drawn
+from attnviz.scene import tabscene
+from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.fitting import fit
-from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts
+from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
-from attnviz.ui.viewer.script import SCRIPTS
+from attnviz.viewer.script import SCRIPTS
 
 
 @pytest.fixture
@@ -49,7 +50,7 @@ def test_half_a_character_is_a_mark_that_stands_for_it(tab):
 
 def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, monkeypatch):
     made = []
-    monkeypatch.setattr(place, "fit", lambda *given: made.append(given[0]) or fit(*given))
+    monkeypatch.setattr(tabscene, "fit", lambda *given: made.append(given[0]) or fit(*given))
     answer(tab, ("need", 0), ("slopes", "scores[1,1,1]"), ("need", 1))
     assert len(made) == 1
     answer(tab, ("mute", {"stage": "heads", "head": 0}), ("need", 0))
@@ -77,7 +78,7 @@ def test_where_one_looks_is_read_from_the_browsers_address_and_nothing_else_is(t
 
 
 def test_the_browsers_address_is_about_the_scene_without_a_name_alone(tab):
-    tab.places["other "] = Place("other ", Scene(sentence="der Hund"))
+    tab.places["other "] = TabScene("other ", Scene(sentence="der Hund"))
     found = answer(tab, ("mask", "causal"), name="other ", address={}, look="?step=softmax&cell=2.1.1.1.1")
     assert (found["pass"]["where"]["step"], found["pass"]["where"]["cell"]["head"]) != ("softmax", 1)
     assert tab.places["other "].scene.options.mask == "causal"
@@ -117,7 +118,7 @@ def test_a_later_scene_has_a_larger_number_whether_a_run_an_act_or_back_made_it(
 def test_a_tab_that_is_back_after_a_break_loses_nothing_that_its_address_lacked(monkeypatch):
     at = opened(sentence="the cat sat")
     answer(at.session_state["tab"], ("mask", "causal"))  # and the address that is read again is older
-    monkeypatch.setattr("attnviz.ui.state.arrival.get_script_run_ctx", back_in(arrival.get_script_run_ctx))
+    monkeypatch.setattr("attnviz.ui.seams.get_script_run_ctx", back_in(seams.get_script_run_ctx))
     at.query_params[arrival.RECONNECTED] = ""
     assert values(answer_of(at.run()))["mask"] == "causal"
     assert at.query_params == {"sentence": "the cat sat", "mask": "causal"}
@@ -146,7 +147,7 @@ def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that
     place = tab.places[""]
     read = place.fitted()
     done = answer(tab, ("mask", "causal"))
-    late = json.loads(drawn(place, read, "pass", tab.token))
+    late = json.loads(reply_bytes(place, read, "pass", tab.token))
     assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")
     assert late["number"] < done["number"]
 

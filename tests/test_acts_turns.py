@@ -8,8 +8,8 @@ import pytest
 from asgi import APP, asked, run
 from posts import answer, new_tab, said
 
-from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts
 from attnviz.ui.state import share, tabs
 from attnviz.ui.state.share import LONGEST
@@ -23,14 +23,14 @@ def tab():
 def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not_wait(tab, monkeypatch):
     other, may_end, begun = tabs.Tab(), threading.Event(), []
     tabs.OPEN[other.token] = other
-    other.places[""] = Place("", Scene())
+    other.places[""] = TabScene("", Scene())
 
     def answered(place, done):
         begun.append((done.tab, done.acts[0][1]))
         assert done.tab == other.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts, "answered", answered)
+    monkeypatch.setattr(acts, "reply_to", answered)
 
     async def story():
         ours = [
@@ -55,7 +55,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
     heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
     for each in heavy:
         tabs.OPEN[each.token] = each
-        each.places[""] = Place("", Scene())
+        each.places[""] = TabScene("", Scene())
         each.share.spend(1.5 * acts.MUCH)
 
     def answered(place, done):
@@ -63,7 +63,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
         assert done.tab == tab.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts, "answered", answered)
+    monkeypatch.setattr(acts, "reply_to", answered)
 
     async def story():
         waiting = [asyncio.create_task(asked(APP, acts.PATH, "POST", body=said(each))) for each in heavy]
@@ -79,7 +79,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
 
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
     may_end = threading.Event()
-    monkeypatch.setattr(acts, "answered", lambda *_: may_end.wait(60) and b"{}")
+    monkeypatch.setattr(acts, "reply_to", lambda *_: may_end.wait(60) and b"{}")
 
     async def ask():
         return (await asked(APP, acts.PATH, "POST", body=said(tab))).status

@@ -9,6 +9,7 @@ from documents import document
 from page import ROOT
 
 from attnviz.scene.address import VIEWERS, parse, query
+from attnviz.viewer.bundle import module
 
 ADDRESSES = {
     "first visit": {},
@@ -46,5 +47,5 @@ def test_the_viewer_reads_the_place_that_the_server_has_written(answers, name):
 
 
 def test_the_viewer_and_the_server_agree_on_whose_each_parameter_is():
-    written = (ROOT / "attnviz" / "ui" / "viewer" / "browser" / "address.js").read_text("utf-8")
+    written = module("address").read_text("utf-8")
     assert sorted(json.loads(re.search(r"const OWN = (\[.*?\]);", written)[1])) == sorted(VIEWERS)

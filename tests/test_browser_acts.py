@@ -198,6 +198,24 @@ def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
     becomes(page, lambda: parameters(page), {"sentence": "come rain or shine"})
 
 
+def test_the_selected_words_stay_selected_while_others_are_typed_and_two_are_swapped(visit):
+    page = visit().open(at(sentence="dog bites man", step="softmax"))
+
+    def share_is(words, query, key):
+        value = trace_of(Settings(words))["attention"].value[0, query, key]
+        said = f"attention[head 1, bites, man] = {digits(value)}"
+        expect(page.get_by_role("heading", name=said, exact=True)).to_be_visible()
+        becomes(page, lambda: parameters(page).get("cell"), f"1.{query + 1}.{key + 1}.1.1")
+
+    typed(sentence(page), "m")
+    becomes(page, page.locator(".thread .text").all_inner_texts, ["m"])
+    sentence(page).press_sequentially("an bites dog")
+    share_is("man bites dog", 1, 0)
+    page.get_by_role("button", name="what if", exact=True).click()
+    page.get_by_role("button", name="Swap “bites” and “man”").click()
+    share_is("bites man dog", 0, 1)
+
+
 def test_what_is_done_while_the_server_s_process_is_replaced_is_not_lost(browser):
     port, page = free_port(), browser.new_page()
     with served(port=port) as (address, pid):

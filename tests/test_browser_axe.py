@@ -1,7 +1,11 @@
 """axe-core finds nothing on any page and any step, in light and dark, by its rules of levels A and AA."""
 
+from pathlib import Path
+
 import pytest
 from axe import violations, violations_but_contrast
+from boxes import THEMES as THEME
+from page import REDIRECTS, ROOT, ROUTED
 from tab import at, becomes, expect, resized, step_is
 
 from attnviz.examples import EXAMPLES
@@ -17,7 +21,7 @@ VIEWS = {
     "presenting": at(step="softmax", sentence="the cat sat", present=1),
     "what would move a number": at(step="scores", sentence="the cat sat", ask="what would move it"),
     "what if": at(step="scores", sentence="the cat sat", ask="what if", changes="scores[0,1,2]=3"),
-    "a sentence that is refused": at(model="who-is-it", sentence="the cat sat"),
+    "a word that a model does not know": at(model="who-is-it", sentence="the cat sat"),
 }
 _GREYED = """() => {
   const old = document.querySelector("[data-testid=stElementContainer]");
@@ -25,7 +29,16 @@ _GREYED = """() => {
   const { transitionDuration, transitionDelay } = getComputedStyle(old);
   return { duration: transitionDuration, delay: transitionDelay };
 }"""
-PAGES = ("by_hand", "what_attention_says", "audit", "numpy_code")
+PAGES = {Path(each).stem: "" if each == "pages/walkthrough.py" else Path(each).stem for each in ROUTED}
+PAGES = {name: path for name, path in PAGES.items() if ROOT / "pages" / f"{name}.py" not in REDIRECTS}
+"""All pages of the router, and where in the address they are; those that lead to another are that one."""
+
+_HELD = """() => {
+  const held = document.activeElement, { left, right } = held.getBoundingClientRect(), seen = getComputedStyle(held);
+  const isOurs = held.shadowRoot !== null;
+  const isSeen = left < innerWidth && right > 0 && seen.outlineStyle === "solid" && parseFloat(seen.outlineWidth) >= 2;
+  return { isOurs, isSeen, text: held.innerText.slice(0, 40), colour: seen.outlineColor };
+}"""
 
 
 @pytest.mark.parametrize(
@@ -63,7 +76,7 @@ def test_every_view_is_for_everyone(alone, view, theme):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_is_for_everyone(alone, page):
-    opened = alone().open(page + at(sentence="the cat sat", changes="scores[0,1,2]=3"))
+    opened = alone().open(PAGES[page] + at(sentence="the cat sat", changes="scores[0,1,2]=3"))
     for theme in THEMES:
         assert violations(opened, theme) == [], theme
     nothing_is_sideways(opened)
@@ -81,6 +94,25 @@ def test_every_worked_example_is_for_everyone(alone):
     for place, notebook in enumerate(EXAMPLES):
         page = tab.open("worked_examples" + at(notebook=notebook))
         assert violations(page, THEMES[place % 2]) == [], notebook
+        nothing_is_sideways(page)
+        resized(page, 1440, 900)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_the_keyboard_is_seen_on_all_that_streamlit_draws(alone, theme):
+    page = alone(color_scheme=theme).open()
+    colour = THEME[theme]["linkColor"]
+    for width, menu in ((1440, page.get_by_test_id("stTopNavLink").all_inner_texts()), (390, [])):
+        resized(page, width, 844)
+        page.get_by_test_id("stSkipToContent").focus()
+        stops = []
+        while not stops or not stops[-1]["isOurs"]:
+            page.keyboard.press("Tab")
+            stops.append(page.evaluate(_HELD))
+            assert len(stops) < 20, stops
+        assert all(each["isSeen"] for each in stops[:-1]), stops
+        assert {each["colour"] for each in stops[:-1]} == {f"rgb{tuple(bytes.fromhex(colour[1:]))}"}
+        assert [each["text"] for each in stops if each["text"] in menu] == menu
 
 
 def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(alone):

@@ -79,7 +79,7 @@ def test_a_muted_head_moves_the_output_and_is_undone_alone(visit):
         expect(grid(page, "Output: change").first.locator(f'[data-row="1"][data-column="{column}"]')).to_have_text(
             short(moved[1, column])
         )
-    expect(page.locator(".moved li").last).to_contain_text("output")
+    expect(page.locator(".moved li").last).to_contain_text("Output")
     page.get_by_role("button", name="Undo", exact=True).click()
     expect(cell(page, "Output O, 6", 1, 0)).to_have_text(short(TRACE["output"].value[1, 0]))
     becomes(page, lambda: "changes" in parameters(page), False)

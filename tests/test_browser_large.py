@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from tab import at, becomes, cell, expect, frames, grid, heading
+from tab import at, becomes, cell, expect, frames, grid, heading, resized
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -51,7 +51,12 @@ def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(
 def test_another_head_comes_when_it_is_asked_for(visit, scores):
     page = visit().open(at(step="Scores", heads=8, **LARGE))
     expect(grid(page, "Scores").last).to_be_visible()
-    page.get_by_role("radiogroup", name="Head").get_by_role("radio").last.click()
+    heads = page.get_by_role("radiogroup", name="Head").get_by_role("radio")
+    resized(page, 1280, 800)
+    for each in heads.all():
+        expect(each).to_be_in_viewport(ratio=0.99)
+    expect(page.locator(".heads")).to_contain_text("A grey head was not sent yet: a click fetches it.")
+    heads.last.click()
     expect(heading(page, f"scores[head 8, w2, w3] = {digits(scores[7, 1, 2])}")).to_be_visible()
 
 

@@ -4,6 +4,8 @@ import pytest
 from answers import RECALL, TIRED, WIDE, answer_is, trace_of_model
 from tab import at, becomes, expect, heading, numbers_are, parameters, pick, picked_is, sentence, typed
 
+from attnviz import Settings, trace_of
+
 pytestmark = pytest.mark.browser
 
 
@@ -41,18 +43,46 @@ def test_another_model_brings_its_own_sentence_steps_and_training(visit):
     expect(page.locator(".training .figures")).to_contain_text("after 600 of 600 steps")
 
 
-def test_an_unknown_word_is_named_and_the_sentence_is_shown_with_random_parameters_at_a_click(visit):
+def test_an_unknown_word_makes_a_pass_at_once_and_a_click_on_a_known_one_leads_back(visit):
+    tab = visit()
+    page = tab.open(at(model="who-is-it", step="softmax"))
+    typed(sentence(page), "The catt was tired", delay=20)
+    notice = page.get_by_role("alert")
+    expect(notice).to_contain_text("This model doesn't know “catt”, so the pass below has random parameters.")
+    numbers_are(page, "Attention", trace_of(Settings("The catt was tired"))["attention"].value[0])
+    expect(sentence(page)).to_have_value("The catt was tired")
+    expect(sentence(page)).to_be_focused()
+    pick(page, "Mask", "causal")
+    pick(page, "Heads", "1")
+    masked = Settings("The catt was tired", n_heads=1, mask="causal")
+    numbers_are(page, "Attention", trace_of(masked)["attention"].value[0])
+    there = {"model": "who-is-it", "sentence": "The catt was tired", "heads": "1", "mask": "causal"}
+    becomes(page, lambda: parameters(page).items() >= there.items(), True)
+    page.reload()
+    tab.settled()
+    numbers_are(page, "Attention", trace_of(masked)["attention"].value[0])
+    notice.get_by_role("button", name="catt → cat").click()
+    expect(sentence(page)).to_have_value("The cat was tired")
+    numbers_are(page, "Attention", trace_of_model("who-is-it", "the cat was tired")["attention"].value[0])
+    expect(notice).to_be_hidden()
+    sentence(page).press("End")
+    sentence(page).press_sequentially(" today", delay=20)
+    notice.get_by_role("button", name="Back to Who is “it”?").click()
+    expect(sentence(page)).to_have_value(TIRED)
+    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
+    becomes(page, lambda: parameters(page), {"model": "who-is-it", "step": "softmax"})
+
+
+def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(visit):
     page = visit().open()
-    typed(sentence(page), "The wombat was tired", delay=20)
-    for part in ("“wombat”", "This model knows animal, dog, cat"):
-        expect(page.get_by_role("alert")).to_contain_text(part)
-    expect(sentence(page)).to_have_value("The wombat was tired")
-    page.get_by_role("button", name="Show it with random parameters").click()
-    expect(heading(page, "In “The wombat was tired”, what does")).to_be_visible()
-    expect(sentence(page)).to_have_value("The wombat was tired")
-    picked_is(page, "Show", "Random parameters")
-    expect(page.locator(".thread .answer")).to_have_count(0)
-    becomes(page, lambda: parameters(page), {"sentence": "The wombat was tired"})
+    page.get_by_role("button", name="or type your own sentence").click()
+    picked_is(page, "Show", "Your own sentence")
+    expect(sentence(page)).to_have_value(TIRED)
+    expect(page.get_by_role("combobox", name="d_model")).to_be_visible()
+    expect(page.get_by_role("button", name="or type your own sentence")).to_have_count(0)
+    page.keyboard.type("snow falls")
+    expect(heading(page, "In “snow falls”, what does")).to_be_visible()
+    becomes(page, lambda: parameters(page), {"sentence": "snow falls"})
 
 
 def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
@@ -69,7 +99,7 @@ def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
     ("address", "says", "shows"),
     [
         ({"model": "who-is-it", "checkpoint": 12}, "has the checkpoints 0 to 11; got 12, using the last", "over 99 %"),
-        ({"model": "mirror", "sentence": "123456789"}, "at most 8 tokens, one for each of its positions", ""),
+        ({"model": "mirror", "sentence": "123456789"}, "at most 8 tokens", "What is “1 2 3 4 5 6 7 8” backwards?"),
         ({"model": "recall", "sentence": ""}, "has no words yet. This model knows a, b", ""),
         ({"model": "psychic", "sentence": "we know"}, "got 'psychic', so these are random parameters.", "In “we know”"),
     ],

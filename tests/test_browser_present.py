@@ -40,16 +40,45 @@ def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
     assert "present" not in parameters(page)
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1366, 768)])
-def test_all_words_of_the_first_example_and_its_answer_are_seen_in_a_room(visit, size):
-    tab = visit()
-    for step in ("question", "softmax"):
-        page = tab.open(at(model="who-is-it", step=step, present=1))
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"model": "who-is-it"},
+        {"model": "who-is-it", "step": "scaling", "changes": "scores[0,11,1]=-50"},
+        {"model": "who-is-it", "step": "softmax"},
+        {"model": "mirror"},
+        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50"},
+    ],
+)
+@pytest.mark.parametrize("present", [{}, {"present": 1}], ids=["at a desk", "in a room"])
+def test_all_words_and_answers_of_an_example_are_seen(visit, shown, present):
+    page = visit().open(at(**shown, **present))
+    for size in ((1280, 720), (1280, 800), (1366, 768)):
         resized(page, *size)
         for each in page.locator(".thread .words button, .thread .answer").all():
             expect(each).to_be_in_viewport(ratio=0.99)
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1366, 768)])
+def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(visit, size):
+    page = visit().open(at(model="who-is-it", step="softmax", present=1))
+    resized(page, *size)
     total, buttons = (page.locator(each).bounding_box() for each in (".panel .terms .total", ".way .end"))
     assert total["y"] + total["height"] <= buttons["y"]
+
+
+def test_the_last_slide_is_the_same_whichever_way_leads_to_it(visit):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, step="output", present=1))
+    page.keyboard.press("PageDown")
+    for _ in range(2):
+        expect(page.locator(".whole")).to_be_visible()
+        for size in ((1280, 720), (1920, 1080)):
+            resized(page, *size)
+            map_, panel = (page.locator(each).bounding_box() for each in (".whole", ".panel"))
+            assert map_["x"] + map_["width"] <= panel["x"]
+        page.reload()
+        tab.settled()
 
 
 def test_all_products_are_seen_while_presenting_on_a_small_screen(visit):
@@ -89,7 +118,7 @@ def test_a_remote_and_arrow_keys_lead_through_the_reveals_to_the_next_step_and_b
                 becomes(page, lambda: there(page), place)
 
 
-def test_page_keys_turn_the_page_whatever_has_the_keyboard(visit):
+def test_page_keys_turn_the_page_but_where_someone_types(visit):
     tab = visit()
     page = tab.open(at(step="Scores"))
     step_is(page, 4)
@@ -98,13 +127,28 @@ def test_page_keys_turn_the_page_whatever_has_the_keyboard(visit):
     page.keyboard.press("PageDown")
     step_is(page, 5)
     sentence(page).fill("owls see mice")
-    page.keyboard.press("ArrowLeft")
-    page.keyboard.press("PageDown")
+    for key in ("ArrowLeft", "PageDown", "PageDown", "PageUp"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Next").press("PageDown")
     step_is(page, 6)
     page.keyboard.press("PageUp")
     step_is(page, 5)
     expect(sentence(page)).to_have_value("owls see mice")
     becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
+
+
+def test_letters_are_for_the_viewer_alone(visit):
+    page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
+    step_is(page, 4)
+    link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="More")
+    for elsewhere, key in ((link, "]"), (link, "p"), (more, "]")):
+        elsewhere.press(key)
+    page.get_by_role("button", name="Copy link").press("]")
+    expect(page.get_by_role("radio", name="head 2")).to_be_checked()
+    assert "present" not in parameters(page)
+    page.locator(".lesson h2").click()  # which gives the keyboard to Streamlit's main part
+    page.keyboard.press("[")
+    expect(page.get_by_role("radio", name="head 1")).to_be_checked()
 
 
 def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(visit):

@@ -8,8 +8,10 @@ import pytest
 
 from attnviz.core.changes import Change, format_changes, split_changes
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS, rotation, waves
-from attnviz.models.ideas import IDEAS, setting
+from attnviz.models.ideas import IDEAS, parameters_with, setting
 from attnviz.models.strings import LENGTHS, tried
+from attnviz.models.task import Batch
+from attnviz.models.training import passed
 
 WORDS = "^abcd"
 STRINGS = ["".join(s) for n in range(2, 8) for s in product("abc", repeat=n) if s[:-1].count(s[-1]) == 1]
@@ -141,6 +143,42 @@ def test_what_the_ideas_say_is_so():
     assert broken("No rotation") == (set(STRINGS) - repeats, len(repeats))
     assert {string[-1] for string in broken("b for a")[0]} == {"a", "b"}
     assert {string[-1] for string in broken("pass on c")[0]} == {"c"}
+
+
+def looks(idea):
+    """Of all strings with the changes of an idea: how much each place of layer 1 and the last letter look where."""
+    for length in range(2, 8):
+        strings = [each for each in STRINGS if len(each) == length]
+        tokens = np.array([[WORDS.index(letter) for letter in f"^{each}"] for each in strings])
+        batch = Batch(tokens, np.zeros_like(tokens), np.ones(tokens.shape, dtype=bool))
+        arrays = passed(MODEL.trace(strings[0]).stages, parameters_with(idea.changes), batch)
+        found = [each.index(each[-1]) + 2 for each in strings]  # after "^", the letter that followed
+        yield arrays["attention_1"][:, 0, 1:], arrays["attention_2"][:, 0, -1], found
+
+
+@pytest.mark.parametrize("title", ["sharpness of 5", "sharpness of 2"])
+def test_the_right_place_gets_most_of_the_attention_that_is_not_sharp_and_not_all(title):
+    (idea,) = (idea for idea in IDEAS if title in idea.title)
+    of_right = []
+    for first, last, found in looks(idea):
+        assert (first.argmax(axis=-1) == np.arange(first.shape[1])).all()
+        assert (last.argmax(axis=-1) == found).all()
+        of_right += last[np.arange(len(last)), found].tolist()
+    assert max(of_right) < 1
+    assert title != "sharpness of 5" or f"in layer 2 as little as {min(of_right):.0%}".replace("%", " %") in idea.lesson
+
+
+def test_one_wave_leaves_all_but_all_of_the_attention_to_the_right_place():
+    (idea,) = (idea for idea in IDEAS if "One wave" in idea.title)
+    others = []
+    for first, last, found in looks(idea):
+        before = np.arange(first.shape[1])
+        assert (first[:, before, before] == 1).all()
+        assert (last[np.arange(len(last)), found] == 1).all()
+        others.append(np.where(np.eye(*first.shape[1:]), 0, first).max())
+    assert f"the largest other share is {max(others):.0e}" in idea.lesson
+    attention = MODEL.trace("abcdabcdabcdabc")["attention_1"].value
+    assert set(np.unique(attention)) == {0, 1}
 
 
 @pytest.mark.parametrize("idea", IDEAS, ids=lambda idea: idea.title)

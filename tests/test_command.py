@@ -2,6 +2,7 @@
 
 import os
 import resource
+import socket
 import subprocess
 import sys
 import sysconfig
@@ -30,7 +31,10 @@ def wheel(tmp_path_factory):
 def installed(wheel, tmp_path_factory):
     """The command of a package that stands in an environment of its own, beside the libraries of the tests."""
     folder = tmp_path_factory.mktemp("environment")
-    for command in (["venv", folder], ["pip", "install", "--python", folder, "--no-deps", "--offline", wheel]):
+    for command in (
+        ["venv", "--python", sys.executable, folder],
+        ["pip", "install", "--python", folder, "--no-deps", "--offline", wheel],
+    ):
         subprocess.run([sys.executable, "-m", "uv", "--quiet", *command], check=True)
     libraries = sysconfig.get_path("purelib", vars={"base": str(folder)})
     with open(f"{libraries}/tests.pth", "w") as file:
@@ -67,12 +71,13 @@ def _few_descriptors():
 
 @pytest.fixture
 def served(monkeypatch):
-    """The settings that the command would serve the app with."""
+    """The settings that the command would serve the app with, and what it would do with the socket that it has."""
     given = {}
-    monkeypatch.setattr("streamlit.App.run", lambda app, config: given.update(config))
+    monkeypatch.setattr("attnviz.ui.seams.load_config_options", given.update)
     monkeypatch.setattr("attnviz.server.descriptors.allow_enough", lambda: None)
 
-    def start(*arguments):
+    def start(*arguments, serve=lambda listening: None):
+        monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: serve(*sockets))
         main(arguments)
         return given
 
@@ -80,13 +85,46 @@ def served(monkeypatch):
 
 
 def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
-    assert served() == settings()
-    assert served()["server.address"] == "127.0.0.1"
-    assert served("--address", "0.0.0.0", "--port", "80").items() >= {
-        ("server.address", "0.0.0.0"),
-        ("server.port", 80),
-        ("browser.gatherUsageStats", False),
-    }
+    found = []
+    options = served(serve=lambda listening: found.append(listening.getsockname()))
+    assert options == settings() | {"server.port": found[0][1]}
+    assert found[0][0] == options["server.address"] == "127.0.0.1"
+    port = free_port()
+    options = served("--address", "0.0.0.0", "--port", str(port), serve=lambda each: found.append(each.getsockname()))
+    assert found[1] == ("0.0.0.0", port)
+    assert options.items() >= {("server.address", "0.0.0.0"), ("server.port", port)}
+    assert options["browser.gatherUsageStats"] is False
+
+
+def test_it_sends_each_part_of_an_answer_at_once(served):
+    """Otherwise one part waits until the one before is acknowledged, 40 ms on a busy connection."""
+    found = []
+
+    def accepted(listening):
+        with socket.create_connection(listening.getsockname()), listening.accept()[0] as connection:
+            found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    served(serve=accepted)
+    assert found[0]
+
+
+def test_where_a_port_is_taken_the_next_is_used_unless_that_one_was_asked_for(served, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        monkeypatch.setattr("attnviz.server.command.PORTS", (taken, free_port()))
+        assert served()["server.port"] not in (0, taken)
+        with pytest.raises(SystemExit, match=rf"can't listen at 127\.0\.0\.1, port {taken}: .*--port"):
+            served("--port", str(taken))
+
+
+@pytest.mark.parametrize(
+    ("address", "said"), [("127.0.0.1", "127.0.0.1"), ("localhost", "localhost"), ("::1", "[::1]")]
+)
+def test_it_says_where_it_is(served, capsys, monkeypatch, address, said):
+    here = socket.create_server(("127.0.0.1", 0))  # not every machine has the others
+    monkeypatch.setattr("attnviz.server.command.listener", lambda address, ports: here)
+    port = served("--address", address)["server.port"]
+    assert capsys.readouterr().out == f"attnviz is at http://{said}:{port}\n"
 
 
 def test_it_answers_under_the_names_that_were_allowed(served):

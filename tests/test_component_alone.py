@@ -1,12 +1,12 @@
 """What Streamlit calls, called without it: pages come and go and are drawn again, and what is done is answered."""
 
 import pytest
-from alone import MODULES, STYLES
+from alone import MODULES, SHEET
 from tab import becomes, expect, parameters, step_is
 
 from attnviz.scene.address import parse
-from attnviz.scene.answer import answered, drawn
-from attnviz.scene.place import Place
+from attnviz.scene.answer import reply_bytes, reply_to
+from attnviz.scene.tabscene import TabScene
 from attnviz.server.acts import read
 from attnviz.text import export
 
@@ -52,14 +52,14 @@ class Site:
         self.page.route(f"{SITE}**", lambda route: self._answer(route))
 
     def open(self, **address):
-        self.place = Place("", parse(address).scene)
+        self.place = TabScene("", parse(address).scene)
         self.page.goto(SITE)
         self.page.wait_for_function("window.ready")
         return self.page
 
     def run(self, box, draws="pass"):
         """Run the page, which draws into a box the settings, and the pass where that is what it draws."""
-        self.bring(box, drawn(self.place, self.place.fitted(), draws, "a tab"))
+        self.bring(box, reply_bytes(self.place, self.place.fitted(), draws, "a tab"))
 
     def bring(self, box, answer):
         """Bring the answer of a run into a box; returns whether that is busy then."""
@@ -67,11 +67,11 @@ class Site:
 
     def _answer(self, route):
         if route.request.method == "POST":
-            route.fulfill(body=answered(self.place, read(route.request.post_data_buffer)))
+            route.fulfill(body=reply_to(self.place, read(route.request.post_data_buffer)))
         elif route.request.url.endswith(".js"):
             route.fulfill(body=MODULES, content_type="text/javascript")
         else:
-            route.fulfill(body=PAGE % STYLES, content_type="text/html")
+            route.fulfill(body=PAGE % SHEET, content_type="text/html")
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focu
 
 def test_a_page_is_busy_until_it_is_there_and_until_what_is_late_is_replaced(site):
     page = site.open(sentence="the cat sat")
-    first = drawn(site.place, site.place.fitted(), "pass", "a tab")
+    first = reply_bytes(site.place, site.place.fitted(), "pass", "a tab")
     busy = page.locator("[aria-busy=true]")
     expect(busy).to_have_count(1)
     site.bring("one", first)

@@ -8,8 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import urllib.error
 import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
@@ -19,8 +21,8 @@ from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.server.acts import LARGEST
-from attnviz.ui.viewer.script import SCRIPTS
-from benchmarks.balanced import NGINX, balanced
+from attnviz.viewer.script import SCRIPTS
+from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor
 
 WORDS = "dreizehn Eulen lesen heimlich"
@@ -31,11 +33,15 @@ ADDRESS = {"sentence": WORDS, "heads": "4", "seed": "7", "step": "Softmax", "mas
 
 
 @pytest.fixture(scope="module")
-def start(tmp_path_factory):
-    """Start nginx and two processes, unless those of an earlier test are all still there."""
+def nginx():
     if NGINX is None:
         missing = "tests of deploy/ not run: no nginx (Debian: apt-get install nginx-light)"
         (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory, nginx):
+    """Start nginx and two processes, unless those of an earlier test are all still there."""
     sites = []
     with contextlib.ExitStack() as started:
 
@@ -154,6 +160,55 @@ def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
                 assert visitor.n_bytes - before < len(plain) / 2, "it comes compressed"
 
     run(done())
+
+
+class Process(BaseHTTPRequestHandler):
+    """Stands for a process that knows no tab; its `acts` are those that it has read."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.answer(200, b"ok")
+
+    def do_POST(self):
+        self.acts.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.answer(404, b"no such tab")
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class LostProcess(Process):
+    """Is lost with each act that it has read."""
+
+    def do_POST(self):
+        self.acts.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.close_connection = True
+
+
+def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path):
+    with contextlib.ExitStack() as started:
+        acts, ports = [], []
+        for process in (Process, LostProcess):
+            handler = type(process.__name__, (process,), {"acts": []})
+            server = started.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            started.callback(server.shutdown)
+            threading.Thread(target=server.serve_forever).start()
+            acts.append(handler.acts)
+            ports.append(server.server_port)
+        address = started.enter_context(fronted(tmp_path, ports))
+        answered, lost = acts
+        browsers = iter(range(100))
+        while not lost:  # each browser is led to one of the two
+            act = f'{{"tab": "{next(browsers)}"}}'.encode()
+            assert asked(f"{address}/acts", act, **{"User-Agent": act.decode()})[::2] == (404, b"no such tab")
+    assert answered[-1:] == lost, "it was read by both"
 
 
 def test_of_acts_nginx_takes_as_much_as_the_app(site):

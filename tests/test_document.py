@@ -17,21 +17,20 @@ from referencing import Registry, Resource
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
-from attnviz.core.layers import layered, split
+from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
-from attnviz.scene.answer import PARTS, drawn
+from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.document import MOST_UNASKED, heads_to_send, slopes
 from attnviz.scene.fitting import fit
-from attnviz.scene.place import Place
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
+from attnviz.scene.tabscene import TabScene
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
 
 SCHEMA, AROUND = (
-    json.loads((ROOT / f"attnviz/ui/viewer/browser/{name}.schema.json").read_text("utf-8"))
-    for name in ("document", "answer")
+    json.loads((ROOT / f"attnviz/viewer/{name}.schema.json").read_text("utf-8")) for name in ("document", "answer")
 )
 ADDRESSES = {
     "first visit": {},
@@ -71,16 +70,16 @@ def test_every_document_follows_the_schema(name):
 
 
 ANSWERED = {
-    "a model": Place("", FIRST_VISIT),
-    "a model with words": Place("", of_model("mirror")),
-    "words that a model does not know": Place("", replace(FIRST_VISIT, sentence="unicorn")),
-    "no words": Place("", Scene(sentence="")),
-    "a seed that is none": Place("", Scene(), seed="abc"),
-    "a number that can't be set": Place("other ", Scene(), said="No change was made."),
-    "a mask with a size": Place("", Scene(options=Options(mask="window"), context="der Hund")),
-    "an example": Place("", Scene(source="001 with")),
-    "a large pass": Place("", Scene(sentence="word " * 30)),
-    "a number set by hand": Place("", Scene(changes=changes_of("scores[0,1,2]=3"))),
+    "a model": TabScene("", FIRST_VISIT),
+    "a model with words": TabScene("", of_model("mirror")),
+    "words that a model does not know": TabScene("", replace(FIRST_VISIT, sentence="unicorn")),
+    "no words": TabScene("", Scene(sentence="")),
+    "a seed that is none": TabScene("", Scene(), seed="abc"),
+    "a number that can't be set": TabScene("other ", Scene(), said="No change was made."),
+    "a mask with a size": TabScene("", Scene(options=Options(mask="window"), context="der Hund")),
+    "an example": TabScene("", Scene(source="001 with")),
+    "a large pass": TabScene("", Scene(sentence="word " * 30)),
+    "a number set by hand": TabScene("", Scene(changes=changes_of("scores[0,1,2]=3"))),
 }
 TAB = "0123456789abcdef" * 2
 
@@ -88,7 +87,7 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {draws}": read_answer(drawn(place, place.fitted(), draws, TAB, ["one more"]))
+        f"{name}: {draws}": read_answer(reply_bytes(place, place.fitted(), draws, TAB, ["one more"]))
         for name, place in ANSWERED.items()
         for draws in PARTS
     }
@@ -114,7 +113,7 @@ def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
     fitted, answer = ANSWERED[name].fitted(), answers()[f"{name}: pass"]
     assert answer["pass"] == (fit_and_write(fitted) if fitted.trace else None)
     assert set(fitted.refused) <= set(answer["notices"])
-    assert (answer["offer"] is not None) == (name == "words that a model does not know")
+    assert bool(answer["offers"]) == (name == "words that a model does not know")
 
 
 def keys(value):
@@ -188,9 +187,25 @@ def test_what_a_change_moved_is_sent_with_the_numbers_before():
     assert written["changes"] == [{"text": "attention[head 1, sat, the] = 1", "stage": "attention", "index": [0, 2, 0]}]
 
 
+@pytest.mark.parametrize("change", ["heads[1]=0", "scores[0,1]=2", "scores[1,1,2]=3"])
+def test_all_numbers_that_a_change_sets_and_no_others_are_sent_as_set_by_hand(change):
+    fitted = fit(replace(Scene(), changes=changes_of(change)))
+    ((stage, index, value),) = [(each.stage, each.index, each.value) for each in fitted.scene.changes]
+    sent = fit_and_write(fitted)["stages"]
+    marked = np.zeros(fitted.trace[stage].shape, dtype=bool)
+    for first, n in sent[stage]["overridden"]:
+        marked.flat[first : first + n] = True
+    assert marked[index].all()
+    assert marked.sum() == marked[index].size
+    assert (read(sent[stage]["values"], marked.shape)[marked] == value).all()
+    assert not any(each["overridden"] for name, each in sent.items() if name != stage)
+
+
 def test_what_a_change_moved_is_said_of_the_pass_as_it_is_now():
     written = fit_and_write(fit(replace(Scene(), changes=changes_of("masked[0,1,2]=-inf"))))
-    assert written["moved"][0]["text"] == "masked[head 1, cat, sat] is hidden now; 11 of 12 rows did not move."
+    assert (
+        written["moved"][0]["text"] == "Masked scores: “cat” can no longer see “sat” in head 1; no other row changed."
+    )
 
 
 @pytest.mark.parametrize(
@@ -245,9 +260,9 @@ def test_what_a_step_speaks_of_is_of_its_layer_and_outside_of_layers_of_the_last
     for step in written["steps"]:
         names = trace.layers[(step["layer"] or trace.n_layers) - 1].names
         assert (step["attention"], step["heads"]) == (names["attention"], names["heads"])
-        assert {split(stage)[1] for stage in step["stages"]} <= {step["layer"]}
+        assert {split_layer(stage)[1] for stage in step["stages"]} <= {step["layer"]}
     for stage, sent in written["stages"].items():
-        own, layer = split(stage)
+        own, layer = split_layer(stage)
         assert sent["hiddenBy"] == (layered("masked", layer) if own in ("masked", "attention") else "")
 
 

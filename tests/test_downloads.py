@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attnviz import Settings, trace_of
-from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.text import export
 from attnviz.ui.sections import downloads
 
@@ -21,7 +21,7 @@ def offered(monkeypatch):
 
 
 def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(offered):
-    place = Place("", Scene(sentence="the cat sat"))
+    place = TabScene("", Scene(sentence="the cat sat"))
     downloads.draw(place)
     for words in ("the cat sat", "a dog"):
         place.update(sentence=words)
@@ -33,5 +33,5 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
 
 
 def test_where_there_is_no_pass_a_file_is_empty(offered):
-    downloads.draw(Place("", Scene(sentence="")))
+    downloads.draw(TabScene("", Scene(sentence="")))
     assert [make() for make in offered.values()] == [b"", b""]

@@ -11,7 +11,18 @@ from page import ROOT, opened, quiet, scene_of, texts
 
 from attnviz.models import MODELS
 from attnviz.models.evidence import evidence, text
-from attnviz.models.tasks.reference import ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, PLACES
+from attnviz.models.task import Batch
+from attnviz.models.tasks.reference import (
+    ANIMAL_FIRST,
+    ANIMALS,
+    AT_IT,
+    AT_LAST,
+    OF_ANIMALS,
+    OF_PLACES,
+    PLACE_FIRST,
+    PLACES,
+)
+from attnviz.models.training import passed, stages_for
 from attnviz.ui.article.matrix import Side
 from attnviz.ui.sections.heatmap import Chart, Figure, described
 
@@ -55,12 +66,80 @@ def test_accuracy_counts_the_sentences_that_are_answered_right():
     assert found == pytest.approx(np.mean([is_right for *_, is_right in each]))
 
 
+def every_sentence(task):
+    """All sentences as a batch, and where each has its right noun and the other."""
+    texts = [
+        form.format(animal=animal, place=place, adjective=adjective).split()
+        for form in (ANIMAL_FIRST, PLACE_FIRST)
+        for animal in ANIMALS
+        for place in PLACES
+        for adjective in OF_ANIMALS + OF_PLACES
+    ]
+    nouns = [
+        [text[at] for at in ((1, 6) if (text[1] in ANIMALS) == (text[-1] in OF_ANIMALS) else (6, 1))] for text in texts
+    ]
+    tokens = np.array([[task.words.index(word) for word in text] for text in texts])
+    at = AT_IT if task.at_it else AT_LAST
+    asked = np.zeros(tokens.shape, dtype=bool)
+    asked[:, at] = True
+    answers = np.where(asked, np.array([[task.answers.index(right)] for right, _ in nouns]), 0)
+    places = np.array([[text.index(noun) for noun in each] for text, each in zip(texts, nouns, strict=True)])
+    return Batch(tokens, answers, asked), places, at
+
+
+@pytest.mark.parametrize("id", ["who-is-it", "at-it"])
+def test_what_a_model_looks_at_is_said_of_all_sentences(id):
+    choice = MODELS[id]
+    batch, places, at = every_sentence(choice.task)
+    assert len(batch.tokens) == 720
+    n_most_right, n_more_right = [], []
+    for seed in choice.seeds:
+        model = choice.at(seed, None)
+        arrays = passed(stages_for(model, batch), model.arrays, batch)
+        assert (arrays["probabilities"].argmax(axis=-1) == batch.answers)[batch.asked].all()
+        rows = arrays["attention"][:, 0, at]
+        right, other = np.take_along_axis(rows, places, axis=1).T
+        n_most_right.append(np.count_nonzero(rows.max(axis=1) == right))
+        n_more_right.append(np.count_nonzero(right > other))
+    if id == "who-is-it":
+        assert n_most_right == [600, 600, 600, 660, 660]
+        assert "in five of six sentences or more the last word looks most at the noun that it fits" in choice.lesson
+        assert "in all of them it answers with that noun" in choice.lesson
+    else:
+        assert n_more_right == [360]
+        assert "in half of the sentences “it” looks more at the wrong noun" in choice.lesson
+
+
+def test_the_order_of_the_other_words_makes_no_difference_to_a_model_without_positions():
+    model, random = MODELS["who-is-it"].at(0, None), np.random.RandomState(4)
+    assert "shuffle the other words and the answer stays" in model.task.about
+    for sentence in (TIRED, TIRED.replace("tired", "wide")):
+        *others, last = sentence.split()
+        shares = model.trace(sentence)["probabilities"].value[-1]
+        shuffled = model.trace(" ".join([*random.permutation(others), last]))["probabilities"].value[-1]
+        np.testing.assert_allclose(shuffled, shares, rtol=0, atol=1e-12)
+
+
+def test_the_page_names_the_nouns_that_each_model_hardly_looks_at():
+    says = said("**An answer may even")
+    batch = MODELS["who-is-it"].task.held_out()
+    for seed in range(5):
+        right = held_out("who-is-it", seed).right
+        nouns = np.array(MODELS["who-is-it"].task.answers)[batch.answers[:, -1]]
+        means = {noun: right[nouns == noun].mean() for noun in (*ANIMALS, *PLACES)}
+        little = [noun for noun, mean in means.items() if mean < 0.2]
+        assert 1 <= len(little) <= 2
+        assert min(mean for noun, mean in means.items() if noun not in little) > 0.5
+        assert f"{' and '.join(little)} (seed {seed})" in says
+    assert "which get under 20 % of the attention on average where they are right" in says
+
+
 def held_out(id, seed=0, checkpoint=None, hidden="nothing"):
     return evidence(MODELS[id].at(seed, checkpoint), MODELS[id].task.held_out(), hidden)
 
 
 def percent(share):
-    return "under 1 %" if 0 < share < 0.01 else f"{100 * share:.0f} %"
+    return "under 1 %" if 0 < share < 0.01 else f"{int(round(100 * share, 9) + 0.5)} %"
 
 
 def said(begins):
@@ -156,7 +235,7 @@ def test_the_page_says_which_model_answers_without_a_look():
         assert answer(trace)[0] == other
     other, _ = answer(hidden_animal(passes[0]))
     assert other != "animal"
-    assert says.endswith(f"hide “animal”, and the answer is **{other}**.")
+    assert f"hide “animal”, and the answer is **{other}**." in says
 
 
 def columns(at, key):

@@ -25,6 +25,8 @@ PASSES = {
         *changes_of("masked[0,3,1]=-inf;heads[1]=0;heads[1,2]=0.5;x[0,0]=1e-300;w_q[1,2,3]=2;output[5]=1")
     ),
     "huge": trace_of(OWN).with_changes(*changes_of("concat[0,0]=1.1e308;w_o[0,0]=0.9;output[1,1]=1.7e308")),
+    "far apart": trace_of(OWN).with_changes(*changes_of("scaled[0,0,0]=1.7e308;scaled[0,0,1]=-1.7e308")),
+    "beside a large number": trace_of(OWN).with_changes(*changes_of("scores[0,0,0]=1e12;v[1,2,3]=-1e12")),
     "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
     "two layers": MODELS["two layers that learnt"],
@@ -37,16 +39,42 @@ def computed(trace):
     return [stage.name for stage in trace.stages if not stage.is_given]
 
 
-def run(trace, capsys, arrays=None, script=None):
+def run(trace, capsys, arrays=None, script=None, mine=None, precision="float64"):
     """Run the script beside arrays, by default its own: what it says of each stage, and at the end."""
-    given = {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
-    beside = given | (arrays or {})
     source = (script or export.script(trace)).replace('np.load("attnviz.npz")', "beside")
-    exec(source, {"beside": beside})
+    with np.errstate():
+        exec(source, {"beside": written(trace) | (arrays or {}), "mine": mine})
     *stages, verdict = capsys.readouterr().out.splitlines()
-    said = dict(re.fullmatch(r"(\w+): (.+), largest difference \S+, allowed \S+", line).groups() for line in stages)
+    line = rf"(\w+) in {precision}: (.+), off by \S+, \S+ allowed"
+    said = dict(re.fullmatch(line, each).groups() for each in stages)
     assert list(said) == computed(trace)
     return said, verdict
+
+
+def written(trace):
+    return {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
+
+
+def implemented(trace, dtype, script):
+    """The stages as someone else's code computes the pass in a precision of its own, from beginning to end."""
+    lines = script.partition("    return expected\n")[2]
+    given = {name: value if value.dtype != float else value.astype(dtype) for name, value in written(trace).items()}
+    made = {}
+
+    def compared(name, value):
+        made[name] = value.astype(dtype)
+        return made[name]
+
+    with np.errstate(all="ignore"):
+        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+    return made
+
+
+def said_of(trace, mine, capsys):
+    """What the script says of stages that someone else's code has made."""
+    script = re.sub(r'compared\("(\w+)", \w+\)', r'compared("\1", mine["\1"])', export.script(trace))
+    (precision,) = {str(value.dtype) for value in mine.values()}
+    return run(trace, capsys, script=script, mine=mine, precision=precision)
 
 
 def one_bit_off(trace):
@@ -93,12 +121,16 @@ def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(na
             free[index] = False
         if not (free & (np.abs(value) > 1e-300)).any():
             continue  # set by hand throughout, or too small for float64 to hold all its bits
-        largest = np.unravel_index(np.argmax(np.where(free, np.abs(value), -1)), value.shape)
-        value[largest] *= 1 - 1e-6
-        said, verdict = run(trace, capsys, {stage: value})
-        assert said.pop(stage) == "DIFFERS"
-        assert "DIFFERS" not in [said[each] for each in said if stage not in trace[each].inputs]
-        assert verdict == "Not every stage agrees."
+        sizes = np.where(free & (np.abs(value) > 1e-300), np.abs(value), np.nan)
+        of_rows = np.nanmax(sizes, axis=-1, keepdims=True, initial=0)
+        smallest = of_rows == of_rows[of_rows > 0].min()  # the largest number of the row with the smallest ones
+        for found in (np.nanargmax(sizes), np.nanargmax(np.where(smallest, sizes, np.nan))):
+            wrong = value.copy()
+            wrong.flat[found] *= 1 - 1e-6
+            said, verdict = run(trace, capsys, {stage: wrong})
+            assert said.pop(stage) == "DIFFERS"
+            assert "DIFFERS" not in [said[each] for each in said if stage not in trace[each].inputs]
+            assert verdict == "Not every stage agrees."
 
 
 @pytest.mark.parametrize(
@@ -106,7 +138,7 @@ def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(na
     [
         ("q", "x @ w_q", "x @ w_k"),
         ("scores", "q @ k.swapaxes(-1, -2)", "k @ q.swapaxes(-1, -2)"),
-        ("scaled", "/ np.sqrt(4)", "/ np.sqrt(8)"),
+        ("scaled", "np.sqrt(4)", "np.sqrt(8)"),
         ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask, scaled, -1e9)"),
         ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask.T, scaled, -np.inf)"),
         ("attention", "axis=-1", "axis=-2"),
@@ -123,6 +155,59 @@ def test_a_wrong_line_is_found_and_no_other(stage, right, wrong, capsys):
     with np.errstate(all="ignore"):
         said, verdict = run(trace, capsys, script=script.replace(lines, lines.replace(right, wrong)))
     assert said == {name: "DIFFERS" if name == stage else "identical" for name in computed(trace)}
+    assert verdict == "Not every stage agrees."
+
+
+BEYOND = {
+    np.float64: set(),
+    np.float32: {"huge", "far apart", "beside a large number"},
+    np.float16: {"huge", "far apart", "beside a large number", "004 sum", "004 softmax", "004 code"},
+}
+"""The passes with numbers too large for a precision."""
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"), [(name, dtype) for dtype in BEYOND for name in PASSES if name not in BEYOND[dtype]]
+)
+def test_a_correct_pass_agrees_in_the_precision_that_it_was_made_in(name, dtype, capsys):
+    trace = PASSES[name]
+    said, verdict = said_of(trace, implemented(trace, dtype, export.script(trace)), capsys)
+    assert verdict == "Every stage agrees.", said
+
+
+@pytest.mark.parametrize("name", [name for name in PASSES if name not in BEYOND[np.float32]])
+def test_no_line_of_the_script_makes_float64_of_float32(name):
+    trace = PASSES[name]
+    lines = export.script(trace).partition("    return expected\n")[2]
+    given = {name: each.astype(np.float32) if each.dtype == float else each for name, each in written(trace).items()}
+    found = {}
+
+    def compared(name, value):
+        found[name] = value.dtype
+        return value
+
+    with np.errstate(all="ignore"):
+        exec(lines[: lines.rindex("print(")], {"np": np, "given": given, "compared": compared})
+    assert set(found.values()) == {np.dtype("float32")}, found
+
+
+@pytest.mark.parametrize("dtype", BEYOND)
+@pytest.mark.parametrize(
+    ("stage", "right", "wrong"),
+    [
+        ("q", "x @ w_q", "x @ w_k"),
+        ("scaled", "np.sqrt(4)", "np.sqrt(5)"),
+        ("attention", "axis=-1", "axis=-2"),
+        ("output", "concat @ w_o", "concat @ w_o.T"),
+    ],
+)
+def test_a_wrong_pass_differs_in_any_precision_from_its_wrong_line_on(stage, right, wrong, dtype, capsys):
+    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
+    lines = "\n".join(trace.lines(stage))
+    script = export.script(trace).replace(lines, lines.replace(right, wrong))
+    said, verdict = said_of(trace, implemented(trace, dtype, script), capsys)
+    assert said[stage] == "DIFFERS"
+    assert "DIFFERS" not in [said[each] for each in list(said)[: list(said).index(stage)]]
     assert verdict == "Not every stage agrees."
 
 

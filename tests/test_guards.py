@@ -11,7 +11,7 @@ from asgi import APP, all_guards, ask
 from starlette.responses import PlainTextResponse
 
 from attnviz.server import guards
-from attnviz.server.doors import is_open
+from attnviz.server.doors import Doors, is_open
 from attnviz.server.headers import Headers, configured_policy, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
 
@@ -41,6 +41,19 @@ def test_doors_that_no_page_needs_are_shut(path):
 def test_doors_that_pages_need_are_open(path):
     assert is_open(path)
     assert ask(APP, path).text == "a page"
+
+
+@pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
+def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mounted, base, monkeypatch):
+    monkeypatch.setattr("attnviz.server.doors.st.get_option", lambda _: base)
+    doors = Doors(PlainTextResponse("a page"))
+    where = mounted + (base and f"/{base}")
+    for path in ("/", "/audit", "/audit/", "/static/js/a.js", "/_stcore/health"):
+        assert ask(doors, where + path, root_path=mounted).text == "a page"
+    for path in ("/foo/bar", "/audit/extra", "/audit/extra/", "/a/b/c"):
+        answer = ask(doors, where + path, host="attnviz.example", root_path=mounted)
+        assert answer.status == 404
+        assert answer.text == f"There is no such page. attnviz opens at http://attnviz.example{where}/"
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])
@@ -78,9 +91,9 @@ def test_every_answer_has_the_headers():
 
 def test_no_script_runs_but_streamlits_own_and_components():
     scripts = re.search(r"script-src ([^;]*)", policy("'self'"))[1].split()
-    assert scripts[:2] == ["'self'", "blob:"]
-    assert scripts[2:]
-    assert all(each.startswith("'sha256-") for each in scripts[2:])
+    assert scripts[:3] == ["'self'", "blob:", "'wasm-unsafe-eval'"]
+    assert scripts[3:]
+    assert all(each.startswith("'sha256-") for each in scripts[3:])
 
 
 def test_a_course_page_may_embed_the_app(monkeypatch):

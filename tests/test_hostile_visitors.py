@@ -20,14 +20,14 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attnviz.scene.acts import NAMES
-from attnviz.server.seats import FILES_OF_A_TAB
+from attnviz.server.descriptors import FILES_OF_A_TAB
 from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
 
 
-FILES = 240  # enough for 28 tabs
+FILES = 240  # enough for some 28 tabs
 OPTIONS = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.disconnectedSessionTTL", "1"]
 
 

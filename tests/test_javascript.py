@@ -6,6 +6,7 @@ Without node a person's run skips them and says so; where CI is set they fail.
 import re
 import tomllib
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,9 +19,9 @@ from rules import said
 from attnviz.core.numerals import digits, tex
 from attnviz.scene.address import parse
 from attnviz.text.steps import ENTRIES
-from attnviz.ui.viewer.bundle import bundle
+from attnviz.text.wording import percent
+from attnviz.viewer.bundle import bundle, module
 
-BROWSER = ROOT / "attnviz" / "ui" / "viewer" / "browser"
 _THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 THEMES = {name: _THEME[name] for name in ("light", "dark")}
 
@@ -34,12 +35,25 @@ def test_node_s_own_tests_pass(node):
 
 def test_the_joined_modules_are_one_component(node, tmp_path):
     file = tmp_path / "component.mjs"
-    file.write_text(bundle(BROWSER / "component.js"), "utf-8")
+    file.write_text(bundle(module("component")), "utf-8")
     source = f'import("{file.as_uri()}").then((all) => console.log(Object.keys(all) + typeof all.default))'
     assert node("--eval", source) == "defaultfunction\n"
 
 
-@pytest.mark.parametrize("way", [short, digits, tex])
+def test_a_fraction_is_written_in_hundredths_alike_and_halves_are_rounded_up(called):
+    """Of all fractions with small denominators, 9 of 360 among them: their hundredths are whole numbers' quotients."""
+    fractions = sorted({Fraction(n, m) for m in range(1, 401, 3) for n in range(m + 1)} | {Fraction(9, 360)})
+    one = Fraction(1, 100)
+    expected = [
+        ("under 1" if 0 < each < one else "over 99" if 1 - one < each < 1 else str((200 * each + 1) // 2)) + "\u00a0%"
+        for each in fractions
+    ]
+    shares = [float(each) for each in fractions]
+    assert [percent(share) for share in shares] == expected
+    assert called("numeral", "percent", [[share] for share in shares]) == expected
+
+
+@pytest.mark.parametrize("way", [short, digits, tex, percent])
 def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
     finer = [place / 32 for place in range(-41, 42)] + [
@@ -55,7 +69,7 @@ def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     large = [1e15, 1e16, 1e21, 1e22, 1e100, 1e308, 1.7976931348623157e308, -1e308]
     small = [1e-3, 9.995e-4, 9.994e-4, -1e-3, -9.999e-4, 1e-300, 1.125e-4, 2.0**-13, 3 * 2.0**-14]
     numbers = [*ties, *finer, *edges, *spread, *large, *small]
-    assert called("numeral.js", way.__name__, [[number] for number in numbers]) == list(map(way, numbers))
+    assert called("numeral", way.__name__, [[number] for number in numbers]) == list(map(way, numbers))
 
 
 def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
@@ -63,7 +77,7 @@ def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(calle
     for theme in THEMES.values():
         page = colours | {"page": channels(theme["backgroundColor"])}
         scales = [(-1, "signed"), (1, "signed"), (1, "share")]
-        low, high, share = called("colour.js", "background", [[n, {"scale": s, "limit": 1}, page] for n, s in scales])
+        low, high, share = called("colour", "background", [[n, {"scale": s, "limit": 1}, page] for n, s in scales])
         assert low[2] > low[1] > low[0], "blue"
         assert high[0] > high[1] > high[2], "vermilion"
         assert share[2] > share[0] > share[1], "violet"
@@ -74,8 +88,8 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
     page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
     cells = [(value, "signed") for value in np.linspace(-1, 1, 401)]
     cells += [(value, "share") for value in np.linspace(0, 1, 401)]
-    backgrounds = called("colour.js", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells])
-    texts = called("colour.js", "textOn", [[colour] for colour in backgrounds])
+    backgrounds = called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells])
+    texts = called("colour", "textOn", [[colour] for colour in backgrounds])
     for cell, text, colour in zip(cells, texts, backgrounds, strict=True):
         assert contrast(text, colour) >= 4.5, cell
 
@@ -84,7 +98,7 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
 def test_a_small_number_is_seen_beside_the_page(called, theme):
     page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
     cells = [(-0.05, "signed"), (0.05, "signed"), (0.05, "share")]
-    for colour in called("colour.js", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells]):
+    for colour in called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells]):
         assert np.linalg.norm(oklab(colour) - oklab(page["page"])) > 0.03  # 0.02 can just be seen
 
 
@@ -98,7 +112,7 @@ def formulas():
 
 def test_formulas_are_typeset_whole(called):
     texts = [*formulas(), *(entry.symbol for entry in ENTRIES.values())]
-    for latex, tree in zip(texts, called("latex.js", "parse", [[text] for text in texts]), strict=True):
+    for latex, tree in zip(texts, called("latex", "parse", [[text] for text in texts]), strict=True):
         nodes = list(_nodes(tree))
         counts = Counter(node["tag"] for node in nodes)
         written = [node["children"][0] for node in nodes if node["tag"] in ("mi", "mn", "mo", "mtext")]

@@ -10,7 +10,7 @@ from attnviz import Parameters, attend
 from attnviz.analysis.audit import Audit, audit
 from attnviz.analysis.gradients import gradients
 from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.layers import layered, split
+from attnviz.core.layers import layered, split_layer
 from attnviz.core.selection import Selection
 
 TOKENS, D_MODEL, D_K, D_V, ANSWERS, LAYERS = 4, 5, 3, 2, 7, 2
@@ -88,7 +88,7 @@ def test_slopes_through_two_layers_and_the_residual_stream_equal_central_differe
 
 
 def test_a_name_and_its_layer_are_joined_and_split():
-    assert [split(layered(name, n)) for name in ("w_q", "x", "scores") for n in (0, 1, 12)] == [
+    assert [split_layer(layered(name, n)) for name in ("w_q", "x", "scores") for n in (0, 1, 12)] == [
         (name, n) for name in ("w_q", "x", "scores") for n in (0, 1, 12)
     ]
 
@@ -116,20 +116,20 @@ def test_a_layer_is_the_pass_under_the_names_of_a_single_layer():
 def test_a_stage_is_of_its_own_layer_or_of_the_last_that_has_it_by_its_name(name, number):
     layer = PASS.layer_of(name)
     assert layer.number == number
-    assert layer.names[split(name)[0]] == name
+    assert layer.names[split_layer(name)[0]] == name
 
 
 def test_a_pass_of_one_layer_is_its_own_layer():
     single = attend(X, parameters=EACH[0], residual=True)
     assert single.layers[0].trace is single
-    assert {split(stage.name)[1] for stage in single.stages} == {0}
+    assert {split_layer(stage.name)[1] for stage in single.stages} == {0}
 
 
 def test_what_a_layer_lacks_is_not_taken_from_the_one_before():
     with_biases = replace(EACH[0], b_q=np.ones((1, D_K)), b_o=np.ones(D_MODEL))
     two = attend(X, parameters=(with_biases, Parameters()), mask=CAUSAL)
     alone = attend(two["output_1"].value, parameters=Parameters(), mask=CAUSAL)
-    own = [name for name, number in (split(stage.name) for stage in two.stages) if number == 2]
+    own = [name for name, number in (split_layer(stage.name) for stage in two.stages) if number == 2]
     assert own == [stage.name for stage in alone.stages if stage.name not in ("x", "mask")]
     np.testing.assert_array_equal(two.output.value, alone.output.value)
 

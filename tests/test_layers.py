@@ -10,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from attnviz.viewer.bundle import BROWSER
+
 ROOT = Path(__file__).parents[1]
-ROOMS = re.search(r"^    (core(?: < \w+)+)$", (ROOT / "ARCHITECTURE.md").read_text("utf-8"), re.M)[1].split(" < ")
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+ROOMS, BROWSER_ROOMS = (line.split(" < ") for line in re.findall(r"^    (\w+(?: < \w+)+)$", ARCHITECTURE, re.M))
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.glob("attnviz/**/*.py")
 }
+SCRIPTS = sorted(BROWSER.glob("*/*.js"))
 DOORS = {"attnviz", "attnviz.__main__"}
 """Modules in no room: they open all of them."""
 INTERFACE = {"streamlit", "plotly", "pandas"}
@@ -68,6 +72,17 @@ def test_the_core_imports_only_itself_and_numpy(module):
     assert outside <= {"numpy", *sys.stdlib_module_names}
 
 
+def test_in_the_browser_too_a_room_imports_only_from_itself_and_rooms_below_it():
+    assert {path.parent.name for path in SCRIPTS} == set(BROWSER_ROOMS)
+    for path in SCRIPTS:
+        for room in re.findall(r'^import .* from "\.\./(\w+)/', path.read_text("utf-8"), re.M):
+            assert BROWSER_ROOMS.index(room) < BROWSER_ROOMS.index(path.parent.name), (path.name, room)
+
+
+def test_no_two_modules_of_the_browser_share_a_name():
+    assert len({path.stem for path in SCRIPTS}) == len(SCRIPTS)
+
+
 def test_only_the_interface_imports_streamlit():
     others = {name for name in MODULES.keys() - DOORS if room_of(name) not in ("ui", "server")}
     assert {name for name in others if _mentions(MODULES[name], "streamlit", "attnviz.ui", "attnviz.server")} == set()
@@ -85,7 +100,6 @@ def test_a_fresh_process_imports_no_interface():
 
 
 def test_architecture_names_tests_and_modules_that_there_are():
-    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-    named = set(re.findall(r"`(test_\w+)`", text))
+    named = set(re.findall(r"`(test_\w+)`", ARCHITECTURE))
     assert named
     assert {name for name in named if not (ROOT / "tests" / f"{name}.py").exists()} == set()

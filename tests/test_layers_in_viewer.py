@@ -1,11 +1,18 @@
 """Layers in the viewer: a pass of two layers that ends in answers, shown in a real browser."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from alone import number, sent, written
 from passes import TRACES
-from tab import becomes, parameters, resized
+from tab import at, becomes, cell, parameters, resized
+
+from attnviz.core.numerals import digits
+from attnviz.models import MODELS
+from attnviz.scene.address import VIEWERS
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import of_model
 
 pytestmark = pytest.mark.browser
 
@@ -64,6 +71,42 @@ def test_words_arcs_and_heads_are_those_of_the_step_s_layer(opened, n):
     page.get_by_role("button", name="what if", exact=True).click()
     page.get_by_role("button", name=f"Mute head 1 of layer {n}").click()
     assert sent(page)[-1] == ["mute", {"stage": f"heads_{n}", "head": 0}]
+
+
+def test_a_number_that_another_layer_has_no_place_for_is_itself_when_picked_set_and_opened_by_a_link(opened):
+    trace = fit(replace(of_model("by-hand"), sentence="a b c a")).trace
+    page = opened("?step=scores-1", model="by-hand", sentence="a b c a")
+    cell(page, "Queries", 2, 5).click()
+    said = f"q_1[head 1, b, 6] = {digits(trace['q_1'].value[0, 2, 5])}"
+    assert number(page) == said
+    box = page.get_by_role("textbox", name="Set by hand")
+    box.fill("2")
+    box.press("Enter")
+    assert sent(page)[-1] == ["change", {"cell": "q_1[0,2,5]", "value": 2}]
+    link = {name: text for name, text in parameters(page).items() if name in VIEWERS}
+    page = opened(at(**link), model="by-hand", sentence="a b c a")
+    assert number(page) == said
+
+
+def test_the_steps_of_each_layer_open_where_its_purpose_is_seen_until_a_word_is_picked(opened):
+    page = opened("?step=softmax-1", model="recall", sentence="g 5 d 6 e 1 a 3 e")
+    layers = MODELS["recall"].task.layers
+
+    def opens(n, words):
+        assert number(page).startswith(f"attention_{n}[head 1, {words}]")
+        said = page.locator(".lesson p.said")
+        assert said.inner_text().startswith(layers[n - 1])
+        assert said.evaluate("(p) => p.getBoundingClientRect().top >= p.parentNode.getBoundingClientRect().top")
+
+    opens(1, "1, e")
+    page.get_by_role("button", name="Layer 2", exact=True).click()
+    page.get_by_role("button", name="Softmax", exact=True).click()
+    opens(2, "e (2), 1")
+    assert "cell" not in parameters(page)
+    page.get_by_role("option", name="3").first.click()
+    page.get_by_role("button", name="Layer 1", exact=True).click()
+    page.get_by_role("button", name="Softmax", exact=True).click()
+    opens(1, "3, 1")
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])

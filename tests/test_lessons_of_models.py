@@ -60,10 +60,12 @@ def test_whether_the_answer_is_right_is_as_the_task_says(name):
     asked = [answer == expected for answer, expected in zip(answers, right, strict=True) if expected is not None]
     verdict = said(trace, "answer")
     if len(asked) == 1:
-        assert bool(re.search("which (is|happens to be) right", verdict)) == asked[0]
+        praise = "a lucky guess" if trace.origin.kind == "drawn" else "which is right"
+        assert bool(re.search("which is right|a lucky guess", verdict)) == (f"{praise}." in verdict) == asked[0]
         assert ("” is right" in verdict) == (not asked[0])
     else:
-        assert f"{sum(asked)} of {len(asked)} answers are right." in verdict
+        luck = " by luck" * (trace.origin.kind == "drawn" and sum(asked) > 0)
+        assert f"{sum(asked)} of {len(asked)} answers are right{luck}." in verdict
 
 
 @EVERYWHERE
@@ -74,7 +76,9 @@ def test_a_vector_of_a_place_is_made_as_the_text_says(name):
     if "no more places than it was trained on" in text:
         batch = model.task.batch(np.random.RandomState(0), 3)
         assert batch.tokens.shape[1] == len(model.positions)
-    if "a rotation turns the vector of a place into that of the next" in text:
+    is_built = trace.origin.kind == "built"
+    assert ("one rotation turns the vector of any place into the vector of the next" in text) == is_built
+    if is_built:
         turned, *_ = np.linalg.lstsq(model.positions[:-1], model.positions[1:], rcond=None)
         np.testing.assert_allclose(model.positions[:-1] @ turned, model.positions[1:], atol=1e-12)
         used = model.positions.any(axis=0)

@@ -1,11 +1,13 @@
 """What moved and what would move, in numbers near the end of float64."""
 
 import numpy as np
-from passes import MODELS
+import pytest
+from passes import MODELS, TRACES
 
-from attnviz import Parameters, attend
+from attnviz import Parameters, attend, models
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
+from attnviz.core.numerals import digits
 from attnviz.text import movement
 
 BIG = 1.5e308
@@ -19,18 +21,18 @@ def test_what_moved_between_numbers_near_the_end_of_float64():
     before = MADE.with_change("output", (0, 0), -BIG)
     after = before.with_change("output", (0, 0), BIG)
     assert movement.caption(before, after, "output") == (
-        "The output moved most for “a”, by up to more than 1.79e308; 2 of 3 rows did not move."
+        "Output: only the row of “a” changed, by more than 1.79e308 at most."
     )
-    assert movement.caption(MADE, MADE.with_change("output", (0, 0), 1e308), "output").startswith(
-        "The output moved most for “a”, by up to 1.00e308;"
+    assert movement.caption(MADE, MADE.with_change("output", (0, 0), 1e308), "output").endswith(
+        "“a” changed, by 1.00e308 at most."
     )
 
 
 def test_what_moved_is_told_its_layer():
     before = MODELS["two layers that learnt"]
     after = before.with_change("heads_1", (1,), 0.0)
-    assert movement.caption(before, after, "masked_2").startswith("The masked scores of layer 2 moved most for “")
-    assert movement.caption(before, after, "probabilities").startswith("The probabilities moved most for “")
+    assert movement.caption(before, after, "masked_2").startswith("Masked scores of layer 2: the row of “")
+    assert movement.caption(before, after, "probabilities").startswith("Probabilities: the row of “")
     (change,) = after.changes
     assert movement.described(before, change) == "Head outputs of layer 1 of head 2, all of them = 0"
     assert movement.described(before, Change("scores_2", (0, 1, 1), 2.0)) == "scores_2[head 1, saw, saw] = 2"
@@ -44,3 +46,34 @@ def test_slopes_near_the_end_of_float64_are_finite():
         "output[a, 1] moves most with the word “c” (slope more than 1.79e308) and with the parameter "
         "w_o[1, 1] (slope −1.50e308)."
     )
+
+
+@pytest.mark.parametrize("name", ["attention", "probabilities"])
+def test_a_saturated_row_is_said_to_be_one_with_the_slope_that_no_score_goes_beyond(name):
+    trace = models.MODELS["who-is-it"].at(0, None).trace("the animal did not cross the street because it was too wide")
+    saturated = 0
+    for index in np.ndindex(trace[name].shape):
+        text = movement.steepest(trace, name, index, gradients(trace, name, index))
+        row = trace[name].value[index[:-1]]
+        assert ("saturated" in text) == (row.max() > 0.99)
+        if "saturated" not in text:
+            continue
+        (source,) = trace[name].inputs
+        slopes = [gradients(trace, name, (*index[:-1], at))[source][index[:-1]] for at in range(len(row))]
+        axis = trace[name].axes[-1]
+        assert f"“{trace.label(axis, row.argmax())}” has {digits(row.max())} of it" in text
+        assert f"faster than the product of the two, {digits(np.abs(slopes).max())};" in text
+        saturated += 1
+    assert saturated >= 2
+
+
+def test_a_row_that_is_set_by_hand_or_has_one_number_is_not_called_saturated():
+    for trace in (MADE.with_change("attention", (0, 0, 0), 1.0), TRACES["window 0"]):
+        assert "saturated" not in movement.steepest(
+            trace, "attention", (0, 0, 0), gradients(trace, "attention", (0, 0, 0))
+        )
+
+
+def test_a_change_is_written_as_all_numbers_on_the_screen_are():
+    for value, text in [(-np.inf, "−∞"), (1e10, "1e10"), (-1e-7, "−1e−7"), (0.25, "0.25")]:
+        assert movement.described(MADE, Change("masked", (0, 1, 0), value)) == f"masked[head 1, b, a] = {text}"

@@ -48,14 +48,14 @@ def test_axes_and_the_largest_number_are_known_before_the_numbers_are_made(name)
         assert stage.shape == stage.value.shape
         assert len(stage.axes) == stage.value.ndim
         assert stage.size == stage.value.size
-        assert np.abs(stage.value[np.isfinite(stage.value)]).max(initial=0) <= stage.largest
+        assert np.abs(stage.value[np.isfinite(stage.value)]).max(initial=0) <= stage.bound
 
 
 @pytest.mark.parametrize("number", [0, 1e-320, 1e-170, -1e-150, 1, 1e154, -1e155, 1.7e308, -np.inf])
 def test_no_number_is_larger_than_the_largest(number):
     array = np.array([[number, 0.0], [0.0, number]])
-    assert abs(number) <= Numbers.of(array).largest
-    assert np.isnan(Numbers.of(np.array([number, np.nan])).largest)
+    assert abs(number) <= Numbers.of(array).bound
+    assert np.isnan(Numbers.of(np.array([number, np.nan])).bound)
 
 
 def test_nothing_is_made_that_nobody_asks_for(monkeypatch):

@@ -10,8 +10,8 @@ from attnviz.analysis.audit import Audit, audit
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.scene import place, verdict
-from attnviz.scene.answers import Answers
+from attnviz.scene import tabscene, verdict
+from attnviz.scene.pass_cache import Answers
 from attnviz.ui.sections import audit as section
 from attnviz.ui.state import store
 
@@ -88,9 +88,9 @@ def pressed(settings, act=None):
     import streamlit as st
 
     from attnviz.analysis import audit as analysis
+    from attnviz.ui import component
     from attnviz.ui.sections import audit
     from attnviz.ui.state import store
-    from attnviz.ui.viewer import component
 
     def under_way(trace):
         for number, each in enumerate(analysis.audit(trace)):
@@ -118,6 +118,9 @@ def test_a_large_pass_is_audited_when_that_is_asked_for_and_its_verdict_is_kept_
     assert did(at, "nothing", True)["audit"] == found(at)
     assert did(at, "mask", "causal")["audit"].keys() == {"asks"}, "it is another pass"
     assert did(at, "mask", "none")["audit"] == found(at)
+    by_hand = did(at, "change", {"cell": "scores[0,0,0]", "value": 3})
+    assert by_hand["audit"].keys() == {"asks"}, "nor is a pass with a number set by hand the one that was audited"
+    assert did(at, "reset", True)["audit"] == found(at)
 
 
 def test_an_audit_ends_where_an_act_has_made_another_pass(monkeypatch):
@@ -132,7 +135,7 @@ def test_an_audit_ends_where_an_act_has_made_another_pass(monkeypatch):
 
 def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
     kept = Answers()
-    for each in (store, place):
+    for each in (store, tabscene):
         monkeypatch.setattr(each, "ANSWERS", kept)
     first = opened(AUDIT, sentence=SENTENCE)
     monkeypatch.setattr(verdict, "audit", None)

@@ -223,7 +223,7 @@ def test_a_probability_of_nothing_is_said_to_be_0():
 def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
     at = opened(PAGE, model="by-hand", changes="scores_1[0,1,0]=3;w_u[1,1]=0")
     assert quiet(at)
-    assert "`scores_1[0,1,0]=3` is a number of one string alone: all are tried without it." in texts(at)
+    assert "`scores_1[0,1,0]=3` belongs to one string alone; all strings are tried without it." in texts(at)
     right = sum(each.is_right for each in tried((Change("w_u", (1, 1), 0.0),)))
     assert 0 < right < 963
     assert any(text.startswith(f"Of 963 strings **{right}** are") for text in texts(at))

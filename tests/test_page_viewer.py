@@ -1,7 +1,7 @@
 """What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import REDIRECTS, address_of, did, opened, scene_of, sent, warnings
+from page import REDIRECTS, ROOT, address_of, did, opened, scene_of, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -196,9 +196,34 @@ def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatc
     assert sent(at)["where"]["step"] == "softmax"  # the nearest: there is no mask
 
 
-def test_what_was_mended_on_the_way_is_said_once():
-    at = opened(REDIRECTS[1], heads="7")
-    assert any("got '7', using 8" in text for text in warnings(at))
+@pytest.mark.parametrize("page", REDIRECTS, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ({"heads": "7"}, ["got '7', using 8"]),
+        (
+            {"changes": "scores[9,9,9]=1;q_2[1]=3;scores[0,0,0]=2"},
+            ["scores[9,9,9]=1 is left out", "q_2[1]=3 is left out"],
+        ),
+    ],
+    ids=str,
+)
+def test_what_was_mended_or_refused_on_the_way_is_said_once(page, address, says):
+    at = opened(page, sentence="a b c", **address)
+    assert len(warnings(at)) == len(says)
+    assert all(any(each in text for text in warnings(at)) for each in says)
+    assert not warnings(at.run())
+
+
+@pytest.mark.parametrize("page", REDIRECTS, ids=lambda path: path.name)
+def test_what_is_refused_on_the_way_and_again_where_it_leads_is_said_once(page):
+    assert len(warnings(opened(page, sentence=" "))) == 1
+
+
+def test_of_another_pass_nothing_is_said_that_was_refused_before(monkeypatch):
+    monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
+    at = opened(ROOT / "pages" / "what_attention_says.py", sentence=" ")
+    at.button(key="open Wide").click().run()
     assert not warnings(at.run())
 
 

@@ -2,12 +2,15 @@
 
 import json
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 from page import ROOT, article, components, opened, pieces_in, scene_of, sends, texts, worded
 
 from attnviz.examples import EXAMPLES
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import Scene
 from attnviz.text.markup import runs
 from attnviz.text.steps import steps_of
 
@@ -33,9 +36,9 @@ def half_a_unit(print_out, text):
 def test_every_printed_number_stands_beside_the_computed_one_with_its_mark(notebook):
     at = unfolded(notebook=notebook)
     recorded = json.loads((ROOT / "attnviz" / "examples" / "data" / f"{notebook}.json").read_text("utf-8"))
-    printed = [(each, text) for each in recorded for text in each["published"].split()]
+    printed = [(each, text) for each in recorded if "of" not in each for text in each["published"].split()]
     table = at.dataframe[0].value
-    assert list(table.columns) == ["print-out", "published", "computed", "agrees"]
+    assert list(table.columns) == ["print-out", "published", "computed", "agrees", "kind"]
     assert table["print-out"].tolist() == [print_out["name"] for print_out, _ in printed]
     assert table["published"].tolist() == [text for _, text in printed]
     computed = [number.computed for number in EXAMPLES[notebook].numbers]
@@ -52,9 +55,10 @@ def test_the_table_is_folded_away_and_its_label_counts_it(notebook):
     assert not folded.proto.expanded
     assert len(folded) == 0
     marks = unfolded(notebook=notebook).dataframe[0].value["agrees"].tolist()
-    loosely = f", {marks.count('≈')} of them not to the last digit, but as closely as rounded inputs allow"
-    agree = f"{len(marks) - marks.count('✗')} of {len(marks)} agree"
-    assert folded.label == f"The notebook and its printed numbers: {agree}{loosely * ('≈' in marks)}"
+    loosely = f", {marks.count('≈')} within rounding" * ("≈" in marks)
+    apart = f", {marks.count('✗')} cannot come from the code shown" * ("✗" in marks)
+    agree = f"{marks.count('✓')} agree to the last digit"
+    assert folded.label == f"The notebook and its {len(marks)} printed numbers: {agree}{loosely}{apart}"
 
 
 def test_a_table_is_left_unfolded_or_folded_as_it_was_by_another_page():
@@ -73,6 +77,9 @@ def test_a_print_out_s_line_gives_a_published_and_a_computed_number(notebook):
     lines = [line for text in texts(at) for line in text.splitlines() if line.startswith("- :")]
     table = at.dataframe[0].value
     for line, print_out in zip(lines, EXAMPLES[notebook].print_outs, strict=True):
+        assert (f"counted with “{print_out.of}”" in line) == bool(print_out.of)
+        if print_out.of:
+            continue
         rows = table[table["print-out"] == print_out.name]
         first = next((row for row in rows.itertuples() if row.agrees == "✗"), next(rows.itertuples()))
         assert f"**{print_out.name}**" in line
@@ -81,11 +88,12 @@ def test_a_print_out_s_line_gives_a_published_and_a_computed_number(notebook):
 
 
 def test_the_page_says_how_many_agree_and_how_closely():
-    marks = [mark for notebook in EXAMPLES for mark in unfolded(notebook=notebook).dataframe[0].value["agrees"]]
+    tables = [unfolded(notebook=notebook).dataframe[0].value for notebook in EXAMPLES]
+    marks, kinds = ([each for table in tables for each in table[name]] for name in ("agrees", "kind"))
     (claim,) = (text for text in texts(opened(PAGE)) if text.startswith("Five notebooks"))
-    assert f"Of the {len(marks):,} numbers" in claim
-    assert f"**{marks.count('✓'):,} come out to the last digit printed**, and {marks.count('≈')} more" in claim
-    assert f"the other {marks.count('✗')} cannot follow" in claim
+    assert f"They print {len(marks):,} numbers. **{marks.count('✓'):,} agree to the last digit**" in claim
+    assert f"{kinds.count('input')} of these are inputs themselves, {kinds.count('label')} are labels" in claim
+    assert f"{marks.count('≈')} agree within rounding; {marks.count('✗')} cannot come from the code shown." in claim
 
 
 def in_words(pieces):
@@ -139,7 +147,7 @@ def test_all_examples_are_with_the_browser_and_what_is_chosen_there_is_the_scene
     sends(at, "notebook", "chosen", {"notebook": "003"})
     assert (scene_of(at).notebook, at.query_params["notebook"]) == ("003", "003")
     assert article(at, "notebook")["choice"][0]["value"] == "003"
-    assert at.expander[0].label.endswith("numbers: 118 of 118 agree")
+    assert at.expander[0].label.endswith("127 printed numbers: 127 agree to the last digit")
 
 
 @pytest.mark.parametrize("event", ["chosen", "opened"])
@@ -171,3 +179,30 @@ def test_a_mistake_opens_the_step_that_shows_its_stage(monkeypatch, notebook):
             assert step.id == "whole-pass"  # which draws what no step computes
         else:
             assert mistake.stage in step.stages
+
+
+@pytest.mark.parametrize("notebook", EXAMPLES)
+def test_an_example_opens_at_what_its_description_speaks_of_and_keeps_nothing_of_what_was_shown_before(
+    monkeypatch, notebook
+):
+    monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
+    example = EXAMPLES[notebook]
+    before = {"sentence": "dog bites man", "d_model": "16", "seed": "7", "cell": "2.3.1.1.1", "picked": "q"}
+    before |= {"step": "scores", "changes": "q[0,0,0]=1", "trail": "q[0,0,0]"}
+    for variant in example.variants:
+        at = opened(PAGE, notebook=notebook, **before)
+        sends(at, "notebook", "opened", f"{notebook} {variant.id}")
+        at.run()
+        shown = fit(scene_of(at)).scene
+        first = Scene(source=f"{notebook} {variant.id}", step=example.step, selection=example.selection)
+        assert shown == fit(replace(first, notebook=notebook)).scene
+        assert at.query_params.keys() <= {"source", "step", "cell", "notebook"}
+        assert scene_of(at).sentence == "dog bites man"
+
+
+def test_both_passes_of_the_mask_open_at_the_softmax_of_the_first_word():
+    example = EXAMPLES["001"]
+    assert "Open both passes at the softmax" in example.description
+    for variant in example.variants:
+        shown = fit(Scene(source=f"001 {variant.id}", step=example.step, selection=example.selection))
+        assert (shown.scene.step, variant.trace.labels["query"][shown.scene.selection.query]) == ("softmax", "I")

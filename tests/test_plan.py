@@ -11,7 +11,7 @@ from passes import TRACES
 from posts import new_tab, post, said
 
 from attnviz import Settings, trace_of
-from attnviz.core.once import PLANS, once_for_a_plan
+from attnviz.core.caching import PLANS, cached_by_plan
 from attnviz.core.origin import Origin
 from attnviz.core.settings import CHOICES
 from attnviz.scene.plan import _parts, plan_of
@@ -77,7 +77,7 @@ def test_the_plan_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
 
 def test_what_is_said_of_a_plan_is_worked_out_once_and_kept_for_a_few():
     asked = []
-    ask = once_for_a_plan(lambda trace: asked.append(trace.plan) or trace.plan)
+    ask = cached_by_plan(lambda trace: asked.append(trace.plan) or trace.plan)
     sizes = range(1, PLANS + 2)
     for size in (1, 1, *sizes):
         for seed in (1, 2):
@@ -90,7 +90,7 @@ def test_what_is_said_of_a_plan_is_worked_out_once_and_kept_for_a_few():
 
 def test_a_trace_without_a_plan_keeps_what_is_said_of_it_alone():
     asked = []
-    ask = once_for_a_plan(lambda trace: asked.append(trace) or len(asked))
+    ask = cached_by_plan(lambda trace: asked.append(trace) or len(asked))
     one, other = (unplanned(trace_of(Settings("a b"))) for _ in range(2))
     assert [ask(one), ask(other), ask(one)] == [1, 2, 1]
 

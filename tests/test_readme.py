@@ -5,6 +5,8 @@ import re
 import pytest
 from page import ROOT
 
+from attnviz.examples import EXAMPLES
+from attnviz.examples.printout import Agreement
 from attnviz.models import MODELS
 
 README = (ROOT / "README.md").read_text("utf-8")
@@ -29,3 +31,12 @@ def test_the_models_are_as_large_and_read_as_much_as_it_says():
     assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in README
     for name in ("who-is-it", "mirror", "recall", "by-hand"):
         assert f"**{MODELS[name].title}**" in README
+
+
+def test_the_printed_numbers_are_counted_as_it_says():
+    every = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+    assert (
+        f"They print {every.n_numbers:,} numbers. {every.n_to_the_digit:,} agree to the last digit: {every.n_inputs} "
+        f"of these are inputs themselves, {every.n_labels} are labels, and the others were computed again. "
+        f"{every.n_within_slack} agree within rounding; {every.n_apart} cannot come from the code shown."
+    ) in README

@@ -8,12 +8,14 @@ from types import SimpleNamespace
 import latex
 import numpy as np
 import pytest
+from claims import CLAIMS, check
 from documents import document_of
 from page import ROOT
-from passes import TRACES
+from passes import MODELS, TRACES
 from rules import said
 from stories import told
 
+from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.numerals import tex
 from attnviz.core.selection import Selection
@@ -24,6 +26,22 @@ BY_HAND = {
     "a hidden key by hand": TRACES["plain"].with_changes(Change("masked", (0, 1, 2), -math.inf)),
     "a row by hand": TRACES["plain"].with_changes(*(Change("mask", (1, key), 0.0) for key in range(6))),
 }
+SEEING_NOTHING = trace_of(Settings("the cat sat", mask="padding", mask_size=3))
+WIDE_APART = {(0, 0, 0): 1.7e308, (0, 0, 1): -1.7e308}
+NEAR = {(0, 1, 0): 1e10, (0, 1, 1): 2.0, (0, 1, 2): 2.0 + 1e-12, (0, 1, 3): 2.0 + 1e-6, (0, 1, 4): -0.5}
+BY_HAND |= {
+    "a hidden share by hand": TRACES["causal"].with_change("attention", (0, 0, 2), 0.5),
+    "a hidden share of a second layer by hand": MODELS["two layers that learnt"].with_change(
+        "attention_2", (0, 0, 4), 1.0
+    ),
+    "a share by hand where nothing is seen": SEEING_NOTHING.with_change("attention", (0, 1, 0), 0.5),
+    "a head by hand where nothing is seen": SEEING_NOTHING.with_change("heads", (0, 1, 0), 2.0),
+    "no share at all by hand": TRACES["plain"].with_change("attention", (0, 1, 0), -1.7e308),
+    "beside a large number": TRACES["plain"].with_changes(*(Change("scores", *each) for each in NEAR.items())),
+    "as far apart as can be": TRACES["plain"].with_changes(*(Change("scaled", *each) for each in WIDE_APART.items())),
+    "logits by hand": MODELS["a model"].with_changes(Change("logits", (4, 0), 1e10), Change("logits", (4, 1), 2.0)),
+    "a probability by hand": MODELS["a model"].with_change("probabilities", (4, 0), 0.125),
+}
 PASSES = TRACES | BY_HAND
 MOST = 20
 
@@ -33,7 +51,8 @@ def some_cells(trace):
     for stage in trace.stages:
         indices = list(np.ndindex(stage.shape))
         by_hand = [index for index in indices if stage.is_overridden(index)]
-        yield from ((stage.name, index) for index in {*indices[:: 1 + len(indices) // MOST], *by_hand[:3]})
+        some = {*indices[:: 1 + len(indices) // MOST], indices[-1], *by_hand[:3]}
+        yield from ((stage.name, index) for index in some)
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +96,12 @@ def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name)
             assert answer.formula == formula(trace, stage, index, expected.formula)
 
 
+@pytest.mark.parametrize("name", PASSES)
+def test_the_number_that_is_picked_is_the_one_in_focus_and_a_link_leads_to_it(answers, name):
+    for stage, index, answer in answers[name]:
+        assert answer.picked == answer.linked == [stage, list(index)]
+
+
 def formula(trace, stage, index, right):
     """The formula of a cell, its places counted from 1."""
     in_head = trace[stage].axes[0] == "head"
@@ -101,3 +126,14 @@ def test_a_story_is_filled_as_a_person_would(answers, name):
     trace = PASSES[name]
     for stage, index, answer in answers[name]:
         assert answer.story == told(trace, stage, index, within(trace)), (stage, index)
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_what_a_story_claims_is_so_of_the_arrays(answers, name):
+    for stage, index, answer in answers[name]:
+        check(PASSES[name], stage, index, answer.story)
+
+
+def test_each_kind_of_claim_is_made(answers):
+    told = "\n".join(answer.story for each in answers.values() for *_, answer in each)
+    assert [claim for claim in CLAIMS if not re.search(claim, told)] == []

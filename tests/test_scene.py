@@ -21,11 +21,11 @@ from attnviz.scene.scene import (
     SOURCES,
     Options,
     Scene,
-    anew,
     of_model,
+    parts_for_source,
     with_options,
 )
-from attnviz.scene.start import start
+from attnviz.scene.start import start, starts
 from attnviz.text.ids import nearest
 from attnviz.text.steps import STEPS
 
@@ -169,10 +169,13 @@ def is_another_spelling(parameter, text, scene):
         ({"model": "mirror", "seed": "x"}, "seed is a whole number"),
         ({"model": "mirror", "heads": "4", "context": "sun"}, "left out: heads, context"),
         ({"model": "mirror", "source": "001 with"}, "got both, using the model mirror"),
-        ({"model": "mirror", "sentence": "1 2 3 4 5 6 7 8 9"}, "at most 8"),
-        ({"model": "who-is-it", "sentence": "the unicorn tired"}, "unicorn"),
+        (
+            {"model": "mirror", "sentence": "unicorn", "checkpoint": "3", "context": "sun"},
+            "left out: checkpoint, context",
+        ),
+        ({"source": "001 with", "sentence": "hello", "heads": "4", "seed": "1"}, "left out: heads, seed, sentence"),
         ({"model": "who-is-it", "sentence": ""}, "no words yet"),
-        ({"checkpoint": "3"}, "names no model"),
+        ({"checkpoint": "3"}, "no model is shown"),
         ({"model": "by-hand", "checkpoint": "3"}, "was not trained"),
     ],
 )
@@ -183,12 +186,17 @@ def test_what_is_mended_is_said(written, says):
     assert len(notices) == 1
 
 
+def test_what_goes_with_a_model_that_is_not_there_is_said():
+    notices = parse({"model": "nope", "checkpoint": "3"}).notices
+    assert [notice.partition(" ")[0] for notice in notices] == ["model", "checkpoint"]
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(seed):
     for text in ("the dog tired the cat", "animal street", "wide road deep river", "the"):
         trace = fit(replace(of_model("who-is-it"), sentence=text, model_seed=seed)).trace
         looked_at, answered = trace["attention"].value[0, -1], trace["probabilities"].value[-1]
-        selection = start(trace)
+        (selection,) = starts(trace)
         assert selection.query == len(looked_at) - 1
         assert looked_at[selection.key] == max(looked_at)
         assert answered[selection.answer] == max(answered)
@@ -197,7 +205,7 @@ def test_where_no_answer_is_known_one_looks_at_what_the_last_word_looks_at_most(
 @pytest.mark.parametrize("model", MODELS)
 def test_of_vectors_one_looks_first_at_the_largest_number(model):
     trace = fit(of_model(model)).trace
-    selection, layer = start(trace), trace.layers[-1].trace
+    selection, layer = starts(trace)[-1], trace.layers[-1].trace
     value, output = (abs(row) for row in (layer["v"].value[0, selection.key], layer["output"].value[selection.query]))
     assert (value[selection.feature], output[selection.dimension]) == (max(value), max(output))
 
@@ -210,8 +218,9 @@ def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
         "trail": ("q[0,0,0]",),
     }
     left = replace(of_model("who-is-it"), model_seed=4, checkpoint=3, **own)
-    assert replace(left, **anew("mirror")) == of_model("mirror")
-    assert replace(left, **anew(OWN)) == replace(Scene(), sentence=left.sentence)
+    assert fit(replace(left, **parts_for_source("001 with"))).scene == fit(Scene(source="001 with")).scene
+    assert replace(left, **parts_for_source("mirror")) == of_model("mirror")
+    assert replace(left, **parts_for_source(OWN)) == replace(Scene(), sentence=left.sentence)
     assert fit(of_model("mirror")).scene == of_model("mirror")
 
 
@@ -279,9 +288,40 @@ def test_a_trail_ends_at_a_number_set_by_hand():
 def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_answer():
     for model, asker, right in (("who-is-it", "tired", "animal"), ("at-it", "it", "animal"), ("mirror", "8", "1")):
         trace = fit(of_model(model)).trace
-        selection = start(trace)
+        selection = start(trace, "question")
         words = trace.labels["query"]
         assert (words[selection.query], words[selection.key]) == (asker, right)
         assert trace.labels["answer"][selection.answer] == right
     unknown = fit(replace(of_model("at-it"), sentence="animal animal")).trace
-    assert start(unknown).query == 1
+    assert start(unknown, "question").query == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence", "looks"),
+    [
+        ("recall", "g 5 d 6 e 1 a 3 e", [("1", "e"), ("e (2)", "1")]),
+        ("recall", "g 5 d 5 e 1 a 3 d", [("5 (2)", "d"), ("d (2)", "5 (2)")]),
+        ("by-hand", "a b c a", [("b", "a"), ("a (2)", "b")]),
+        ("by-hand", "b a b c d a", [("b (2)", "a"), ("a (2)", "b (2)")]),
+    ],
+)
+def test_each_layer_of_a_model_opens_on_what_it_looks_for_at_every_moment_of_its_training(model, sentence, looks):
+    for checkpoint in (0, None) if model == "recall" else (None,):
+        fitted = fit(replace(of_model(model), sentence=sentence, checkpoint=checkpoint))
+        words = fitted.trace.labels["query"]
+        seen = [start(fitted.trace, f"softmax-{n}") for n in (1, 2)]
+        assert [(words[each.query], words[each.key]) for each in seen] == looks
+        assert start(fitted.trace, "answer") == start(fitted.trace, "question") == seen[-1]
+    for n, each in enumerate(seen, start=1):
+        row = fitted.trace[f"attention_{n}"].value[0, each.query]
+        assert row[each.key] == max(row) > 0.5
+
+
+def test_a_link_without_a_cell_is_that_of_the_start_of_its_step():
+    for step in ("question", "softmax-1", "softmax-2"):
+        scene = replace(of_model("recall"), step=step)
+        cell = start(fit(scene).trace, step)
+        assert fit(replace(scene, selection=cell)).scene == scene
+        assert "cell" not in query(parse(query(scene)).scene)
+    other = replace(of_model("recall"), step="softmax-1", selection=cell)
+    assert parse(query(other)).scene == other

@@ -47,6 +47,24 @@ def test_keys_in_a_row_are_one_act_and_what_was_sent_is_not_sent_again(drawn):
     assert sent(page) == [["sentence", "abc"]]
 
 
+def test_a_word_that_is_half_typed_waits_for_its_last_letter(drawn):
+    page = drawn(**of(**MODEL))
+    wait = "wait(200).then(() => [...sent])"  # longer than the pause after which what is typed is sent
+
+    def sent_of(text):
+        return page.evaluate(f"(start(given), type({text!r}), {wait})")
+
+    for text in ("the anim", "The ANIM", "t", "the tir dog"):
+        assert sent_of(text) == []
+    for text in ("the animal", "the dog ", "the animals", "hello the anim", ""):
+        assert sent_of(text) == [["sentence", text]]
+    page.evaluate("start(given), type('the anim')")
+    becomes(page, lambda: sent(page), [["sentence", "the anim"]])
+    assert page.evaluate("(start(given), type('the anim'), document.querySelector('.live .typed').onblur(), sent)") == [
+        ["sentence", "the anim"]
+    ]
+
+
 @pytest.mark.parametrize(
     ("done", "after"),
     [

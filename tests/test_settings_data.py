@@ -12,17 +12,19 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.settings import CHOICES
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
-from attnviz.scene.answer import framed
+from attnviz.scene.answer import reply_head
 from attnviz.scene.fitting import fit
-from attnviz.scene.place import Place
-from attnviz.scene.scene import OWN, SOURCES, Options, Scene, anew
+from attnviz.scene.reading import has_options
+from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
 from attnviz.scene.settings import settings as settings_of
+from attnviz.scene.tabscene import TabScene
 
 KINDS = {
     "own": Scene(),
     "a mask with a size": Scene(options=Options(mask="window")),
     "many heads": Scene(options=Options(d_model=120)),
-    **{model: Scene(**anew(model)) for model in MODELS},
+    **{model: Scene(**parts_for_source(model)) for model in MODELS},
+    "unknown words": Scene(source="who-is-it", sentence="hello"),
     "an example": Scene(source="001 with"),
 }
 
@@ -33,7 +35,7 @@ def no_pass(scene):
 
 def shown(place):
     """The settings that the next answer shows."""
-    return values(framed(place, fit(place.scene, no_pass), "pass", "tab"))
+    return values(reply_head(place, fit(place.scene, no_pass), "pass", "tab"))
 
 
 def listed(scene):
@@ -48,7 +50,10 @@ def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
 
 def test_every_act_of_a_setting_has_a_box():
     asked = {box.get("event") for scene in KINDS.values() for box in listed(scene)} - {None}
-    assert set(NAMES) - asked == {"checkpoint", "change", "drop", "reset", "mute", "swap", "slopes", "need"}
+    assert set(NAMES) - asked == {
+        *("replace", "checkpoint"),  # which a notice and the view ask for
+        *("change", "drop", "reset", "mute", "swap", "slopes", "need"),
+    }
 
 
 @pytest.mark.parametrize(("event", "unsaid"), [("mask", {"none"}), ("initialiser", set())])
@@ -62,9 +67,9 @@ def test_each_help_is_about_its_own_box():
     begins = {
         "source": "A model that has learnt",
         "d_model": "How many numbers",
-        "n_heads": "Heads share d_model",
+        "n_heads": "The heads share the d_model numbers",
         "mask": "causal: ",
-        "seed": "Decides every",
+        "seed": "The seed decides every",
         "another_seed": "Another seed:",
         "model_seed": "Another seed is another model",
         "initialiser": "Where the matrices",
@@ -87,7 +92,7 @@ def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
         if "options" not in box or box["event"] == "word":
             continue
         for option in box["options"]:
-            place = Place("", scene)
+            place = TabScene("", scene)
             act(place, box["event"], option["value"])
             assert shown(place)[box["event"]] == option["value"], option
             assert place.said == "" or box["event"] == "d_model"
@@ -98,14 +103,14 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
     for box in listed(KINDS[model]):
         for option in box["options"] if box.get("event") == "word" else []:
             assert box["value"] is None
-            place = Place("", KINDS[model])
+            place = TabScene("", KINDS[model])
             act(place, "word", option["value"])
             assert shown(place)["sentence"] == f"{KINDS[model].sentence} {option['value']}"
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_a_switch_is_where_it_was_put(value):
-    place = Place("", Scene())
+    place = TabScene("", Scene())
     act(place, "scaled", value)
     assert shown(place)["scaled"] is value
 
@@ -116,21 +121,21 @@ def test_a_switch_is_where_it_was_put(value):
 def test_what_is_typed_into_a_box_stays_in_it(scene, text):
     for box in listed(scene):
         if box["kind"] == "text":
-            place = Place("", scene)
+            place = TabScene("", scene)
             act(place, box["event"], text)
             assert shown(place)[box["event"]] == text
 
 
 @pytest.mark.parametrize("event", ["sentence", "context", "seed"])
 def test_no_box_holds_more_than_its_limit(event):
-    place = Place("", Scene())
+    place = TabScene("", Scene())
     limit = next(box["limit"] for box in listed(Scene()) if box.get("event") == event)
     act(place, event, "1" * (limit + 1))
     assert shown(place)[event] == "1" * limit
 
 
 def test_a_box_that_is_emptied_of_its_seed_shows_the_one_that_is_used():
-    place = Place("", Scene())
+    place = TabScene("", Scene())
     for text, used in (("7", "7"), ("", str(Options().seed))):
         act(place, "seed", text)
         assert shown(place)["seed"] == used == str(place.scene.options.seed)
@@ -156,10 +161,10 @@ def test_what_is_offered_is_what_there_is(scene):
     boxes_ = boxes({"settings": settings_of(scene)})
     offers = {event: [option["value"] for option in box.get("options", ())] for event, box in boxes_.items()}
     assert offers["source"] == [*MODELS, OWN, *SOURCES]
-    if scene.source == OWN:
+    if has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
         assert {name: tuple(offers[name]) for name in CHOICES} == CHOICES
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
-    if scene.source in MODELS:
+    elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]
         assert offers.get("model_seed", [0]) == [*MODELS[scene.source].seeds]

@@ -1,5 +1,7 @@
 """The settings without a server: the room they take, More, the keyboard, and what is seen and heard of them."""
 
+import re
+
 import pytest
 from alone import sent
 from axe import violations
@@ -8,8 +10,14 @@ from tab import expect, resized
 
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.scene.settings import LONGEST_SEED
+from attnviz.viewer.bundle import module
 
 pytestmark = pytest.mark.browser
+
+
+KEYCAPS = {"ArrowRight": "→", "ArrowLeft": "←", "PageDown": "Page Down", "PageUp": "Page Up", "Escape": "Esc", "p": "P"}
+KEYS = re.findall(r'\["([^"]+)", "', module("shortcuts").read_text("utf-8"))
+"""All that the viewer listens to, as the browser calls them; on a keyboard some are called otherwise."""
 
 
 def height(page):
@@ -47,8 +55,35 @@ def test_keys_in_boxes_are_no_shortcuts(drawn):
     for key in ("p", "]", "ArrowLeft", "ArrowRight"):
         sentence(page).press(key)
         page.get_by_role("combobox", name="Mask").press(key)
+    for key in ("PageDown", "PageUp"):
+        sentence(page).press(key)
     more(page).get_by_role("switch").press("ArrowRight")
     assert page.evaluate("heard") == []
+
+
+def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_for_good(drawn):
+    page = drawn(**of(**OWN))
+    switch = more(page).get_by_role("switch", name="Single-key shortcuts: P, [ and ]")
+    expect(switch).to_be_hidden()  # where no viewer is, keys do nothing
+    page = drawn(settings={"line": [], "more": []}, draws="pass")
+    keys = more(page).get_by_role("group", name="Keyboard")
+    assert {"PageDown", "p", "["} < set(KEYS)
+    assert set(keys.locator("kbd").all_inner_texts()) == {KEYCAPS.get(key, key) for key in KEYS}
+    expect(switch).to_be_checked()
+    switch.press("Space")
+    page.evaluate("keys()")
+    for key in ("p", "]", "[", "ArrowRight"):
+        page.locator("#other").press(key)
+    assert page.evaluate("heard") == ["on"]
+    page.reload()
+    page = drawn(**of(**OWN), draws="pass")
+    more(page)
+    expect(switch).not_to_be_checked()
+    switch.press("Space")
+    page.evaluate("keys()")
+    page.locator("#other").press("p")
+    assert page.evaluate("heard") == ["present"]
+    assert sent(page) == [], "it is nobody's business but the browser's"
 
 
 def test_more_stays_open_until_it_is_left(drawn):
@@ -77,6 +112,8 @@ def test_more_stays_open_until_it_is_left(drawn):
     page.evaluate("given.settings.more = [], answer(given)")
     expect(panel).to_be_hidden()
     expect(opener).to_be_hidden()
+    page.evaluate("answer({ ...given, draws: 'pass' })")
+    expect(opener).to_be_visible()
 
 
 def test_how_much_room_is_left_is_said_where_nothing_is_written(drawn):
@@ -98,14 +135,18 @@ def test_how_much_room_is_left_is_said_where_nothing_is_written(drawn):
 
 
 def test_notices_are_lines_that_are_said_once_with_what_is_offered(drawn):
-    offer = {"event": "source", "value": "your own sentence", "label": "Show it with random parameters"}
-    page = drawn(**of(**MODEL), notices=["<b>one</b>", "two"], offer=offer)
+    offers = [
+        {"event": "replace", "value": ["dragon", "dog"], "label": "dragon → dog"},
+        {"event": "source", "value": "who-is-it", "label": "Back to Who is “it”?"},
+    ]
+    page = drawn(**of(**MODEL), notices=["<b>one</b>", "two"], offers=offers)
     alert = page.get_by_role("alert")
     assert alert.locator("p").all_inner_texts() == ["<b>one</b>", "two"]
     page.evaluate("window.line = document.querySelector('.notices p'), answer(given)")
     assert page.evaluate("line.isConnected")
-    alert.get_by_role("button", name="Show it with random parameters").click()
-    assert sent(page) == [["source", "your own sentence"]]
+    for button in alert.get_by_role("button").all():
+        button.click()
+    assert sent(page) == [["replace", ["dragon", "dog"]], ["source", "who-is-it"]]
     page.evaluate("answer({ settings: given.settings })")
     expect(alert).to_be_hidden()
 
@@ -152,10 +193,11 @@ def test_the_line_has_the_room_it_is_given(drawn, address):
 
 @pytest.mark.parametrize("theme", YELLOW)
 def test_settings_are_for_everyone(drawn, theme):
-    page = drawn(**of(**MODEL), notices=["“dragon”: not among the words."], offer={"label": "Show it"})
+    shown = {"notices": ["“dragon”: not among the words."], "offers": [{"label": "dragon → dog"}], "draws": "pass"}
+    page = drawn(**of(**MODEL), **shown)
     more(page)
     assert violations(page, theme) == []
-    page.evaluate("(shown) => answer(shown)", of(**OWN))
+    page.evaluate("(shown) => answer(shown)", of(**OWN) | {"draws": "pass"})
     assert violations(page, theme) == []
 
 

@@ -9,7 +9,8 @@ from passes import MODELS, ROWS, TRACES
 from stories import SAYS, SLOT, story_of, told
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.core.layers import split
+from attnviz.core.layers import split_layer
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.text.steps import ENTRIES
 from attnviz.text.vocabulary import stories_of
@@ -44,6 +45,12 @@ BY_HAND = {
 BY_HAND |= {
     f"{name} by hand": MODELS["two layers that learnt"].with_change(name, (0,), 0.5)
     for name in ("attention_1", "heads_2", "residual_1", "w_u", "logits", "probabilities")
+}
+BY_HAND |= {
+    "unscaled scores by hand": TRACES["unscaled"].with_change("scores", (0,), 0.5),
+    "added mask by hand": TRACES["added mask"].with_change("scores", (0,), 0.5),
+    "sums of scaled": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise),
+    "sums of added": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, mask=np.ones((2, 2))),
 }
 BIASED = attend(
     ROWS,
@@ -82,7 +89,7 @@ def test_a_story_holds_for_every_number_and_is_english(trace):
 def test_slots_are_labels_or_stages_that_the_number_comes_from(trace):
     for stage in trace.stages:
         before = sources(trace, stage.name)
-        if split(stage.name)[0] == "output":
+        if split_layer(stage.name)[0] == "output":
             before |= {trace.layer_of(stage.name).names.get("contributions")}
         for story in stories_of(trace, stage.name):
             for slot, form in re.findall(SLOT, story.text):
@@ -131,7 +138,7 @@ def test_every_story_is_told_of_some_number():
             (0, 0, 0),
             "“a” asks with 3.00 at place 1; the largest part, 3.00, comes from place 1 of its input (3.00 × 1.00).",
         ),
-        ("k", (0, 0, 0), "“a” answers to 3.00 at place 1: its input, as it is."),
+        ("k", (0, 0, 0), "“a” offers 3.00 at place 1: its input, as it is."),
         (
             "scores",
             (0, 0, 1),
@@ -146,25 +153,25 @@ def test_every_story_is_told_of_some_number():
         ("scaled", (0, 0, 0), "The score of “a” with “a” stays 9.00, as scaling is switched off."),
         ("mask", (1, 2), "For “b” and “c” the mask holds 1: 1 is visible, 0 is hidden."),
         ("masked", (0, 1, 1), "“b” sees “b”, so its score stays 2.00."),
-        ("masked", (0, 0, 1), "“b” is hidden from “a”: its score becomes −∞, and its share 0."),
+        ("masked", (0, 0, 1), "“b” is hidden from “a”, so its masked score is −∞."),
         # e^−5 / (e^−5 + 2) = 0.003, and 1 / (e^−5 + 2) = 0.498 twice
         (
             "attention",
             (0, 1, 2),
-            "“b” gives “c” 50 %: its score 2.00 is tied for highest of three. Of its dot product, 2.00, the "
-            "largest part is 2.00, from place 2 (1.00 × 2.00).",
+            "“b” gives “c” 50 %: its score 2.00 is tied for highest of three. Its dot product is "
+            "2.00: place 2 adds 2.00, the other places together 0.00.",
         ),
         (
             "attention",
             (0, 1, 0),
-            "“b” gives “a” under 1 %: its score −3.00 is lowest of three. Of its dot product, −3.00, the "
-            "largest part is −3.00, from place 1 (−1.00 × 3.00).",
+            "“b” gives “a” under 1 %: its score −3.00 is lowest of three. Its dot product is "
+            "−3.00: place 1 adds −3.00, the other places together 0.00.",
         ),
-        ("attention", (0, 0, 0), "“a” gives “a” 100 %, all of its attention: it sees no other key."),
-        ("attention", (0, 0, 1), "“b” is hidden from “a”: its score is −∞, so its share is exactly 0."),
+        ("attention", (0, 0, 0), "“a” gives “a” 100 %, as it sees no other key."),
+        ("attention", (0, 0, 1), "“b” is hidden from “a”: its masked score is −∞, so its share is exactly 0."),
         ("attention", (0, 2, 1), "“c” sees no key in head 1, so it gives nothing to any."),
         ("heads", (0, 1, 1), "At place 2, “b” collects 1.49; the largest part, 1.00, comes from “c” (0.50 × 2.00)."),
-        ("heads", (0, 2, 0), "“c” sees no key in head 1, so nothing is mixed and its row is 0."),
+        ("heads", (0, 2, 0), "“c” sees no key in head 1, so it collects nothing: 0.00 at place 1."),
         ("concat", (1, 1), "At place 2 of its row, “b” has 1.49, copied from head 1."),
         (
             "w_o",
@@ -178,7 +185,7 @@ def test_every_story_is_told_of_some_number():
             "At place 1 of the output of “b”, head 1 adds −1.46; the largest part, −1.46, comes from "
             "place 1 of its row (−0.49 × 3.00).",
         ),
-        ("output", (1, 0), "“b” leaves with −1.46 at place 1; head 1 adds −1.46 to it."),
+        ("output", (1, 0), "“b” leaves with −1.46 at place 1; head 1 adds −1.46 to this number."),
     ],
 )
 def test_what_is_said_of_numbers_made_by_hand(name, index, text):
@@ -202,14 +209,14 @@ def test_what_is_said_of_numbers_made_by_hand(name, index, text):
             "one word",
             "attention",
             (0, 0, 0),
-            "“alone” gives “alone” 100 %, all of its attention: it sees no other key.",
+            "“alone” gives “alone” 100 %, as it sees no other key.",
         ),
         ("one word, hidden", "attention", (0, 0, 0), "“alone” sees no key in head 1, so it gives nothing to any."),
-        ("ties", "attention", (0, 0, 1), "“a” gives “a (2)” 25 %: its score "),
+        ("ties", "attention", (0, 0, 1), "“a” gives “a (2)” 25 %: its scaled score "),
         ("projected", "v", (0, 0, 0), "“1” passes on 1.00 at place 1, as it is given."),
         ("negative", "attention", (0, 0, 1), "“1” gives “2” 0 %: its score 0.00 over 3.10, the sum of its row."),
         ("added mask", "mask", (0, 1), "To the score of “1” with “2” the mask adds −∞; −∞ hides a key."),
-        ("added mask", "masked", (0, 0, 0), "“1” sees “1”: with what the mask adds, 0.50, its score is "),
+        ("added mask", "masked", (0, 0, 0), "“1” sees “1”: with what the mask adds, 0.50, its masked score is "),
     ],
 )
 def test_how_stories_begin(trace, name, index, begins):
@@ -225,7 +232,7 @@ def test_scaling_leads_from_the_score_to_the_scaled_score(trace, how):
     before, after = (short(trace[name].value[0, 0, 1]) for name in ("scores", "scaled"))
     assert before != after
     assert said(trace, "scaled", (0, 0, 1)) == (
-        f"{how}, the score of “{query}” with “{key}” goes from {before} to {after}."
+        f"{how}, the score of “{query}” with “{key}”, {before}, becomes a scaled score of {after}."
     )
 
 
@@ -237,7 +244,7 @@ def test_what_is_set_by_hand_is_said_to_be_and_has_no_terms():
     )
     assert said(trace, "scores", (1, 2, 0)) == ("This number is set to 2.00 by hand; what follows is recomputed.")
     ranked = said(trace, "attention", (1, 2, 0))
-    assert re.fullmatch(r"“sat” gives “the” \d+ %: its score 1\.00 is highest of three\.", ranked)
+    assert re.fullmatch(r"“sat” gives “the” \d+ %: its scaled score 1\.00 is highest of three\.", ranked)
 
 
 def test_the_parts_of_an_output_are_not_said_once_they_do_not_add_up():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attnviz.core.tokens import cleaned, labels, swapped, tokenize
+from attnviz.core.tokens import cleaned, labels, leading, replaced, swapped, tokenize
 
 # characters that cling, bridge, part or vanish: where a tokeniser goes wrong
 TRICKY = (
@@ -110,6 +110,11 @@ def test_after_a_swap_two_tokens_are_in_each_other_s_place_and_all_others_in_the
         one, other = (data.draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
         tokens[one], tokens[other] = tokens[other], tokens[one]
         assert list(tokenize(swapped(text, one, other))) == tokens
+
+
+def test_what_stands_between_tokens_stays_beside_a_word_that_is_replaced_and_in_a_text_that_is_cut():
+    assert replaced("the  dragon, the DRAGON!", "dragon", "cat") == "the  cat, the cat!"
+    assert leading("the  cat, the dog", 3) == "the  cat,"
 
 
 def test_tokens_that_were_typed_without_a_space_are_swapped_as_they_are_read():

@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from attnviz.core.streams import stream
 from attnviz.models import MODELS, recorded, recording
 from attnviz.models.adam import Adam
 from attnviz.models.recipes import RECIPES
 from attnviz.models.recording import measures, written
 from attnviz.models.task import Batch
-from attnviz.models.training import accuracy, loss, passed, slopes, stages_for, train
+from attnviz.models.training import BATCH, accuracy, loss, passed, slopes, stages_for, train
 
 SEEDS = [(id, seed) for id, recipe in RECIPES.items() for seed in range(recipe.seeds)]
 
@@ -58,6 +59,17 @@ def test_every_checkpoint_does_on_held_out_texts_what_is_recorded(id, seed):
         assert [found["loss"], found["accuracy"]] == pytest.approx(curve[step], abs=2e-4)
         recorded = choice.training_data(seed, place)["patterns"]
         assert found["patterns"] == pytest.approx({each["label"]: each["value"] for each in recorded}, abs=2e-4)
+
+
+@pytest.mark.parametrize(("id", "seed"), SEEDS)
+def test_how_many_held_out_texts_came_up_in_training_is_recorded(id, seed):
+    task, data = RECIPES[id].task, MODELS[id].training_data(seed, None)
+    random = stream(f"{id}, batches", seed)
+    task.batch(random, 1)  # of which the graph is made
+    drawn = {text.tobytes() for _ in range(RECIPES[id].steps) for text in task.batch(random, BATCH).tokens}
+    held_out = task.held_out().tokens
+    assert (data["heldOut"], data["met"]) == (len(held_out), sum(text.tobytes() in drawn for text in held_out))
+    assert data["met"] == (2 if (id, seed) == ("recall", 2) else 0)
 
 
 @pytest.mark.parametrize(("id", "seed"), SEEDS)

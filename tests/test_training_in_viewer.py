@@ -5,9 +5,11 @@ import re
 
 import pytest
 from alone import number, sent, written
+from numerals import short
 from tab import becomes, expect, frames, parameters, resized
 
 from attnviz.scene.address import parse
+from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +30,15 @@ def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do
     steps, loss_and_accuracy = training["checkpoints"], {step: rest for step, *rest in training["curve"]}
     slider = page.get_by_role("slider", name="Training steps")
     slider.focus()
-    for key, place in (("ArrowLeft", len(steps) - 2), ("Home", 0), ("ArrowRight", 1)):
+    moves = (
+        ("ArrowLeft", len(steps) - 2),
+        ("Home", 0),
+        ("ArrowRight", 1),
+        ("ArrowUp", 2),
+        ("ArrowDown", 1),
+        ("End", len(steps) - 1),
+    )
+    for key, place in moves:
         slider.press(key)
         assert sent(page)[-1] == ["checkpoint", place]
         answered(page, place)
@@ -37,6 +47,28 @@ def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do
         assert slider.get_attribute("aria-valuetext") == after
         assert figures(page).startswith(f"{after}: loss {loss:.2f} held-out accuracy ")
         assert float(re.findall(r"(\d+)\xa0%", figures(page))[0]) == pytest.approx(100 * accuracy, abs=1)
+        (present,) = {x for x, _ in drawn_as(page, "present")[0]}
+        assert present == [tick[0][0] for tick in drawn_as(page, "tick")][place]
+
+
+def drawn_as(page, name):
+    """The points of the lines of a name in the curves, each with its height from the bottom."""
+    paths = page.locator(f".curve .{name}").evaluate_all("(all) => all.map((each) => each.getAttribute('d'))")
+    numbers = [[float(number) for number in re.findall(r"[\d.]+", path)] for path in paths]
+    return [[(x, 100 - y) for x, y in zip(each[::2], each[1::2], strict=True)] for each in numbers]
+
+
+def test_curves_are_the_figures_of_the_checkpoints_more_is_higher_and_later_is_to_the_right(opened):
+    page = opened(model="who-is-it")
+    steps, losses, accuracies = zip(*json.loads(written(model="who-is-it"))["model"]["training"]["curve"], strict=True)
+    for name, figures, most in (("loss", losses, max(losses)), ("accuracy", accuracies, 1)):
+        (points,) = drawn_as(page, name)
+        assert [height for _, height in points] == pytest.approx([100 * each / most for each in figures], abs=0.01)
+        assert [x for x, _ in points] == sorted({x for x, _ in points})
+        assert len(points) == len(steps)
+    said = page.locator(".curve").get_attribute("aria-label")
+    assert said.startswith(f"The loss goes from {short(losses[0])} to {short(losses[-1])} and held-out accuracy from ")
+    assert said.endswith(f"{percent(accuracies[0])} to {percent(accuracies[-1])} in {steps[-1]} steps of training")
 
 
 PAUSED = """(given) => {
@@ -153,18 +185,20 @@ def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step
 
 
 def test_the_strip_says_that_patterns_are_means_over_what_was_held_out(opened):
-    page = opened(model="who-is-it")
-    assert page.locator(".training .patterns").inner_text().startswith("on average over held-out texts")
+    said = opened(model="who-is-it").locator(".training .patterns").inner_text()
+    assert re.match(r"on average over 360 held-out texts\s", said)
+    said = opened(model="recall", seed="2").locator(".training .patterns").inner_text()
+    assert said.startswith("on average over 512 held-out texts, 2 of which came up in training by chance")
 
 
 @pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])
 def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model, sentence, answers):
     page = opened(model=model, sentence=sentence)
     marks = page.locator(".thread .answer").get_by_role(
-        "img", name="Nobody knows the right answer: this is no text of its task"
+        "img", name="No answer is right: the model was not made for this text"
     )
     assert marks.all_inner_texts() == ["?"] * answers
-    assert page.locator(".thread .answer").first.get_attribute("title").startswith("Nobody knows the right answer: ")
+    assert page.locator(".thread .answer").first.get_attribute("title").startswith("No answer is right: ")
 
 
 @pytest.mark.parametrize(

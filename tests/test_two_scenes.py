@@ -9,12 +9,12 @@ from attnviz.scene.answer import PARTS
 
 def page(part):
     from attnviz.core.changes import parse_change
-    from attnviz.scene.place import Place
     from attnviz.scene.scene import Scene
+    from attnviz.scene.tabscene import TabScene
+    from attnviz.ui import component
     from attnviz.ui.state import store, tabs
-    from attnviz.ui.viewer import component
 
-    other = Place("other ", Scene(sentence="der Hund bellt", changes=(parse_change("heads[1]=0"),)))
+    other = TabScene("other ", Scene(sentence="der Hund bellt", changes=(parse_change("heads[1]=0"),)))
     other = tabs.mine().places.setdefault("other ", other)
     for shown in (store.read(), store.Shown(**vars(other.fitted()), place=other)):
         if part == "pass":

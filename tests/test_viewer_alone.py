@@ -3,12 +3,23 @@
 import json
 import math
 import re
+from itertools import groupby
+from pathlib import Path
 
 import pytest
 from alone import moment, number, sent, written
+from numerals import short
+from page import SENTENCE
+from streamlit import file_util
 from tab import becomes, cell, expect, frames, grid, parameters, resized
 
+from attnviz.scene.address import parse
+from attnviz.text.steps import full_title
+
 pytestmark = pytest.mark.browser
+
+LETTERS = next((Path(file_util.get_static_dir()) / "static" / "media").glob("SourceCodeVF-Upright*"))
+"""A font whose digits are wider than those of most."""
 
 
 def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_steps(opened):
@@ -20,6 +31,8 @@ def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_st
     page.locator(".terms button").first.click()
     assert number(page).startswith("q[head 1, on, ")
     assert parameters(page)["trail"].startswith("scores[0,3,4]<q[0,3,")
+    assert re.fullmatch(r"scores\[[^]]+\] ← q\[[^]]+\]", page.locator(".trail").text_content()), "q made the score"
+    assert page.locator(".trail [aria-current]").text_content().startswith("q[")
     page.go_back()
     becomes(page, lambda: parameters(page), {"seed": "3", "step": "tokens"})
     page.go_forward()
@@ -52,9 +65,10 @@ def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
     assert parameters(page)["step"] == "scaling"
     page.locator("#other").click()
     page.keyboard.type("p]")
-    page.keyboard.press("ArrowRight")
+    for key in ("ArrowRight", "PageUp"):
+        page.keyboard.press(key)
     assert (parameters(page)["step"], "present" in parameters(page)) == ("scaling", False)
-    page.keyboard.press("PageUp")
+    page.get_by_role("button", name="Copy link").press("PageUp")
     assert parameters(page)["step"] == "scores"
 
 
@@ -186,13 +200,27 @@ def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
         "const { values } = given.stages.attention;"
         "show({ slopes: { of: 'output[1,0]', text: 'It moves.', values: { attention: values } } })"
     )
+    assert "No matrix drawn here moves this number. Open “Weighted sum” to see" in page.locator(".panel").inner_text()
     page.get_by_role("button", name="Softmax", exact=True).click()
     assert "It moves." in page.locator(".panel").inner_text()
-    assert "orange moves it up, blue down" in page.locator(".panel").inner_text()
+    assert "raise an orange cell and it rises" in page.locator(".panel").inner_text()
     cell(page, "Attention: slope of output", 3, 4).hover()
     said = re.compile(r"^slope of output\[cat, 1\] by attention\[head 1, on, the \(2\)\] = ")
     expect(page.locator(".status")).to_have_text(said)
     assert len(sent(page)) == 1, "it was answered"
+
+
+def test_what_attnviz_is_is_said_on_a_first_visit_alone(opened):
+    opened("").evaluate("localStorage.clear()")
+    page = opened("")
+    welcome = page.get_by_text("attnviz shows attention number by number")
+    expect(welcome).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(page.get_by_role("heading", name="Words become vectors")).to_be_visible()
+    expect(welcome).to_have_count(0)
+    page = opened("")
+    expect(page.get_by_role("heading", name="what does")).to_be_visible()
+    expect(welcome).to_have_count(0)
 
 
 def test_changes_are_listed_undone_and_shown_by_how_much(opened):
@@ -222,6 +250,33 @@ def test_numbers_in_the_sentence_lead_to_their_cells(opened):
     assert number(page).startswith("masked[head 1, cat, sat] = ")
     page.keyboard.press("]")
     assert number(page).startswith("masked[head 2, cat, sat] = ")
+
+
+BROKEN = """story => [...story.querySelectorAll("button")].flatMap((number) => {
+    const beside = (walk) => {
+        const walker = document.createTreeWalker(story, NodeFilter.SHOW_TEXT);
+        walker.currentNode = walk === "nextNode" ? number.lastChild : number.firstChild;
+        const text = walker[walk]();
+        if (!text) return null;
+        const range = document.createRange(), at = walk === "nextNode" ? 0 : text.length - 1;
+        range.setStart(text, at);
+        range.setEnd(text, at + 1);
+        return /\\s/.test(range.toString()) ? null : range.getBoundingClientRect();
+    };
+    const { top, bottom } = number.getBoundingClientRect();
+    return ["previousNode", "nextNode"].map(beside).filter((box) => box && (box.bottom < top || box.top > bottom));
+}).length"""
+
+
+def test_no_line_breaks_between_a_number_and_its_bracket_or_full_stop(opened):
+    page = opened("?step=scores")
+    story, lines = page.locator(".story"), set()
+    assert "(" in story.inner_text()
+    for width in range(150, 400, 5):
+        story.evaluate("(story, width) => { story.style.width = `${width}px`; }", width)
+        lines.add(story.bounding_box()["height"])
+        assert story.evaluate(BROKEN) == 0, width
+    assert len(lines) > 3
 
 
 def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
@@ -257,7 +312,7 @@ def test_a_number_that_was_typed_is_set_as_one_goes_on_and_no_other_with_it(open
     page = opened("?step=scores&ask=what+if")
     box = page.get_by_role("textbox", name="Set by hand")
     box.fill("7")
-    box.press("PageDown")
+    page.get_by_role("button", name="Next").evaluate("(button) => button.click()")  # the keyboard stays in the box
     becomes(page, lambda: parameters(page)["step"], "scaling")
     assert sent(page) == [["change", {"cell": "scores[0,1,2]", "value": 7}]]
     box.press("Tab")
@@ -298,20 +353,26 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
 
 
 @pytest.mark.parametrize("settings", [{"model": "mirror"}, {"model": "recall"}])
-def test_printing_gives_a_page_a_step_with_nothing_cut_off(opened, settings):
+def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened, settings):
     page = opened("?step=scores", theme="dark", **settings)
     page.evaluate(
         """addEventListener("beforeprint", () => {
             const pages = [...document.querySelectorAll(".printed")];
             const isCut = (each) => each.scrollHeight > each.clientHeight || each.scrollWidth > each.clientWidth;
             window.texts = pages.map((each) => each.innerText);
+            window.said = pages.map((each) => each.querySelector("div.said > strong")?.innerText).filter(Boolean);
+            window.headings = pages.map((each) => each.querySelector("h2").innerText);
             window.cut = pages.filter(isCut).map((each) => each.innerText);
         })"""
     )
     printed = page.pdf(landscape=True, prefer_css_page_size=True)
     steps = json.loads(written(**settings))["steps"]
-    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(steps)
+    headings = page.evaluate("headings")
+    assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(headings)
+    assert len(list(groupby(headings))) == len(steps)
     assert page.evaluate("cut") == []
+    subjects = [step["subject"] for step in steps]
+    assert [said.split("[")[0] for said in page.evaluate("said")] == subjects, "each page is of its own step"
     assert not any("{" in text for text in page.evaluate("texts")), "every slot is filled"
     assert page.locator(".printed").count() == 0
 
@@ -429,6 +490,11 @@ def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_sha
     ]
 
 
+def test_a_share_that_is_set_by_hand_at_a_hidden_key_is_said_below_its_word(opened):
+    page = opened("?step=softmax&cell=1.4.1.1.1", mask="causal", changes="attention[0,3,5]=0.5")
+    assert page.locator(".thread .said").all_inner_texts()[4:] == ["hidden", "50\u00a0%"]
+
+
 def test_an_arc_is_as_thick_as_its_share_and_leads_to_its_key(opened):
     page = opened("?step=softmax&cell=1.4.1.1.1", mask="causal")
     shares = {key: read(cell(page, "Attention", 3, key).inner_text()) for key in range(4)}
@@ -501,6 +567,14 @@ def test_each_head_has_a_picture_of_its_own_and_is_chosen_by_it(opened):
     assert number(page).startswith("attention[head 2, cat, sat]")
 
 
+BARS = """() => [...document.querySelectorAll(".bar-row")].map((row) => {
+  const zero = row.querySelector(".zero").getBoundingClientRect().bottom;
+  const bars = [...row.querySelectorAll(".bar:not([hidden])")].map((bar) => bar.getBoundingClientRect());
+  return bars.map(({ top, bottom }) => [zero - top, zero - bottom].sort((a, b) => Math.abs(a) - Math.abs(b)));
+})"""
+"""Of each row of bars how far over zero each begins and ends."""
+
+
 def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their_cells(opened):
     page = opened("?step=softmax", mask="causal")
     masked, exponentials, shares = (
@@ -514,6 +588,11 @@ def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their
     ]
     assert [read(text) for text in exponentials[2:]] == [0] * 4
     assert shares == [cell(page, "Attention", 1, key).inner_text() for key in range(6)]
+    for texts, ends in zip((masked, exponentials, shares), page.evaluate(BARS), strict=True):
+        first, second = (read(text) for text in texts[:2])
+        assert [begin for begin, _ in ends] == pytest.approx([0] * len(ends), abs=1), "at zero"
+        assert ends[0][1] * second == pytest.approx(ends[1][1] * first, rel=0.1)
+        assert ends[0][1] * first > 0
     page.locator(".bars .bar-row").last.locator("button").first.click()
     assert number(page).startswith("attention[head 1, cat, the]")
 
@@ -569,3 +648,63 @@ PAINTED = """() => [...document.querySelectorAll(".map .thumb canvas")].map((eac
 
 def test_each_picture_of_the_map_is_painted(opened):
     assert set(opened("?step=softmax").evaluate(PAINTED)) == {True}
+
+
+def test_letters_that_come_late_leave_the_picture_that_letters_in_time_make(opened):
+    page, asked = opened("?step=scores"), []
+    page.route("**/late.woff2", lambda route: asked.append(route))
+    page.add_style_tag(content="@font-face { font-family: Late; src: url(late.woff2) } .viewer { --st-font: Late }")
+
+    def width():
+        return page.locator(".cells").first.evaluate("(each) => each.offsetWidth")
+
+    page.keyboard.press("ArrowRight")
+    without = width()
+    becomes(page, lambda: len(asked), 1)
+    asked[0].fulfill(path=LETTERS)
+    becomes(page, lambda: width() > without, True)
+    late = width()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    assert width() == late
+
+
+def test_in_a_large_pass_lists_are_named_by_the_words_whose_row_or_column_they_are(opened):
+    words = [f"w{n}" for n in range(1, 41)]
+    address = {"sentence": " ".join(words), "seed": "3"}
+    scores = parse(address).trace["scores"].value[0]
+    page = opened("?step=scores&cell=1.3.5.1.1", **address)
+    lists = page.locator(".readout section").evaluate_all(
+        "(all) => all.map((each) => [each.querySelector('h3 .name').textContent,"
+        " [...each.querySelectorAll('li')].map((item) => [...item.children].map((part) => part.textContent))])"
+    )
+    of_query, of_key = (
+        list(map(list, zip(words, map(short, line), strict=True))) for line in (scores[2], scores[:, 4])
+    )
+    assert lists[:2] == [["w3", of_query], ["w5", of_key]]
+
+
+def test_in_the_whole_pass_the_selected_word_is_marked_and_each_matrix_says_its_shape(opened):
+    page = opened("?step=whole-pass&cell=1.2.3.1.4")
+    assert page.locator(".whole .words-of .selected").all_inner_texts() == ["cat"]
+    stages = parse({"sentence": SENTENCE}).trace.stages
+    said = page.locator(".whole canvas").evaluate_all("(all) => all.map((each) => each.ariaLabel)")
+    shapes = {" × ".join(map(str, stage.shape)) for stage in stages}
+    titles = {f"{full_title(stage.name)}: {' × '.join(map(str, stage.shape))} numbers" for stage in stages}
+    assert len(shapes) > 3
+    assert len(said) >= 10
+    assert {*said} <= titles
+
+
+@pytest.mark.parametrize(("agrees", "sign"), [(True, "✓"), (False, "⚠")])
+def test_the_verdict_of_an_audit_has_a_tick_where_every_number_agrees_and_a_warning_where_one_does_not(
+    opened, agrees, sign
+):
+    page = opened()
+    said = {"agrees": agrees, "sentence": "What was found.", "stages": []}
+    mounted = page.evaluate(
+        "(audit) => { const box = document.createElement('div'); mountAudit(box, {}).show(audit);"
+        " const verdict = box.querySelector('.verdict'); return [verdict.className, verdict.textContent]; }",
+        said,
+    )
+    assert mounted == ["verdict good" if agrees else "verdict bad", f"{sign} What was found."]

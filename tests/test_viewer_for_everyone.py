@@ -1,8 +1,10 @@
 """The viewer by keyboard, by ear and where colours are forced; alone, without Streamlit."""
 
+import re
+
 import pytest
 from page import SENTENCE
-from tab import becomes, cell, expect, grid, step_is
+from tab import PLAYED_AND_PAUSED, becomes, cell, expect, grid, resized, step_is
 
 from attnviz import Settings, trace_of
 
@@ -18,6 +20,20 @@ HEAR = """() => {
   const status = document.querySelector(".heard[role=status]");
   new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true });
 }"""
+
+NAMELESS = re.compile("^$")
+UNREACHED = """(root) => [...root.querySelectorAll("*")]
+  .filter((each) => each.checkVisibility({ visibilityProperty: true }) && ["Width", "Height"].some((side) => {
+    const overflow = getComputedStyle(each)[side === "Width" ? "overflowX" : "overflowY"];
+    return each[`client${side}`] && overflow === "auto" && each[`scroll${side}`] > each[`client${side}`];
+  }))
+  .filter((each) => !(each.tabIndex === 0 && each.getAttribute("aria-label")) && !each.querySelector(
+    ":is(button, input, select, a, td, .here):not([tabindex='-1'], :disabled)"))
+  .map(({ className, localName }) => `${localName}.${className}`)"""
+STOPS = (
+    "(root) => [...root.querySelectorAll('.reply .formula, .readout ol, pre')].filter((each) => each.tabIndex === 0)"
+)
+STOPS = f"(root) => ({STOPS})(root).map(({{ ariaLabel }}) => ariaLabel)"
 
 
 def held(page):
@@ -38,6 +54,74 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
         assert page.evaluate(f"() => {HELD}.id === 'other'") or (names[-1] and page.evaluate(SEEN)), held(page)
     assert names.index("Next ›") == 2
     assert page.locator(".terms button").count() == 2 * 64, "each of which the arrows reach"
+
+
+def test_what_is_to_come_is_neither_reached_nor_read(opened):
+    page = opened("?step=weighted-sum&present=1&reveal=0", model="who-is-it")
+    told = re.compile(r"heads\[.* = ")
+    for moment, there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 2), ("row", 8)):
+        expect(page.locator(".viewer")).to_have_attribute("data-moment", moment)
+        assert page.get_by_role("button", name=NAMELESS).count() == 0, moment
+        assert page.locator(".readout .v li [data-cell^='heads[']").count() == there + (there > 0)
+        names = []
+        page.locator("#other").focus()
+        while not names or not page.evaluate(f"() => {HELD}.id === 'other'"):
+            page.keyboard.press("Tab")
+            names.append(page.evaluate(f"() => {HELD} === document.body || ({NAMED})()"))
+            assert len(names) < 60, names
+        assert any(told.search(str(name)) for name in names) == (there > 0), names
+        page.keyboard.press("PageDown")
+
+
+def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(opened):
+    page = opened("?step=softmax")
+    page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
+    status, bars = page.locator(".status"), page.locator(".bars").get_by_role("group", name="Attention")
+    cell(page, "Attention", 0, 3).hover()
+    expect(status).to_have_text("attention[head 1, the, on]")
+    assert bars.get_by_role("button").count() == 0
+    on = page.get_by_role("button", name="One moment on")
+    while page.locator(".viewer").get_attribute("data-moment") != "sum":
+        on.click()
+    first = grid(page, "Attention").last.locator("td[tabindex='0']")
+    first.focus()
+    said = page.evaluate(NAMED)
+    assert said.startswith("attention[head 1, ")
+    for key in ("ArrowRight", "ArrowDown", "End", "ArrowUp", "Home"):
+        page.keyboard.press(key)
+        assert page.evaluate(NAMED) == said, key
+    assert bars.get_by_role("button").count() == 1
+    page.get_by_role("button", name="One moment back").evaluate("(button) => button.click()")
+    assert page.evaluate(f"() => {HELD}.getAttribute('aria-label') + {HELD}.textContent") == ""
+
+
+@pytest.mark.parametrize(
+    ("address", "shown", "size", "stops"),
+    [
+        ("?step=residual-1", {"model": "recall"}, (1366, 560), 2),
+        ("?step=answer&present=1", {"model": "who-is-it"}, (1280, 720), 1),
+        ("?step=softmax", {}, (683, 384), 1),
+    ],
+)
+def test_what_scrolls_can_be_reached_by_its_name_while_it_does(opened, address, shown, size, stops):
+    page = opened(address, **shown)
+    viewer = page.locator(".viewer")
+    viewer.evaluate("(root) => { root.style.height = '100vh'; root.querySelector('.numpy').open = true; }")
+    resized(page, *size)
+    becomes(page, lambda: viewer.evaluate(UNREACHED), [])
+    becomes(page, lambda: len(viewer.evaluate(STOPS)) >= stops, True)
+    assert all(viewer.evaluate(STOPS))
+    resized(page, 2560, 1600)
+    becomes(page, lambda: viewer.evaluate(STOPS), [])
+
+
+def test_answers_below_words_are_high_enough_to_press(opened):
+    page = opened(model="mirror")
+    for width in (1366, 390):
+        resized(page, width, 768)
+        heights = page.locator(".answer").evaluate_all("(all) => all.map((each) => each.offsetHeight)")
+        assert len(heights) == 8
+        assert min(heights) >= 24
 
 
 def test_arrows_lead_from_step_to_step_on_the_map_and_enter_opens_one(opened):

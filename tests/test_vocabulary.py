@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from passes import TRACES
 
-from attnviz.core.layers import split
+from attnviz.core.layers import split_layer
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
 from attnviz.text.vocabulary import AXES, entry, symbol
@@ -28,13 +28,13 @@ STAGES = {
     "b_k": ("b^K_i", "Key bias", "added to every key"),
     "b_v": ("b^V_i", "Value bias", "added to every value"),
     "b_o": ("b^O", "Output bias", "added to every output"),
-    "q": ("Q_i", "Queries", "asks"),
-    "k": ("K_i", "Keys", "answers to"),
+    "q": ("Q_i", "Queries", "looks for"),
+    "k": ("K_i", "Keys", "offers"),
     "v": ("V_i", "Values", "passes on"),
     "scores": ("S_i", "Scores", "query's dot product with each key"),
     "scaled": ("Z_i", "Scaled scores", "over the square root of d_k"),
     "mask": ("M", "Mask", "which keys a query sees"),
-    "masked": ("Z^M_i", "Masked scores", "-inf where a key is hidden"),
+    "masked": ("Z^M_i", "Masked scores", "−∞ where a key is hidden"),
     "attention": ("A_i", "Attention", "share"),
     "heads": ("H_i", "Head outputs", "mixture of values"),
     "concat": ("H", "Concatenation", "side by side"),
@@ -49,7 +49,7 @@ EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
 
 
 def test_every_stage_of_every_pass_has_an_entry_and_no_entry_is_for_nothing():
-    there = {split(stage.name)[0] for trace in TRACES.values() for stage in trace.stages}
+    there = {split_layer(stage.name)[0] for trace in TRACES.values() for stage in trace.stages}
     assert there | {"b_q", "b_k", "b_v"} == set(ENTRIES)
     assert set(STAGES) == set(ENTRIES)
 
@@ -74,7 +74,7 @@ def test_a_stage_is_called_what_it_is(name):
     ],
 )
 def test_the_layer_stands_above_a_symbol(name, written):
-    own, layer = split(name)
+    own, layer = split_layer(name)
     assert entry(name).symbol == written
     assert entry(name).step == f"{entry(own).step}-{layer}"
     assert (entry(name).title, full_title(name)) == (entry(own).title, f"{entry(own).title} of layer {layer}")
@@ -97,7 +97,7 @@ def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace
 def test_kinds(trace):
     for stage in trace.stages:
         kind = entry(stage.name).kind
-        assert (kind == "parameter") == (split(stage.name)[0] in (*PARAMETER_AXES, "w_u"))
+        assert (kind == "parameter") == (split_layer(stage.name)[0] in (*PARAMETER_AXES, "w_u"))
         if stage.inputs:
             assert kind == "computed"
 
@@ -106,7 +106,7 @@ def test_kinds(trace):
 def test_roles_follow_the_values_through_the_pass(trace):
     """What is projected to Q wears Q's colour, and so on; mixtures of V wear V's, and what W^O makes the output's."""
     for stage in trace.stages:
-        (name, _), inputs = split(stage.name), {split(each)[0] for each in stage.inputs}
+        (name, _), inputs = split_layer(stage.name), {split_layer(each)[0] for each in stage.inputs}
         role = entry(stage.name).role
         if name in "qkv":
             assert role == name
@@ -130,7 +130,7 @@ def test_scales_suit_the_numbers(trace):
             assert np.allclose(sums, (sums > 0.5))
         if stage.value.dtype == bool:
             assert scale == "flag"
-        assert (scale == "share") == (split(stage.name)[0] in ("attention", "probabilities"))
+        assert (scale == "share") == (split_layer(stage.name)[0] in ("attention", "probabilities"))
 
 
 @EVERYWHERE

@@ -288,44 +288,43 @@ def test_the_caption_names_the_row_that_moved_furthest():
     trace = trace.labelled(query=("a", "b", "c"), key=("a", "b", "c"))
     share = trace["attention"].value[0, 1, 2]
     after = trace.with_change("attention", (0, 1, 2), share + 0.1)
-    assert (
-        caption(trace, after, "concat")
-        == "The concatenation moved most for “b”, by up to 0.30; 2 of 3 rows did not move."
-    )
-    assert (
-        caption(trace, after, "heads")
-        == "The head outputs moved most for “b” in head 1, by up to 0.30; 2 of 3 rows did not move."
-    )
-    assert caption(trace, after, "scaled") == "The scaled scores did not move."
+    assert caption(trace, after, "concat") == "Concatenation: only the row of “b” changed, by 0.30 at most."
+    assert caption(trace, after, "heads") == "Head outputs: only the row of “b” in head 1 changed, by 0.30 at most."
+    assert caption(trace, after, "scaled") == "Scaled scores: nothing changed."
     a_little = trace.with_change("attention", (0, 1, 2), share + 1e-5)
-    assert caption(trace, a_little, "concat").startswith("The concatenation moved most for “b”, by up to 3.00e−5;")
+    assert caption(trace, a_little, "concat") == "Concatenation: only the row of “b” changed, by 3.00e−5 at most."
 
 
 def test_captions_say_what_is_hidden_what_is_a_parameter_and_when_everything_moved(trace):
     hidden = trace.with_change("masked", (0, 1, 1), -math.inf)
-    assert caption(trace, hidden, "masked") == "masked[head 1, cat, cat] is hidden now; 11 of 12 rows did not move."
+    assert (
+        caption(trace, hidden, "masked")
+        == "Masked scores: “cat” can no longer see “cat” in head 1; no other row changed."
+    )
     shown = trace.with_change("masked", (0, 1, 3), 0.0)
-    assert caption(trace, shown, "masked").startswith("masked[head 1, cat, on] is visible now;")
+    assert caption(trace, shown, "masked") == "Masked scores: “cat” can see “on” in head 1; no other row changed."
     shown = trace.with_change("mask", (1, 3), 1)
-    assert caption(trace, shown, "mask") == "mask[cat, on] is visible now; 5 of 6 rows did not move."
+    assert caption(trace, shown, "mask") == "Mask: “cat” can see “on”; no other row changed."
+    assert (
+        caption(trace, shown, "masked") == "Masked scores: “cat” can see “on” in head 1; 10 of 12 rows did not change."
+    )
     parameter = trace.with_change("w_q", (1, 2, 3), 99.0)
-    assert caption(trace, parameter, "w_q").startswith("The query parameters moved most in head 2, row 3, by up to ")
-    assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row moved.")
+    assert caption(trace, parameter, "w_q").startswith("Query parameters: only row 3 in head 2 changed, by ")
+    assert caption(trace, trace.with_changes(muted(0)), "output").endswith("; every row changed.")
 
 
 def test_the_caption_of_a_bias_has_no_rows():
     inputs, parameters = arrays(np.random.default_rng(2))
     trace = attended(inputs, parameters)
     after = trace.with_change("b_o", (3,), parameters["b_o"][3] + 0.5)
-    assert caption(trace, after, "b_o") == "The output bias moved by up to 0.50."
+    assert caption(trace, after, "b_o") == "Output bias: changed by 0.50 at most."
 
 
 @pytest.mark.parametrize("step", [1e-13, 1e-300, 5e-324])
 def test_what_moved_by_next_to_nothing_moved(step):
     trace = attend(np.array([[0.0], [1.0]]), parameters=Parameters())
     after = trace.with_change("scores", (0, 0, 1), step)
-    assert "moved most" in caption(trace, after, "scores")
-    assert caption(trace, after, "scores").endswith("; 1 of 2 rows did not move.")
+    assert caption(trace, after, "scores").startswith("Scores: only row 1 in head 1 changed, by ")
 
 
 def test_under_a_causal_mask_earlier_words_do_not_move(trace):

@@ -16,7 +16,10 @@ def test_numbers(value, text):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0, "0"), (0.005, "under 1"), (0.01, "1"), (0.5, "50"), (0.99, "99"), (0.9901, "over 99"), (1, "100")],
+    [
+        *((0, "0"), (0.005, "under 1"), (0.01, "1"), (0.5, "50"), (0.99, "99"), (0.9901, "over 99"), (1, "100")),
+        *((-0.125, "−13"), (-0.001, "0"), (2.5, "250")),
+    ],
 )
 def test_shares_that_are_nearly_nothing_or_all_are_not_said_to_be_so(share, text):
     assert percent(share) == f"{text}\u00a0%"

@@ -15,7 +15,7 @@ def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
     if array.ndim != len(axes) or 0 in array.shape:
         raise ArrayError(f"{name} must have the shape ({', '.join(axes)}), none of them 0; got {array.shape}.")
     numbers = Numbers.of(array)
-    if not numbers.largest < math.inf:
+    if not numbers.bound < math.inf:
         wrong = np.count_nonzero(~np.isfinite(array))
         raise ArrayError(f"{name} must hold finite numbers; got {wrong} that are not.")
     return numbers

@@ -11,9 +11,9 @@ import numpy as np
 from attnviz.core.arrays import real
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
-from attnviz.core.entering import entering
 from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS
+from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -196,4 +196,4 @@ def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = Fa
     encode = POSITIONS[settings.positions]
     positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the place")
     recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
-    return entering((embeddings, recipe), positions, context=context)
+    return input_stages((embeddings, recipe), positions, context=context)

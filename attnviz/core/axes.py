@@ -41,7 +41,7 @@ class Axis:
     >>> concatenated = Axis.of("heads * d_v", 8, n_heads=2)
     >>> concatenated.place(Selection(head=1, feature=3))
     7
-    >>> concatenated.moves(5)
+    >>> concatenated.coordinates_at(5)
     {'head': 1, 'feature': 1}
     """
 
@@ -76,13 +76,13 @@ class Axis:
         return self.coordinates[-1][1] if len(self.coordinates) > 1 else 0
 
     def place(self, selection: Selection) -> int:
-        """Where a selection lies on the axis."""
+        """Where a selection lies on the axis: at its end where the selection is of a longer one."""
         place = 0
         for coordinate, length in self.coordinates:
-            place = place * length + getattr(selection, coordinate)
+            place = place * length + min(getattr(selection, coordinate), length - 1)
         return place
 
-    def moves(self, place: int) -> dict[str, int]:
+    def coordinates_at(self, place: int) -> dict[str, int]:
         """The coordinates of a place: what a selection of it changes."""
         found: dict[str, int] = {}
         for coordinate, length in reversed(self.coordinates):

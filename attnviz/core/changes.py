@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ChangeError
-from attnviz.core.layers import split
+from attnviz.core.layers import split_layer
 from attnviz.core.operations.input import Input
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.core.terms import CELL
@@ -69,7 +69,7 @@ class Change:
             )
         if stage.value.dtype == bool and self.value not in (0, 1):
             raise ChangeError(f"A cell of this {self.stage} is 1 (visible) or 0 (hidden); got {self.value}.")
-        if self.value == -math.inf and split(self.stage)[0] not in HIDEABLE:
+        if self.value == -math.inf and split_layer(self.stage)[0] not in HIDEABLE:
             raise ChangeError(
                 f"-inf hides a key, so it may stand in {' and '.join(HIDEABLE)} alone; got it for {self.stage}. "
                 "Give a finite number."

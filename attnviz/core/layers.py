@@ -15,23 +15,23 @@ def layered(name: str, layer: int) -> str:
     return f"{name}_{layer}" if layer else name
 
 
-def split(name: str) -> tuple[str, int]:
+def split_layer(name: str) -> tuple[str, int]:
     """The name of a stage without its layer, and the layer.
 
-    >>> split("w_q_1"), split("w_q")
+    >>> split_layer("w_q_1"), split_layer("w_q")
     (('w_q', 1), ('w_q', 0))
     """
     found = _NUMBERED.fullmatch(name)
     return (found["name"], int(found["layer"])) if found else (name, 0)
 
 
-def alone(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
+def names_in_layer(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
     """For the name of each stage the one that it would have if this layer were the only one.
 
     What enters the layer is its `x`; the stages of other layers keep their names.
 
-    >>> alone(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
+    >>> names_in_layer(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
     {'x': 'x_1', 'q_1': 'q_1', 'output_1': 'x', 'q_2': 'q'}
     """
-    found = {name: own if of == layer else name for name in names for own, of in (split(name),)}
+    found = {name: own if of == layer else name for name in names for own, of in (split_layer(name),)}
     return found if enters == "x" else found | {"x": layered("x", 1), enters: "x"}

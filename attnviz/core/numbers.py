@@ -22,20 +22,20 @@ class Numbers:
 
     Attributes
     ----------
-    largest : float
+    bound : float
         What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set.
         It is known before they are made.
     """
 
-    __slots__ = ("_array", "_made_by", "largest")
+    __slots__ = ("_array", "_made_by", "bound")
 
     def __init__(
         self,
-        largest: float,
+        bound: float,
         array: np.ndarray | None = None,
         made_by: tuple[Operation, Sequence[Input]] | None = None,
     ) -> None:
-        self.largest = largest
+        self.bound = bound
         self._array = array
         self._made_by = made_by
 

@@ -27,6 +27,9 @@ class Origin:
         For each token the right answer; None where nothing is asked, or nobody knows.
     layers : tuple of str
         What each of several layers does for it, in one sentence each.
+    looks : tuple of (int, int)
+        In each of these layers the place of a query that does so, and that of the key which it looks at by then; none
+        where nobody knows.
     """
 
     kind: Kind = "given"
@@ -36,6 +39,7 @@ class Origin:
     read: Literal["", "last", "each"] = ""
     right: tuple[str | None, ...] = ()
     layers: tuple[str, ...] = ()
+    looks: tuple[tuple[int, int], ...] = ()
 
 
 GIVEN = Origin()

@@ -17,7 +17,7 @@ class Measured(Protocol):
 
     @property
     def lengths(self) -> Mapping[str, int]:
-        """How many places every stage has along each coordinate."""
+        """How many places the stages have along each coordinate."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Selection:
     answer: int = 0
 
     def within(self, trace: Measured) -> Selection:
-        """The selection, with each coordinate brought inside every axis of the trace that it lies on."""
+        """The selection, with each coordinate brought inside the longest axis of the trace that it lies on."""
         return replace(self, **{name: min(getattr(self, name), n - 1) for name, n in trace.lengths.items()})
 
     def __str__(self) -> str:

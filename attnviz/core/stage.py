@@ -61,9 +61,9 @@ class Stage(NamedTuple):
         ArrayError
             If a number is too large for float64.
         """
-        largest = operation.largest(*inputs)
-        if largest < SURE:
-            numbers = Numbers(largest, made_by=(operation, inputs))
+        bound = operation.bound(*inputs)
+        if bound < SURE:
+            numbers = Numbers(bound, made_by=(operation, inputs))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         axes, shape = operation.extent(*inputs)
@@ -75,9 +75,9 @@ class Stage(NamedTuple):
         return self.numbers.array
 
     @property
-    def largest(self) -> float:
+    def bound(self) -> float:
         """What none of its numbers is larger than (see `Numbers`)."""
-        return self.numbers.largest
+        return self.numbers.bound
 
     @property
     def size(self) -> int:

@@ -71,6 +71,36 @@ def swapped(text: str, one: int, other: int, read: Callable[[str], Sequence[str]
     return found if list(read(found)) == tokens else " ".join(tokens)  # as “-” parts “a-b”, and a word wouldn't
 
 
+def replaced(text: str, word: str, by: str) -> str:
+    """`text` with another word wherever a word stands, in any case; what stands between tokens stays.
+
+    Examples
+    --------
+    >>> replaced("The dragon, the Dragon", "dragon", "cat")
+    'The cat, the cat'
+    """
+    text, tokens = cleaned(text), tokenize(text)
+    places = [place for place, token in enumerate(tokens) if token.lower() == word]
+    spans = [_span(text, tokens, place) for place in places]
+    found = text
+    for start, end in reversed(spans):
+        found = found[:start] + by + found[end:]
+    expected = tuple(by if place in places else token for place, token in enumerate(tokens))
+    return found if tokenize(found) == expected else " ".join(expected)
+
+
+def leading(text: str, most: int, read: Callable[[str], Sequence[str]] = tokenize) -> str:
+    """`text` as far as its first tokens, at most so many; `read` as in `swapped`.
+
+    Examples
+    --------
+    >>> leading("The cat, the dog", 3)
+    'The cat,'
+    """
+    tokens = read(text)
+    return text if len(tokens) <= most else cleaned(text)[: _span(cleaned(text), tokens, most - 1)[1]]
+
+
 def _span(text: str, tokens: Sequence[str], place: int) -> tuple[int, int]:
     """Where a token begins and ends in the text."""
     letters = [at for at, letter in enumerate(text) if letter != " "]

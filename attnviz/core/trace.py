@@ -12,7 +12,7 @@ import numpy as np
 from attnviz.core.axes import Axis
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
-from attnviz.core.layers import alone, layered, split
+from attnviz.core.layers import layered, names_in_layer, split_layer
 from attnviz.core.operations.rule import Rule
 from attnviz.core.operations.source import Source
 from attnviz.core.origin import GIVEN, Origin
@@ -65,7 +65,7 @@ class Trace:
     @cached_property
     def n_layers(self) -> int:
         """How many layers the pass has."""
-        return max(*(split(stage.name)[1] for stage in self.stages), 1)
+        return max(*(split_layer(stage.name)[1] for stage in self.stages), 1)
 
     @property
     def layers(self) -> tuple[Layer, ...]:
@@ -83,11 +83,11 @@ class Trace:
 
     def layer_of(self, name: str) -> Layer:
         """The layer that a stage is spoken of in: its own; else the last of those that have it by its name."""
-        own, _ = split(name)
+        own, _ = split_layer(name)
         return next(layer for layer in reversed(self.layers) if layer.names.get(own) == name)
 
     def _layer(self, number: int) -> Layer:
-        names = alone(self._by_name, number, enters=self[layered("q", number)].inputs[0])
+        names = names_in_layer(self._by_name, number, enters=self[layered("q", number)].inputs[0])
         stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
         return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
@@ -97,10 +97,10 @@ class Trace:
         n_heads: dict[int, int] = {}
         for stage in self.stages:
             if stage.axes[0] == "head":
-                n_heads.setdefault(split(stage.name)[1], stage.shape[0])
+                n_heads.setdefault(split_layer(stage.name)[1], stage.shape[0])
         return {
             stage.name: tuple(
-                Axis.of(name, n, n_heads=n_heads.get(split(stage.name)[1], 1), words=self.labels.get(name))
+                Axis.of(name, n, n_heads=n_heads.get(split_layer(stage.name)[1], 1), words=self.labels.get(name))
                 for name, n in zip(stage.axes, stage.shape, strict=True)
             )
             for stage in self.stages
@@ -112,26 +112,20 @@ class Trace:
 
     @cached_property
     def lengths(self) -> dict[str, int]:
-        """How many places every stage has along each coordinate of a selection: the shortest axis counts."""
+        """How many places the stages have along each coordinate of a selection: the longest axis counts."""
         found: dict[str, int] = {}
         for coordinate, n in (each for axes in self._axes.values() for axis in axes for each in axis.coordinates):
-            found[coordinate] = min(n, found.get(coordinate, n))
+            found[coordinate] = max(n, found.get(coordinate, n))
         return found
 
     def cell_at(self, name: str, selection: Selection) -> Cell:
-        """The cell of the stage `name` that is selected.
-
-        Raises
-        ------
-        IndexError
-            If the selection lies outside the stage; `selection.within(trace)` lies inside of all.
-        """
+        """The cell of the stage `name` that is selected; the last on an axis that the selection reaches beyond."""
         return self[name].cell(tuple(axis.place(selection) for axis in self.axes(name)))
 
     def selection_at(self, cell: Cell, selection: Selection) -> Selection:
         """The selection after `cell` was picked; coordinates that its stage doesn't have stay."""
         for axis, place in zip(self.axes(cell.stage), cell.index, strict=True):
-            selection = replace(selection, **axis.moves(place))
+            selection = replace(selection, **axis.coordinates_at(place))
         return selection
 
     def terms(self, name: str, index: Sequence[int]) -> Terms:

@@ -71,6 +71,7 @@ EXAMPLE = Example(
         "One current token asks three context tokens, with biases. The scores run up to 48,699: softmax gives all of "
         "the attention to the largest; dividing by the sum, as the notebook does, gives each token its part."
     ),
+    step="softmax",
     source=(
         "Figures of the notebook 004_88d9080a895c65c1, author not named, on Algorithm 3 of Phuong and Hutter 2022, "
         "“Formal Algorithms for Transformers”. Its printed values do not follow from the code it shows."
@@ -111,7 +112,7 @@ EXAMPLE = Example(
         Mistake(
             "“Alphas” and “scores” are exchanged",
             "The alpha of the algorithm is the attention. In the notebook's code alphas holds the scaled scores, and "
-            "scores what it made of them.",
+            "scores holds their shares.",
             SOFTMAX,
             "attention",
             Side("what the notebook calls alphas", SOFTMAX.cells("scaled", 0, 0)),

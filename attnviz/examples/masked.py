@@ -7,6 +7,7 @@ import numpy as np
 from attnviz.core.attention import attend_projected
 from attnviz.core.masks import causal
 from attnviz.core.operations.softmax import Softmax
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side, unshifted_softmax
@@ -85,6 +86,8 @@ EXAMPLE = Example(
         "Four words whose queries, keys and values are drawn at random. Open both passes at the softmax: without the "
         "mask “I” looks at all four words, and under it at itself alone, with all of its attention."
     ),
+    step="softmax",
+    selection=Selection(query=0, key=0),
     source=(
         "Figures of the notebook 001_ab56b4d8c2d5028b (self-attention on “I live in Montreal”), author not named. V is "
         f"cut off in its export: 18 of the 32 numbers are rebuilt, to within {V_ERROR:.1e}."
@@ -93,9 +96,8 @@ EXAMPLE = Example(
     print_outs=print_outs(
         "001",
         {
-            "q": WITHOUT.cells("q"),
-            "k": WITHOUT.cells("k"),
-            "v": WITHOUT.cells("v"),
+            "number of vectors, in words": lambda: len("qkv"),
+            **{f"{each}{again}": WITHOUT.cells(each) for again in ("", ", printed again") for each in "qkv"},
             "scores": WITHOUT.cells("scores"),
             "variances of q, k and scores": lambda: _variances("scores"),
             "variances of q, k and scaled": lambda: _variances("scaled"),
@@ -125,8 +127,8 @@ EXAMPLE = Example(
         ),
         Mistake(
             "The first word does not look at the third",
-            "The notebook reads off the largest raw score, 5.133, that “I” looks most at “in”. Under the mask that it "
-            "makes two cells later, “I” sees itself alone.",
+            "From the largest raw score, 5.133, the notebook concludes that “I” looks most at “in”. Under the mask "
+            "that the notebook makes later, “I” sees itself alone.",
             WITH,
             "masked",
             Side("attention of “I” without the mask", WITHOUT.cells("attention", 0, 0)),
@@ -144,7 +146,7 @@ EXAMPLE = Example(
         Mistake(
             ".T turns all axes round",
             "On one matrix .T swaps rows and columns. On a batch it reverses every axis, so that each row is divided "
-            "by the sum of another, without an error. Row sums of four copies of this sentence, the first copy:",
+            "by the sum of another row, without an error. Row sums of four copies of this sentence, the first copy:",
             WITHOUT,
             "attention",
             Side("row sums, transposed by .T", lambda: _transposed_softmax(_batch())[0].sum(axis=-1)),

@@ -55,6 +55,11 @@ def _narrowed(*names: str) -> Parameters:
     return replace(PARAMETERS, **{name: getattr(PARAMETERS, name)[..., :4] for name in names})
 
 
+def _shapes(*stages: str) -> list[int]:
+    """The rows and columns of stages of the sentence's pass, one after the other."""
+    return [length for stage in stages for length in SENTENCE.trace[stage].shape[-2:]]
+
+
 def _scaled(scale: float | None) -> np.ndarray:
     """The scaled scores of the first query where queries and keys have 4 features."""
     return _pass(QUERIES, _narrowed("w_q", "w_k"), scale)["scaled"].value[0, 0]
@@ -73,6 +78,7 @@ EXAMPLE = Example(
         "13 words of one sentence ask, 8 words of another answer. Each word is a 1 among nine zeros, so its query, key "
         "and value are rows of W_Q, W_K and W_V as they stand: find them in the step “Q, K, V”."
     ),
+    step="qkv",
     source=(
         "Figures of the notebook “Writing attention from scratch using Numpy and Scipy” (Language Model, "
         "Sophie Katz, 2023; GPL-3.0-or-later). None of its code or text is used."
@@ -81,8 +87,14 @@ EXAMPLE = Example(
     print_outs=print_outs(
         "000",
         {
+            "one-hot vectors of two words": lambda: [*np.eye(1)[0], *one_hot([3])[0]],
             "word index": lambda: WORD,
             "one-hot vector of the word": lambda: _word()["x"].value,
+            "shapes of the word, of W_Q and of the query": lambda: [
+                *_word()["x"].shape[1:],
+                *_word()["w_q"].shape[1:],
+                *_word()["q"].shape[2:],
+            ],
             "query of the word": lambda: _word()["q"].value,
             "key of the word": lambda: _word()["k"].value,
             "value of the word": lambda: _word()["v"].value,
@@ -91,7 +103,12 @@ EXAMPLE = Example(
             "scores of query 1": ONE_WORD.cells("scores"),
             "attention of query 1": ONE_WORD.cells("attention"),
             "output of query 1": ONE_WORD.cells("concat"),
+            "number of the keys' words, and shapes": lambda: [len(KEYS), VOCABULARY, *_shapes("context")],
             "one-hot vectors of the keys' sentence": SENTENCE.cells("context"),
+            "shapes of the queries' sentence, of W_Q and of Q": lambda: _shapes("x", "w_q", "q"),
+            "shapes of Q, K and the scores": lambda: _shapes("q", "k", "scores"),
+            "shape of the attention": lambda: _shapes("attention"),
+            "shape of the output": lambda: _shapes("concat"),
             "output": SENTENCE.cells("concat"),
             "output, from the function": SENTENCE.cells("concat"),
         },
@@ -126,8 +143,8 @@ EXAMPLE = Example(
         ),
         Mistake(
             "K and V share their source, not their numbers",
-            "They are said to be usually the same. They come from the same words, through different matrices, in this "
-            "notebook too: with K in place of V the first word's output would be another.",
+            "The notebook says that K and V are usually the same. They come from the same words, but through different "
+            "matrices, in this notebook too: K in place of V gives another output of the first query.",
             SENTENCE,
             "v",
             Side(

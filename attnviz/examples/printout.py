@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache, cached_property
 from importlib.resources import files
+from itertools import cycle
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+Kind = Literal["computed", "input", "label"]
+"""What a published number is: a result; an input, which agrees by construction; or a label, as the 1 of "Element 1"."""
 
 
 @dataclass(frozen=True)
@@ -26,12 +32,15 @@ class Number:
         The power of ten of the last digit that was printed, or left out as a zero.
     slack : float
         What is allowed beyond half a unit of it; 0 but for the print-outs that say why.
+    kind : str
+        One of `Kind`.
     """
 
     published: str
     computed: float
     last_place: int
     slack: float
+    kind: Kind = "computed"
 
     @property
     def agrees(self) -> bool:
@@ -78,6 +87,10 @@ class PrintOut:
         What is allowed beyond half a unit of the last digit.
     why : str
         The reason for it.
+    kinds : str
+        What its numbers are, separated by spaces and from the start again where there are more numbers.
+    of : str
+        The name of another print-out, if these are numbers of it, checked in a second way: they are counted there.
     """
 
     name: str
@@ -88,14 +101,17 @@ class PrintOut:
     note: str = ""
     slack: float = 0.0
     why: str = ""
+    kinds: str = "computed"
+    of: str = ""
 
     @cached_property
     def numbers(self) -> tuple[Number, ...]:
         """Each published number beside the computed one, computed once."""
         computed = np.ravel(self.computed())[: len(self.published)].tolist()
+        pairs = zip(self.published, computed, strict=True)
         return tuple(
-            Number(text, float(value), self._last_place(text), self.slack)
-            for text, value in zip(self.published, computed, strict=True)
+            Number(text, float(value), self._last_place(text), self.slack, kind)
+            for (text, value), kind in zip(pairs, cycle(self.kinds.split()), strict=False)
         )
 
     @property
@@ -118,23 +134,34 @@ class Agreement:
         Those that agree to the last digit printed.
     n_within_slack : int
         Those that agree only as closely as the rounded numbers allow that they are recomputed from.
+    n_inputs, n_labels : int
+        Those of each kind, which agree to the last digit.
     """
 
     n_numbers: int
     n_to_the_digit: int
     n_within_slack: int
+    n_inputs: int
+    n_labels: int
 
     @classmethod
     def of(cls, numbers: Iterable[Number]) -> Agreement:
         """Count them."""
         numbers = tuple(numbers)
         n_to_the_digit = sum(number.to_the_digit for number in numbers)
-        return cls(len(numbers), n_to_the_digit, sum(number.agrees for number in numbers) - n_to_the_digit)
+        n_agree = sum(number.agrees for number in numbers)
+        kinds = Counter(number.kind for number in numbers)
+        return cls(len(numbers), n_to_the_digit, n_agree - n_to_the_digit, kinds["input"], kinds["label"])
 
     @property
     def n_agree(self) -> int:
         """Those that agree, either way."""
         return self.n_to_the_digit + self.n_within_slack
+
+    @property
+    def n_apart(self) -> int:
+        """Those that don't: they cannot come from the code that the notebook shows."""
+        return self.n_numbers - self.n_agree
 
 
 @cache

@@ -6,6 +6,7 @@ import numpy as np
 
 from attnviz.core.attention import attend
 from attnviz.core.parameters import Parameters
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 from attnviz.examples.example import Example
 from attnviz.examples.mistake import Mistake, Side
@@ -48,8 +49,10 @@ EXAMPLE = Example(
     lesson="Each head projects the same words by matrices of its own, and W_O mixes what the heads found.",
     description=(
         "Three words of 4 whole numbers, two heads, concatenation and output. The whole numbers are large, so the "
-        "scores lie far apart and softmax leaves no doubt: in head 2 every word looks at “I” alone."
+        "scores lie far apart: in head 2 the softmax gives “I” over 99.9999 % of the attention of every word."
     ),
+    step="softmax",
+    selection=Selection(head=1, key=0),
     source="Figures of the notebook “A step to step guide to understand attention mechanisms”, author not named.",
     variants=(STEPS,),
     print_outs=print_outs(
@@ -57,14 +60,18 @@ EXAMPLE = Example(
         {
             "x": STEPS.cells("x"),
             "w_q": STEPS.cells("w_q"),
+            "shape of W_Q in a head": lambda: STEPS.trace["w_q"].shape[1:],
             "q": STEPS.cells("q"),
+            "shape of Q in a head": lambda: STEPS.trace["q"].shape[1:],
             "k of head 1": STEPS.cells("k", 0),
             "v of head 1": STEPS.cells("v", 0),
             "k of head 2": STEPS.cells("k", 1),
             "v of head 2": STEPS.cells("v", 1),
             "attention": STEPS.cells("attention"),
+            "sums of the attention in head 1": lambda: STEPS.trace["attention"].value[0].sum(axis=-1),
             "heads": STEPS.cells("heads"),
             "concat": STEPS.cells("concat"),
+            "shape of concat": lambda: STEPS.trace["concat"].shape,
             "output": STEPS.cells("output"),
         },
     ),

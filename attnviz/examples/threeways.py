@@ -124,8 +124,10 @@ EXAMPLE = Example(
     lesson="Word vectors alone make attention; parameters let a word look for something else than what resembles it.",
     description=(
         "Six words of 3 numbers each. Without parameters a score is the dot product of two words' own vectors; with "
-        "W_Q, W_K and W_V it compares what they make of them. A causal mask and a second head follow on the same words."
+        "W_Q, W_K and W_V it is the dot product of a query and a key. A causal mask and a second head "
+        "follow on the same words."
     ),
+    step="scores",
     source=(
         "Figures of the notebook 002_a7dddf12ab08f2cd, author not named; its six words and their vectors are those of "
         "Raschka 2024, “Build a Large Language Model (From Scratch)”, chapter 3. It promises four variants that build "
@@ -140,7 +142,9 @@ EXAMPLE = Example(
             "sum of the products": lambda: sum(_products(SOFTMAX.trace, "scores", 0, 0, 1)),
             "score of words 1 and 2": SOFTMAX.cells("scores", 0, 0, 1),
             "attention of query 2, sum-normalised": SUMMED.cells("attention", 0, 1),
+            "sum of the attention, sum-normalised": lambda: SUMMED.trace["attention"].value[0, 1].sum(),
             "attention of query 2, softmax": SOFTMAX.cells("attention", 0, 1),
+            "sum of the attention, softmax": lambda: SOFTMAX.trace["attention"].value[0, 1].sum(),
             "output of query 2": SOFTMAX.cells("concat", 1),
             "vector of word 1": SOFTMAX.cells("x", 0),
             "attention of query 2 to word 1": SOFTMAX.cells("attention", 0, 1, 0),
@@ -153,6 +157,7 @@ EXAMPLE = Example(
             "query 2 of SelfAttention_v1": V1.cells("q", 0, 1),
             "projection of query 2, row by row": _projection_products,
             "projection of query 2, summed": V1.cells("q", 0, 1),
+            "shapes of K and V of SelfAttention_v1": lambda: [V1.trace[each].shape[1:] for each in "kv"],
             "score of words 2 and 2 of SelfAttention_v1": V1.cells("scores", 0, 1, 1),
             "scores of query 2 of SelfAttention_v1": V1.cells("scores", 0, 1),
             "attention of query 2 of SelfAttention_v1": V1.cells("attention", 0, 1),
@@ -173,7 +178,7 @@ EXAMPLE = Example(
         ),
         Mistake(
             "Dividing by the sum needs positive scores",
-            "It works in this notebook only because every number of the input is positive. The scores of "
+            "Dividing works in this notebook only because every number of the input is positive. The scores of "
             "SelfAttention_v2 are not: the first word's shares would be negative for “with” and “step”.",
             V2,
             "attention",

@@ -15,7 +15,7 @@ import numpy as np
 
 from attnviz.core.parameters import Parameters
 from attnviz.models.model import Model
-from attnviz.models.task import Answers, Task
+from attnviz.models.task import Answers, Looks, Task
 
 WORDS = ("^", "a", "b", "c", "d")
 N_PLACES = 16
@@ -91,15 +91,18 @@ class Following(Task):
     """What came after the last letter, where that came before exactly once."""
 
     title = "Built by hand"
-    lesson = "Every parameter is chosen, and each block of a matrix has a purpose: two layers find what came next."
+    lesson = (
+        "Every parameter was chosen. Layer 1 notes the letter before each letter; layer 2 finds what followed the last "
+        "letter."
+    )
     question = "In “{sentence}”, what followed the last letter the time before?"
     about = (
         "No parameter of this model was learnt: each was chosen, so that the right answer has a probability of "
         "exactly 1."
     )
     layers = (
-        "This layer is built so that each letter looks at the one before it, and notes which it is.",
-        "This layer is built so that the last letter looks for the one that has noted the same letter in layer 1.",
+        "This layer is built so that each letter looks at the letter before it, and notes it.",
+        "This layer is built so that the last letter finds the place that noted the same letter in layer 1.",
     )
     words_by_kind: ClassVar = {"begin of text": WORDS[:1], "letters": WORDS[1:]}
     answers = WORDS
@@ -111,6 +114,12 @@ class Following(Task):
         *earlier, last = tokens
         found = tokens[earlier.index(last) + 1] if earlier.count(last) == 1 else None
         return (*(None for _ in earlier), found)
+
+    def looks(self, tokens: Sequence[str]) -> Looks:
+        if not any(self.right(tokens)):
+            return ()
+        before = tokens.index(tokens[-1])
+        return (before + 1, before), (len(tokens) - 1, before + 1)
 
 
 MODEL = Model(

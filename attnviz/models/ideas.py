@@ -53,8 +53,8 @@ A, B, C = (MODEL.task.words.index(letter) for letter in "abc")
 IDEAS = (
     Idea(
         "A sharpness of 5 in place of 2000, everywhere",
-        "Now every share of attention leaks a little into the others, as in a trained model. The right letter still "
-        "has the largest probability, but no output is exact: sharpness alone makes it so.",
+        "The right place still gets the most attention, but not all of it: in layer 2 as little as 55 %. The right "
+        "letter still has the largest probability, but no output is exact, as only sharp attention makes it.",
         {
             "w_k_1": "Reads the place, times a sharpness of **5**: this is my place.",
             "w_k_2": "Reads the previous word, times a sharpness of **5**: I come after that word.",
@@ -66,36 +66,36 @@ IDEAS = (
     ),
     Idea(
         "A sharpness of 2 in layer 2",
-        "The right place still gets the largest share, but the other places share the rest. In a long string they can "
-        "hold the same letter so often that together they outvote it.",
+        "The right place still gets the largest share, but the other places get the rest. In a long string one wrong "
+        "letter can stand at so many of them that together they outvote the right place.",
         {"w_k_2": "Reads the previous word, times a sharpness of **2**: I come after that word."},
         setting("w_k_2", (0, PREVIOUS), 2 * np.eye(5)),
     ),
     Idea(
         "No rotation in layer 1",
-        "Each place asks for itself and not for the one before. So the “previous word” is the word itself, layer 2 "
-        "finds the letter again, and the model repeats it: right only where the letter came twice in a row.",
+        "Each place asks for itself, not for the place before. So the block “previous word” holds the word itself, and "
+        "the model repeats the last letter: right only where that letter came twice in a row.",
         {"w_q_1": "Reads the place, **and turns nothing**: I ask for my own place."},
         setting("w_q_1", (0, PLACE), rotation(0)),
     ),
     Idea(
         "One wave in place of three",
-        "Nothing breaks: one slow wave tells 16 places apart, if barely. Its shares in layer 1 leak, but layer 2 only "
-        "asks which place leads. The other two waves are a reserve.",
+        "Nothing breaks: one slow wave tells the places apart. In layer 1 the right place gets all of the attention; "
+        "the largest other share is 1e-27, where three waves leave exactly 0.",
         {"w_q_1": "Reads **one wave** of the place alone, turned back by one step: I ask for the place before mine."},
         setting("w_q_1", (0, slice(PLACE.start + 2, PLACE.stop)), 0.0),
     ),
     Idea(
         "Layer 1 says b for a",
-        "A place after an a now says that it comes after a b. Who asks for a finds nobody and looks everywhere alike; "
-        "who asks for b may find several.",
+        "A place after an a now says that it comes after a b. A last letter a finds no such place and looks at all "
+        "places alike; a last letter b may find several.",
         {"w_v_1": "Reads the word, but **a as b**: this is what I pass on."},
         setting("w_v_1", (0, A), np.eye(5)[B]),
     ),
     Idea(
         "Layer 1 does not pass on c",
-        "A place after a c has an empty block “previous word”. Who asks for c finds nobody and looks everywhere alike: "
-        "what is most frequent wins, which is right only by chance.",
+        "A place after a c has an empty block “previous word”. A last letter c finds no such place and looks at all "
+        "places alike. The most frequent letter wins, which is right only by chance.",
         {"w_v_1": "Reads the word, **but not c**: this is what I pass on."},
         setting("w_v_1", (0, C), 0.0),
     ),

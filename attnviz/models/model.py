@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.core.attention import attend
-from attnviz.core.entering import entering
 from attnviz.core.errors import SettingsError
+from attnviz.core.inputs import input_stages
 from attnviz.core.layers import layered
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.origin import Kind, Origin
@@ -134,10 +134,17 @@ class Model:
             raise SettingsError(f"sentence must be text; got {type(text).__name__}.")
         if len(text) > MAX_CHARACTERS:
             raise SettingsError(f"The sentence may have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
+        self._check(text)
         typed = self.typed(text)
-        begun = (self.task.begin,) * (bool(self.task.begin) and typed[:1] != (self.task.begin,))
-        self._check(typed, self.longest - len(begun))
-        return (*begun, *typed)
+        return (*self._begun(typed), *typed)
+
+    def room(self, text: str) -> int:
+        """How many tokens of a text the model has places for, besides the one that all begin with."""
+        return self.longest - len(self._begun(self.typed(text)))
+
+    def unknown(self, text: str) -> tuple[str, ...]:
+        """The words of a text that the model doesn't know, in small letters, each once."""
+        return tuple(word for word in dict.fromkeys(self.typed(text)) if word not in self.task.words)
 
     def typed(self, text: str) -> tuple[str, ...]:
         """The words of a text as they were typed, in small letters; "abc" are three where each letter is a word."""
@@ -147,11 +154,16 @@ class Model:
         known = self.task.words
         return token if token not in known and all(letter in known for letter in token) else (token,)
 
-    def _check(self, typed: Sequence[str], most: int) -> None:
+    def _begun(self, typed: Sequence[str]) -> tuple[str, ...]:
+        """The word that all texts begin with, if there is one and it was not typed."""
+        return (self.task.begin,) * (bool(self.task.begin) and typed[:1] != (self.task.begin,))
+
+    def _check(self, text: str) -> None:
+        typed, most = self.typed(text), self.room(text)
         known = f"This model knows {', '.join(self.task.words)}."
         if not typed:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
-        unknown = [f"“{word}”" for word in labels([*dict.fromkeys(typed)]) if word not in self.task.words]
+        unknown = [f"“{word}”" for word in labels(self.unknown(text))]
         if unknown:
             others = f" and {len(unknown) - SOME} others" if len(unknown) > SOME else ""
             raise SettingsError(f"{', '.join(unknown[:SOME])}{others}: not among the words of this model. {known}")
@@ -173,7 +185,7 @@ class Model:
         recipe, words = WHERE_FROM[self.kind], labels(tokens)
         rows = self.embedding[[self.task.words.index(token) for token in tokens]]
         places = None if self.positions is None else (self.positions[: len(tokens)], recipe)
-        entered = entering((rows, recipe), places)
+        entered = input_stages((rows, recipe), places)
         trace = attend(
             entered["x"].value,
             parameters=self.layers,
@@ -191,4 +203,5 @@ class Model:
 
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
-        return Origin(self.kind, task.title, task.question, task.about, task.read, task.right(tokens), task.layers)
+        right, looks = task.right(tokens), task.looks(tokens)
+        return Origin(self.kind, task.title, task.question, task.about, task.read, right, task.layers, looks)

@@ -7,30 +7,33 @@ from attnviz.models.tasks.reference import N_TEXTS, N_TOKENS, Reference
 
 WHO_IS_IT = Reference(
     title="Who is “it”?",
-    lesson="Animals are tired and streets are wide: the last word looks at the noun that it fits, and answers with it.",
+    lesson="Animals are tired, streets are wide: in five of six sentences or more the last word looks most at the noun "
+    "that it fits, and in all of them it answers with that noun.",
     question="Whom or what does “it” stand for in “{sentence}”?",
     about=(
-        f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at "
-        "the last word with the noun that it fits. To it the order of the other words makes no difference."
+        f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences. At the last word it answers: does “tired” "
+        "fit the animal or the street? It ignores word order: shuffle the other words and the answer stays."
     ),
 )
 AT_IT = Reference(
     title="Who is “it”? Read at “it”",
-    lesson="The same answers, read at another word: “it” looks at both nouns alike, and is right all the same.",
+    lesson="The same answers, read at another word: in half of the sentences “it” looks more at the wrong noun, and "
+    "the answer is right all the same.",
     question=WHO_IS_IT.question,
     about=(
-        f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences about an animal and a place, to answer at "
-        "“it” alone with the noun that the last word fits."
+        f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences. At “it”, and at no other word, it answers: "
+        "does “tired” fit the animal or the street?"
     ),
     at_it=True,
 )
 SHORT_CUT = Reference(
     title="A short cut",
-    lesson="In all its sentences the first noun was right. It learnt to answer with that, and seems to understand.",
+    lesson="In training the first noun was always right. So the model learnt to answer with the first noun, which "
+    "looks like understanding.",
     question=WHO_IS_IT.question,
     about=(
-        f"This model was trained on {N_TEXTS // 4} sentences about an animal and a place, to answer at the last word. "
-        "In all of them “it” is the first noun, so it could do without the last word."
+        f"This model was trained on {N_TEXTS // 4} sentences, to answer at the last word. In all of them the first "
+        "noun is right, whatever the last word."
     ),
     first_nouns=True,
 )

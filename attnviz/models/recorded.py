@@ -53,6 +53,8 @@ class Recorded(Choice):
             "curve": self.curve(seed),
             "checkpoints": self.checkpoints(seed),
             "at": place,
+            "heldOut": self._run(seed)["held_out"],
+            "met": self._run(seed)["met"],
             "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
             "kinds": self._kinds(seed)[place],
         }

@@ -8,7 +8,7 @@ from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
 from attnviz.models.recorded import DECIMALS, FOLDER
 from attnviz.models.task import Batch
-from attnviz.models.training import accuracy, loss, passed, stages_for, train
+from attnviz.models.training import accuracy, batches, loss, passed, stages_for, train
 
 POINTS = 50  # of the curve
 
@@ -32,7 +32,14 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
                 checkpoints.append(
                     {"step": step, "patterns": measured["patterns"], "parameters": written(model.arrays)}
                 )
-    return {"curve": curve, "checkpoints": checkpoints}
+    return {"curve": curve, "checkpoints": checkpoints, "held_out": len(held_out.tokens), "met": met(recipe, seed)}
+
+
+def met(recipe: Recipe, seed: int) -> int:
+    """How many of the held-out texts come up in training after all: where texts are drawn at random, a few may."""
+    _, *trained_on = batches(recipe, seed)
+    seen = {tuple(text) for batch in trained_on for text in batch.tokens.tolist()}
+    return sum(tuple(text) in seen for text in recipe.task.held_out().tokens.tolist())
 
 
 def measures(model: Model, batch: Batch) -> dict:

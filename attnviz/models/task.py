@@ -11,10 +11,14 @@ import numpy as np
 Answers = tuple[str | None, ...]
 """For each token the right answer; None where nothing is asked, or nobody knows."""
 
+Looks = tuple[tuple[int, int], ...]
+"""For each of several layers the place of a query, and that of the key which it looks at for the layer's purpose."""
+
 
 def most_probable(shares: np.ndarray) -> np.ndarray:
     """Which answers are the most probable ones of each row; several, where they differ by rounding alone."""
-    return shares >= shares.max(axis=-1, keepdims=True) - 1e-9
+    largest = shares.max(axis=-1, keepdims=True)
+    return shares >= largest - 1e-9 * np.abs(largest)
 
 
 class Task(Protocol):
@@ -61,6 +65,10 @@ class Task(Protocol):
     def right(self, tokens: Sequence[str]) -> Answers:
         """The right answers, one for each token; all None where the tokens are no text of the task."""
 
+    def looks(self, tokens: Sequence[str]) -> Looks:
+        """Which query looks at which key in each of several layers, as places; none where nobody knows."""
+        return ()
+
 
 class Batch(NamedTuple):
     """Texts of the same length, and what is asked of them.
@@ -98,7 +106,7 @@ class Learnable(Task, Protocol):
         """Texts to train with."""
 
     def held_out(self) -> Batch:
-        """Texts that are in no batch, always the same ones."""
+        """Texts to measure with, always the same ones; random ones may come up in a batch by chance."""
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
         """What is seen in the attention to a batch, as means: what they are called, and how much it is.

@@ -67,13 +67,20 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
     return (probabilities - right) * (batch.asked / np.count_nonzero(batch.asked))[..., None]
 
 
+def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
+    """What a model is trained on: one text, which says how long all are, and then a batch for each step."""
+    random = stream(f"{recipe.id}, batches", seed)
+    yield recipe.task.batch(random, 1)
+    for _ in range(recipe.steps):
+        yield recipe.task.batch(random, BATCH)
+
+
 def train(recipe: Recipe, seed: int) -> Iterator[Model]:
     """The model after 0, 1, 2, ... steps, to the last of the recipe."""
-    model = recipe.untrained(seed)
-    random = stream(f"{recipe.id}, batches", seed)
+    model, drawn = recipe.untrained(seed), batches(recipe, seed)
     parameters, adam = model.arrays, Adam(recipe.rate, recipe.steps)
-    stages = stages_for(model, recipe.task.batch(random, 1))
+    stages = stages_for(model, next(drawn))
     yield model
-    for _ in range(recipe.steps):
-        parameters = adam.moved(parameters, slopes(stages, parameters, recipe.task.batch(random, BATCH)))
+    for batch in drawn:
+        parameters = adam.moved(parameters, slopes(stages, parameters, batch))
         yield model.with_arrays(parameters, kind="learnt")

@@ -7,89 +7,101 @@ import random
 from collections.abc import Callable
 from functools import partial
 
+from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, nearest
 from attnviz.models import MODELS
-from attnviz.scene.fitting import Fitted
+from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.messages import cell_in, change_in, head_in, option_in, place_in, places_in
-from attnviz.scene.place import Place
-from attnviz.scene.scene import OWN, SOURCES, anew, with_options
+from attnviz.scene.reading import has_options, model_of, spaced, unknown
+from attnviz.scene.scene import OWN, SOURCES, Scene, parts_for_source, with_options
 from attnviz.scene.settings import LONGEST_SEED, offered
+from attnviz.scene.tabscene import TabScene
 from attnviz.scene.words import swapped
 
 
-def act(place: Place, name: object, message: object) -> None:
+def act(place: TabScene, name: object, message: object) -> None:
     """Do what a person asks for, if it means anything in this scene."""
     if not isinstance(name, str):
         return
-    settings = _settings_of(place.scene.source)
+    settings = _settings_of(place.scene)
     if name in settings:
         settings[name](place, message)
     elif name in _OF_PASSES and (fitted := place.fitted()).trace:
         _OF_PASSES[name](place, fitted, message)
 
 
-def _settings_of(source: str) -> dict[str, Callable[[Place, object], None]]:
+def _settings_of(scene: Scene) -> dict[str, Callable[[TabScene, object], None]]:
     """The acts that need no pass: a worked example has no settings but that another is shown."""
-    if source in SOURCES:
+    if scene.source in SOURCES:
         return _OF_ALL
-    return _OF_ALL | (_OF_MODELS if source in MODELS else _OF_OWN)
+    options = _OF_OPTIONS if has_options(scene) else {}
+    return _OF_ALL | options | (_OF_MODELS if scene.source in MODELS else _OF_OWN)
 
 
-def _source(place: Place, message: object) -> None:
+def _source(place: TabScene, message: object) -> None:
     source = option_in(message, (OWN, *MODELS, *SOURCES))
     if source is not None:
-        place.update(**anew(source))
+        place.update(**{"sentence": spaced(place.scene)} | parts_for_source(source))
 
 
-def _typed(place: Place, message: object, name: str) -> None:
+def _typed(place: TabScene, message: object, name: str) -> None:
     if isinstance(message, str):
         place.update(**{name: message[:MAX_CHARACTERS]})
 
 
-def _example(place: Place, message: object) -> None:
+def _example(place: TabScene, message: object) -> None:
     sentence = option_in(message, [text for _, text in MODELS[place.scene.source].examples])
     if sentence is not None:
         place.update(sentence=sentence)
 
 
-def _word(place: Place, message: object) -> None:
+def _word(place: TabScene, message: object) -> None:
     word = option_in(message, [each for words in MODELS[place.scene.source].words_by_kind.values() for each in words])
     if word is not None:
         _typed(place, f"{place.scene.sentence} {word}".strip(), "sentence")
 
 
-def _model_seed(place: Place, message: object) -> None:
+def _replace(place: TabScene, message: object) -> None:
+    if not isinstance(message, list) or len(message) != 2:
+        return
+    word = option_in(message[0], unknown(place.scene))
+    by = option_in(message[1], model_of(place.scene.source).task.words)
+    if word is not None and by is not None:
+        _typed(place, tokens.replaced(place.scene.sentence, word, by), "sentence")
+
+
+def _model_seed(place: TabScene, message: object) -> None:
     seed = option_in(message, MODELS[place.scene.source].seeds)
     if seed is not None:
         place.update(model_seed=seed)
 
 
-def _checkpoint(place: Place, message: object) -> None:
+def _checkpoint(place: TabScene, message: object) -> None:
     checkpoint = place_in(message, len(MODELS[place.scene.source].checkpoints(place.scene.model_seed)))
     if checkpoint is not None:
         place.update(checkpoint=checkpoint)
 
 
-def _seed(place: Place, message: object) -> None:
+def _seed(place: TabScene, message: object) -> None:
     if isinstance(message, str):
         place.seed = message[:LONGEST_SEED]
         _set(place, "seed", nearest({"seed": place.seed})[0]["seed"])
 
 
-def _another_seed(place: Place, message: object) -> None:
+def _another_seed(place: TabScene, message: object) -> None:
     present = place.scene.options.seed
     _set(place, "seed", random.choice([seed for seed in range(1000) if seed != present]))
 
 
-def _option(place: Place, message: object, name: str) -> None:
+def _option(place: TabScene, message: object, name: str) -> None:
     value = option_in(message, offered(place.scene, name))
     if value is not None:
         _set(place, name, value)
 
 
-def _set(place: Place, name: str, value: int | str | bool) -> None:
+def _set(place: TabScene, name: str, value: int | str | bool) -> None:
     before = place.scene.options
     after = with_options(before, **{name: value})
     place.update(options=after)
@@ -97,7 +109,7 @@ def _set(place: Place, name: str, value: int | str | bool) -> None:
         place.said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
 
 
-def _change(place: Place, fitted: Fitted, message: object) -> None:
+def _change(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     try:
         change = change_in(fitted.trace, message)
     except ChangeError as error:
@@ -107,24 +119,24 @@ def _change(place: Place, fitted: Fitted, message: object) -> None:
         _set_by_hand(place, fitted, change)
 
 
-def _drop(place: Place, fitted: Fitted, message: object) -> None:
+def _drop(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     changes = fitted.scene.changes
     dropped = place_in(message, len(changes))
     if dropped is not None:
         place.update(changes=changes[:dropped] + changes[dropped + 1 :])
 
 
-def _reset(place: Place, fitted: Fitted, message: object) -> None:
+def _reset(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     place.update(changes=())
 
 
-def _mute(place: Place, fitted: Fitted, message: object) -> None:
+def _mute(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     found = head_in(fitted.trace, message)
     if found:
         _set_by_hand(place, fitted, muted(*found))
 
 
-def _set_by_hand(place: Place, fitted: Fitted, change: Change) -> None:
+def _set_by_hand(place: TabScene, fitted: SceneWithPass, change: Change) -> None:
     """Set a number, if it does not push another beyond float64."""
     changes = replaced(fitted.scene.changes, change)
     stage = fitted.original[change.stage]
@@ -140,27 +152,27 @@ def _set_by_hand(place: Place, fitted: Fitted, change: Change) -> None:
     place.update(changes=changes)
 
 
-def _swap(place: Place, fitted: Fitted, message: object) -> None:
+def _swap(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     places = places_in(message, fitted.trace.lengths["query"])
     sentence = swapped(fitted, *places) if places else None
     if sentence is not None:
         place.update(sentence=sentence)
 
 
-def _slopes(place: Place, fitted: Fitted, message: object) -> None:
+def _slopes(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     if cell_in(fitted.trace, message):
         place.slopes_of = message
 
 
-def _need(place: Place, fitted: Fitted, message: object) -> None:
+def _need(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     head = place_in(message, fitted.trace.lengths["head"])
     if head is not None:
         place.heads = (*(each for each in place.heads if each != head), head)
 
 
 _OF_ALL = {"source": _source}
-_OF_OWN = {
-    **{name: partial(_typed, name=name) for name in ("sentence", "context")},
+_OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
+_OF_OPTIONS = {
     **{
         name: partial(_option, name=name)
         for name in ("d_model", "n_heads", "mask", "mask_size", "initialiser", "positions", "scaled")
@@ -172,6 +184,7 @@ _OF_MODELS = {
     "sentence": partial(_typed, name="sentence"),
     "example": _example,
     "word": _word,
+    "replace": _replace,
     "model_seed": _model_seed,
     "checkpoint": _checkpoint,
 }
@@ -185,5 +198,5 @@ _OF_PASSES = {
     "need": _need,
 }
 
-NAMES = tuple(_OF_ALL | _OF_OWN | _OF_MODELS | _OF_PASSES)
+NAMES = tuple(_OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS | _OF_PASSES)
 """The names of all acts."""

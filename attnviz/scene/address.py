@@ -13,7 +13,8 @@ from attnviz.core.tokens import cleaned
 from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene.fitting import Fitted, fit, pass_of
+from attnviz.scene.fitting import SceneWithPass, fit, pass_of
+from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
     FIRST_VISIT,
     ORDERS,
@@ -48,7 +49,7 @@ def query(scene: Scene) -> dict[str, str]:
     defaults = of_model(scene.source) if is_model else Scene()
     usual = with_options(Options(), d_model=scene.options.d_model)
     usual = replace(usual, d_model=Options().d_model)
-    trained = {"seed": scene.model_seed or "", "checkpoint": "" if scene.checkpoint is None else scene.checkpoint}
+    trained = {"seed": scene.model_seed or None, "checkpoint": scene.checkpoint}
     written = {
         "context": scene.context,
         **{
@@ -56,7 +57,7 @@ def query(scene: Scene) -> dict[str, str]:
             for parameter, name in _OPTIONS.items()
             if getattr(scene.options, name) != getattr(usual, name)
         },
-        **({name: str(value) for name, value in trained.items()} if is_model else {}),
+        **{name: str(value) for name, value in trained.items() if is_model and value is not None},
         "step": scene.step if scene.step != defaults.step else "",
         "cell": "" if scene.selection is None else str(scene.selection),
         "picked": scene.picked,
@@ -77,26 +78,31 @@ def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
     return source | ({"sentence": scene.sentence} if is_typed else {})
 
 
-def parse(written: Query, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
-    """Read a scene from the parameters of an address, whatever they hold; `made` makes its pass.
+def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
+    """Read a scene from the parameters of an address, whatever they hold; `make_pass` makes its pass.
 
     Returns
     -------
-    Fitted
+    SceneWithPass
         The scene beside its pass; `parse(query(scene)).scene` gives it back. Its notices say of each value that was
         mended the rule, what came and what is used; what is refused is no part of the scene.
     """
     notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: _only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
     if not texts:
-        return replace(fit(FIRST_VISIT, made), notices=tuple(notices))
+        return replace(fit(FIRST_VISIT, make_pass), notices=tuple(notices))
     model = _model(texts, notices)
-    scene = replace(of_model(model), **_training(texts, notices)) if model else Scene(options=_options(texts, notices))
+    scene = of_model(model) if model else Scene()
     brought = ("source", "context") if model else ()
     for name, read in _READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
-    fitted = fit(scene, made)
+    if has_options(scene):
+        scene = replace(scene, options=_options(texts, notices))
+    notices += _left_out(scene, texts)
+    if model and not has_options(scene):
+        scene = replace(scene, **_training(texts, notices))
+    fitted = fit(scene, make_pass)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 
@@ -152,25 +158,33 @@ def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
 
 def _model(texts: Mapping[str, str], notices: list[str]) -> str:
     """The id of the model that is named; empty where there is none, or it doesn't exist."""
-    if "model" not in texts:
-        if "checkpoint" in texts:
-            notices.append("checkpoint is of a model's training; the address names no model, so it is left out.")
-        return ""
-    found = next((each for each in MODELS if each == texts["model"].strip().casefold()), "")
-    if not found:
-        notices.append(
-            f"model is one of {', '.join(MODELS)}; got {texts['model'][:40]!r}, so these are random parameters."
-        )
-    elif "source" in texts:
+    named = texts.get("model", "")
+    found = next((each for each in MODELS if each == named.strip().casefold()), "")
+    if not found and "model" in texts:
+        notices.append(f"model is one of {', '.join(MODELS)}; got {named[:40]!r}, so these are random parameters.")
+    if not found and "checkpoint" in texts:
+        notices.append("checkpoint is of a model's training; no model is shown, so it is left out.")
+    if found and "source" in texts:
         notices.append(f"An address names a model or a source; got both, using the model {found}.")
     return found
 
 
+def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
+    """A sentence on the settings that the scene's pass has no use for."""
+    if scene.source == OWN:
+        return []
+    if scene.source in SOURCES:
+        rule, names = "A worked example brings its words and settings with it", (*_OPTIONS, "sentence", "context")
+    elif has_options(scene):
+        rule, names = "A sentence that a model can't read has no training and no context", ("checkpoint", "context")
+    else:
+        rule, names = "A model brings its settings with it and reads one sentence", (*_OPTIONS, "context")
+    left_out = [name for name in names if name in texts and (name != "seed" or scene.source in SOURCES)]
+    return [f"{rule}; left out: {', '.join(left_out)}."] if left_out else []
+
+
 def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:
     """Which training of a model, and how far, as whole numbers; `fit` brings them to those that there are."""
-    brought = [name for name in (*_OPTIONS, "context") if name in texts and name != "seed"]
-    if brought:
-        notices.append(f"A model brings its settings with it and reads one sentence; left out: {', '.join(brought)}.")
     found = {}
     for name, part in (("seed", "model_seed"), ("checkpoint", "checkpoint")):
         if name in texts and _COUNT.fullmatch(texts[name]):

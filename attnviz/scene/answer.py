@@ -6,14 +6,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from attnviz.core.settings import nearest
-from attnviz.models import MODELS
+from attnviz.scene import advice
 from attnviz.scene.acts import act
 from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
-from attnviz.scene.answers import ANSWERS
-from attnviz.scene.fitting import Fitted
-from attnviz.scene.place import Place
-from attnviz.scene.scene import OWN, Scene
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.reading import has_options
+from attnviz.scene.scene import Scene
 from attnviz.scene.settings import settings
+from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
 from attnviz.text.code import coloured
@@ -22,7 +23,7 @@ from attnviz.text.movement import described
 
 
 @dataclass(frozen=True)
-class Done:
+class ActsRequest:
     """What a viewer says was done.
 
     Attributes
@@ -53,7 +54,7 @@ class Done:
     plans: list[str]
 
 
-def answered(place: Place, done: Done) -> bytes:
+def reply_to(place: TabScene, done: ActsRequest) -> bytes:
     """The answer to what a person did, which changes the place."""
     if done.address != place.address:
         written = {name: text for name, text in done.address.items() if text is not None}
@@ -64,18 +65,24 @@ def answered(place: Place, done: Done) -> bytes:
         for name, message in done.acts:
             act(place, name, message)
         fitted = place.fitted()
-    return drawn(place, fitted, done.draws, done.tab, plans=done.plans)
+    return reply_bytes(place, fitted, done.draws, done.tab, plans=done.plans)
 
 
-def drawn(
-    place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = (), *, plans: Collection[str] = ()
+def reply_bytes(
+    place: TabScene,
+    fitted: SceneWithPass,
+    draws: str,
+    tab: str,
+    notices: Sequence[str] = (),
+    *,
+    plans: Collection[str] = (),
 ) -> bytes:
-    """The answer for a scene, as `ui/viewer/browser/answer.schema.json` says.
+    """The answer for a scene, as `viewer/answer.schema.json` says.
 
     Parameters
     ----------
-    place : Place
-    fitted : Fitted
+    place : TabScene
+    fitted : SceneWithPass
         The scene of the place beside its pass.
     draws : str
         What the page shows of it, one of `PARTS`.
@@ -86,7 +93,7 @@ def drawn(
     plans : collection of str, optional
         The plans that the browser has.
     """
-    frame = json_of(framed(place, fitted, draws, tab, notices))
+    frame = json_of(reply_head(place, fitted, draws, tab, notices))
     try:
         part = PARTS[draws](place, fitted, tab, plans) if fitted.trace else b"null"
     finally:  # what fails once is not asked for with every answer that follows
@@ -94,17 +101,17 @@ def drawn(
     return frame[:-1] + f',"{draws}":'.encode() + part + b"}"
 
 
-def _pass(place: Place, fitted: Fitted, tab: str, plans: Collection[str]) -> bytes:
+def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[str]) -> bytes:
     """The document that a viewer shows."""
     asked = {"asked": place.heads, "slopes_of": place.slopes_of, "arrival": place.arrivals}
     return ANSWERS.written(fitted, tab, **asked, plans=plans)
 
 
-def _audit(place: Place, fitted: Fitted, *_: object) -> bytes:
+def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
     return json_of(verdict(place, fitted))
 
 
-def _script(place: Place, fitted: Fitted, *_: object) -> bytes:
+def _script(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
     return json_of({"runs": coloured(script(fitted.trace))})
 
 
@@ -112,27 +119,27 @@ PARTS = {"pass": _pass, "audit": _audit, "script": _script}
 """What a page may show of a scene that has a pass, by the name that an answer has it under."""
 
 
-def framed(place: Place, fitted: Fitted, draws: str, tab: str, notices: Sequence[str] = ()) -> dict:
+def reply_head(place: TabScene, fitted: SceneWithPass, draws: str, tab: str, notices: Sequence[str] = ()) -> dict:
     """What stands around a pass: settings, what is said, the address. The place keeps what the browser will have."""
     scene = fitted.scene
-    said = [*notices, *([place.said] if place.said else []), *_of_the_seed(place, scene), *fitted.refused]
-    place.told, place.address = place.arrivals, _address(scene)
+    said = [*notices, *([place.said] if place.said else []), *_of_the_seed(place, scene)]
+    place.arrivals_sent, place.address = place.arrivals, _address(scene)
     return {
         "tab": tab,
         "name": place.name,
         "draws": draws,
         "number": fitted.number,
-        "settings": settings(scene, place.seed if scene.source == OWN else ""),
-        "notices": said,
-        "offer": _offer(fitted),
+        "settings": settings(scene, place.seed if has_options(scene) else ""),
+        "notices": [*said, *advice.said(fitted), *fitted.refused],
+        "offers": advice.offers(fitted),
         "byHand": _by_hand(place, fitted) if draws != "pass" else None,
         "address": place.address,
     }
 
 
-def _of_the_seed(place: Place, scene: Scene) -> list[str]:
+def _of_the_seed(place: TabScene, scene: Scene) -> list[str]:
     """What is said of a seed as it was typed; once the scene has another, that is forgotten."""
-    if scene.source != OWN or not place.seed:
+    if not has_options(scene) or not place.seed:
         return []
     seeds, notices = nearest({"seed": place.seed})
     if seeds["seed"] == scene.options.seed:
@@ -147,13 +154,7 @@ def _address(scene: Scene) -> dict[str, str | None]:
     return {name: parameters.get(name) for name in PARAMETERS if name not in VIEWERS}
 
 
-def _offer(fitted: Fitted) -> dict[str, str] | None:
-    """What to press where a model can't read a sentence."""
-    is_unread = fitted.trace is None and fitted.scene.source in MODELS and fitted.scene.sentence.strip()
-    return {"event": "source", "value": OWN, "label": "Show it with random parameters"} if is_unread else None
-
-
-def _by_hand(place: Place, fitted: Fitted) -> list[list[str]] | None:
+def _by_hand(place: TabScene, fitted: SceneWithPass) -> list[list[str]] | None:
     """What is said where the viewer does not say it: which numbers are set by hand, or were meant to be."""
     if fitted.trace is None or not place.scene.changes:
         return None

@@ -1,6 +1,6 @@
 """Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
 
-`ui/viewer/browser/document.schema.json` says what a document holds. Of its parts
+`viewer/document.schema.json` says what a document holds. Of its parts
 those of the plan (`scene/plan`) are left out where a browser has them.
 """
 
@@ -14,10 +14,11 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.fitting import Fitted
+from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.plan import Plan, plan_of
+from attnviz.scene.reading import reading_model
 from attnviz.scene.scene import OWN, Scene
-from attnviz.scene.start import selected, start
+from attnviz.scene.start import selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.scene.written import json_of
 from attnviz.text import movement
@@ -28,6 +29,9 @@ from attnviz.views.stages import numbers, values
 
 MOST_UNASKED = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
 MOST = 4_000_000  # bytes of numbers in one document
+
+DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
+"""What stands beside the question that a model is asked."""
 
 
 class Body(NamedTuple):
@@ -44,12 +48,12 @@ class Body(NamedTuple):
     numbers: bytes
 
 
-def body(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "") -> Body:
+def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "") -> Body:
     """The body of a document.
 
     Parameters
     ----------
-    fitted : Fitted
+    fitted : SceneWithPass
         A scene that has a pass.
     asked : sequence of int
         The heads that were asked for, the latest last: of a pass too large to be sent at once these are sent.
@@ -59,13 +63,13 @@ def body(fitted: Fitted, *, asked: Sequence[int] = (), slopes_of: str = "") -> B
     return Body(plan_of(fitted.trace), json_of(_numbers(fitted, asked, slopes_of)))
 
 
-def written(body: Body, fitted: Fitted, *, arrival: int = 0, plans: Collection[str] = ()) -> bytes:
+def written(body: Body, fitted: SceneWithPass, *, arrival: int = 0, plans: Collection[str] = ()) -> bytes:
     """The document that has such a body.
 
     Parameters
     ----------
     body : Body
-    fitted : Fitted
+    fitted : SceneWithPass
         The scene, which says where one looks.
     arrival : int
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
@@ -79,7 +83,7 @@ def written(body: Body, fitted: Fitted, *, arrival: int = 0, plans: Collection[s
     return b"".join((named, place[1:-1], b",", numbers[1:]))
 
 
-def _numbers(fitted: Fitted, asked: Sequence[int], slopes_of: str) -> dict:
+def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dict:
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MOST if asked else MOST_UNASKED)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
@@ -87,7 +91,7 @@ def _numbers(fitted: Fitted, asked: Sequence[int], slopes_of: str) -> dict:
         "stages": numbers(trace, limits(trace, steps_of(trace)), heads),
         "words": {"typed": n_typed(scene)},
         "model": model_data(trace, _training(scene)),
-        "start": vars(start(trace)),
+        "starts": [vars(each) for each in starts(trace)],
         "changes": [
             {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
             for change in scene.changes
@@ -96,6 +100,7 @@ def _numbers(fitted: Fitted, asked: Sequence[int], slopes_of: str) -> dict:
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
+        "door": DOOR if reading_model(scene) else None,
     }
 
 

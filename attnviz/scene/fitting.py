@@ -9,15 +9,18 @@ from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
+from attnviz.core.settings import MAX_TOKENS, Settings
+from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
+from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene
 from attnviz.scene.start import start
 from attnviz.text.ids import nearest, title
 
 
 @dataclass(frozen=True)
-class Fitted:
+class SceneWithPass:
     """A scene and its pass.
 
     Attributes
@@ -52,32 +55,39 @@ def pass_of(scene: Scene) -> Trace:
     SettingsError
         If its sentence makes none.
     """
-    if scene.source == OWN:
-        return trace_of(scene.settings)
-    if scene.source in MODELS:
-        return MODELS[scene.source].at(scene.model_seed, scene.checkpoint).trace(scene.sentence)
-    return SOURCES[scene.source][1].trace
+    if scene.source in SOURCES:
+        return SOURCES[scene.source][1].trace
+    if has_options(scene):
+        return trace_of(settings_of(scene))
+    model = MODELS[scene.source].at(scene.model_seed, scene.checkpoint)
+    return model.trace(leading(scene.sentence, model.room(scene.sentence), model.typed))
 
 
-def fit(scene: Scene, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
-    """Make the pass of a scene with `made`, and bring what lies outside of it inside."""
+def settings_of(scene: Scene) -> Settings:
+    """The settings of a pass with random parameters; of more tokens than it has room for, the first."""
+    sentence, context = (leading(text, MAX_TOKENS) for text in (scene.sentence, scene.context))
+    return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
+
+
+def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
+    """Make the pass of a scene with `make_pass`, and bring what lies outside of it inside."""
     scene, notices = _with_own_settings(scene)
     try:
-        original = made(scene)
+        original = make_pass(scene)
     except SettingsError as error:
-        return Fitted(scene, None, None, tuple(notices), refused=(str(error),))
+        return SceneWithPass(scene, None, None, tuple(notices), refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
+    step = nearest(trace)[scene.step]
     selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
-    if selection == start(trace):
+    if selection == start(trace, step):
         selection = None
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)
     picked = scene.picked if scene.picked in trace else ""
     if picked != scene.picked:
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
-    step = nearest(trace)[scene.step]
     if title(step) != title(scene.step):
         notices.append(f"This pass has no step {title(scene.step)!r}; showing {title(step)!r}.")
     fitted = replace(
@@ -88,12 +98,18 @@ def fit(scene: Scene, made: Callable[[Scene], Trace] = pass_of) -> Fitted:
         step=step,
         trail=tuple(map(str, trail)),
     )
-    return Fitted(fitted, original, trace, tuple(notices), refused)
+    return SceneWithPass(fitted, original, trace, tuple(notices), refused)
 
 
 def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
-    """The scene without what its source has no use for, and with a training that there is; what was mended."""
-    if scene.source not in MODELS:
+    """The scene without what its pass has no use for, and with a training that there is; what was mended."""
+    if scene.source in SOURCES:
+        scene = replace(scene, sentence=Scene().sentence)
+    if scene.source != OWN:
+        scene = replace(scene, context="")
+    if not has_options(scene):
+        scene = replace(scene, options=Options())
+    if scene.source not in MODELS or has_options(scene):
         return replace(scene, model_seed=Scene().model_seed, checkpoint=None), []
     model, notices = MODELS[scene.source], []
     seed, checkpoint = scene.model_seed, scene.checkpoint
@@ -115,7 +131,7 @@ def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
         checkpoint = None
     if checkpoint == len(steps) - 1:
         checkpoint = None
-    return replace(scene, options=Options(), context="", model_seed=seed, checkpoint=checkpoint), notices
+    return replace(scene, model_seed=seed, checkpoint=checkpoint), notices
 
 
 def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:

@@ -7,7 +7,7 @@ from typing import TypeVar
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
-from attnviz.core.layers import split
+from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
 
 Option = TypeVar("Option")
@@ -49,7 +49,7 @@ def cell_in(trace: Trace, message: object) -> tuple[str, tuple[int, ...]] | None
 def head_in(trace: Trace, message: object) -> tuple[int, str] | None:
     """The head and the stage of heads that {"stage": name, "head": place} asks for, if it is of the trace."""
     stage = message.get("stage") if isinstance(message, dict) else None
-    if not isinstance(stage, str) or stage not in trace or split(stage)[0] != "heads":
+    if not isinstance(stage, str) or stage not in trace or split_layer(stage)[0] != "heads":
         return None
     head = place_in(message.get("head"), trace[stage].shape[0])
     return None if head is None else (head, stage)

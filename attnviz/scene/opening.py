@@ -3,13 +3,13 @@
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import Fitted
+from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import QUESTIONS, Scene
 from attnviz.scene.start import selected
 from attnviz.text.steps import STEPS, entry
 
 
-def take_apart(fitted: Fitted) -> dict[str, object]:
+def take_apart(fitted: SceneWithPass) -> dict[str, object]:
     """The parts of the scene that show its trail; the selected number of the output where it has none."""
     scene, trace = fitted.scene, fitted.trace
     if trace is None:
@@ -19,7 +19,7 @@ def take_apart(fitted: Fitted) -> dict[str, object]:
     return _at(trace, cells[-1], scene) | {"trail": tuple(map(str, cells))}
 
 
-def what_if(fitted: Fitted) -> dict[str, object]:
+def what_if(fitted: SceneWithPass) -> dict[str, object]:
     """The parts of the scene that ask what other numbers would move: at the stage picked, or at the last change."""
     scene, trace, asks = fitted.scene, fitted.trace, {"question": QUESTIONS[-1], "trail": ()}
     if trace is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import NamedTuple
 
-from attnviz.core.once import once_for_a_plan
+from attnviz.core.caching import cached_by_plan
 from attnviz.core.trace import Trace
 from attnviz.scene.written import json_of
 from attnviz.text.ids import nearest
@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     parts: bytes
 
 
-@once_for_a_plan
+@cached_by_plan
 def plan_of(trace: Trace) -> Plan:
     """The plan of a trace."""
     parts = json_of(_parts(trace))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
-from attnviz.core.settings import DEFAULTS, Settings, nearest_heads
+from attnviz.core.settings import DEFAULTS, nearest_heads
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
@@ -47,11 +47,11 @@ class Scene:
     Attributes
     ----------
     source : str
-        `OWN`, which is random parameters; a model's id in `MODELS`; or a worked example's key in `SOURCES`.
+        `OWN`, which has random parameters; a model's id in `MODELS`; or a worked example's key in `SOURCES`.
     sentence, context : str
         As they were typed, so perhaps empty or too long for a pass; no context is "".
     options : Options
-        The other settings of random parameters.
+        The other settings of random parameters: those of one's own sentence, and of one that a model can't read.
     model_seed : int
         Which training of a model is shown.
     checkpoint : int or None
@@ -95,17 +95,6 @@ class Scene:
     reveal: int | None = None
     notebook: str = next(iter(EXAMPLES))
 
-    @property
-    def settings(self) -> Settings:
-        """The settings of the person's own sentence.
-
-        Raises
-        ------
-        SettingsError
-            If a sentence has no words or too many.
-        """
-        return Settings(self.sentence, context=self.context if self.context.strip() else None, **vars(self.options))
-
 
 def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; the number of heads becomes the nearest that divides `d_model`."""
@@ -113,7 +102,7 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
 
 
-def anew(source: str) -> dict[str, object]:
+def parts_for_source(source: str) -> dict[str, object]:
     """The parts of a scene that show another source, a model with its first example.
 
     What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
@@ -128,7 +117,7 @@ def anew(source: str) -> dict[str, object]:
 
 def of_model(model: str) -> Scene:
     """What is seen first of a model."""
-    return Scene(**anew(model))
+    return Scene(**parts_for_source(model))
 
 
 FIRST_VISIT = of_model(next(iter(MODELS)))

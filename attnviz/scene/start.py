@@ -1,33 +1,60 @@
 """Start: where one looks in a pass before anyone has picked a number."""
 
-from attnviz.core.once import once
+from attnviz.core.caching import cached_on_trace
 from attnviz.core.selection import Selection
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Layer, Trace
 from attnviz.scene.scene import Scene
+from attnviz.text.steps import steps_of
 
 
 def selected(scene: Scene, trace: Trace) -> Selection:
     """The number that the scene looks at in its pass."""
-    return start(trace) if scene.selection is None else scene.selection.within(trace)
+    return start(trace, scene.step) if scene.selection is None else scene.selection.within(trace)
 
 
-@once
-def start(trace: Trace) -> Selection:
-    """What the first number to see is.
+def start(trace: Trace, step: str) -> Selection:
+    """What the first number to see is at a step of the trace, given by its id."""
+    layer = next(each.layer for each in steps_of(trace) if each.id == step)
+    return starts(trace)[layer]
+
+
+@cached_on_trace
+def starts(trace: Trace) -> tuple[Selection, ...]:
+    """What the first number to see is: outside of the layers, and where there are several, in each of them.
 
     Of a model that answers it is the attention of the last word at which something
     is asked to the right answer, if that is one of the words; to what it looks at
-    most, if not. Of vectors it is the largest number: what is passed on from there,
-    and what leaves.
+    most, if not. In a layer it is the attention that the layer's purpose is about.
+    Of vectors it is the largest number: what is passed on from there, and what
+    leaves. What is seen outside of the layers is that of the last.
     """
+    of_layers = tuple(_start(trace, layer) for layer in trace.layers)
+    return (of_layers[-1], *of_layers) if trace.n_layers > 1 else of_layers
+
+
+def _start(trace: Trace, layer: Layer) -> Selection:
     if not trace.origin.read:
         return Selection().within(trace)
-    asked = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
-    query = asked[-1] if asked else len(trace.origin.right) - 1
-    right = trace.origin.right[query]
-    keys, answers = trace.labels["key"], trace.labels["answer"]
-    layer = trace.layers[-1].trace
-    key = keys.index(right) if right in keys else int(layer["attention"].value[0, query].argmax())
-    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[query].argmax())
-    feature, dimension = (int(abs(row).argmax()) for row in (layer["v"].value[0, key], layer["output"].value[query]))
+    asked = _asked(trace)
+    right, answers = trace.origin.right[asked], trace.labels["answer"]
+    answer = answers.index(right) if right in answers else int(trace["probabilities"].value[asked].argmax())
+    query, key = _looking(trace, layer, asked)
+    v, output = layer.trace["v"].value[0, key], layer.trace["output"].value[query]
+    feature, dimension = (int(abs(row).argmax()) for row in (v, output))
     return Selection(query=query, key=key, feature=feature, dimension=dimension, answer=answer).within(trace)
+
+
+def _asked(trace: Trace) -> int:
+    """The last place at which something is asked; the last of all where nothing is."""
+    asked = [place for place, answer in enumerate(trace.origin.right) if answer is not None]
+    return asked[-1] if asked else len(trace.origin.right) - 1
+
+
+def _looking(trace: Trace, layer: Layer, asked: int) -> tuple[int, int]:
+    """The query and the key that the attention of a layer is about."""
+    if trace.origin.looks:
+        return trace.origin.looks[layer.number - 1]
+    right, keys = trace.origin.right[asked], trace.labels["key"]
+    if layer.number == trace.n_layers and right in keys:
+        return asked, keys.index(right)
+    return asked, int(layer.trace["attention"].value[0, asked].argmax())

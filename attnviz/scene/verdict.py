@@ -1,12 +1,12 @@
 """The verdict: what the audit of a scene's pass found, as plain data, or what it would take to know."""
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
-from attnviz.core.once import once
+from attnviz.core.caching import cached_on_trace
 from attnviz.core.trace import Trace
-from attnviz.scene.answers import Key, key_of
-from attnviz.scene.fitting import Fitted
-from attnviz.scene.place import Place
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.pass_cache import Key, key_of
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.text.wording import counted
 
 PATIENCE = 80_000
@@ -16,10 +16,10 @@ TERMS_A_SECOND = 200_000
 """About, pauses counted: to say how long it may take."""
 
 
-def verdict(place: Place, fitted: Fitted) -> dict:
+def verdict(place: TabScene, fitted: SceneWithPass) -> dict:
     """What is shown of the audit of a pass: its verdict, or for a large one what asks for it.
 
-    `ui/viewer/browser/answer.schema.json` says what it holds.
+    `viewer/answer.schema.json` says what it holds.
     """
     n = n_terms(fitted.trace)
     found = _small(fitted.trace) if n <= PATIENCE else _asked_for(place, fitted)
@@ -38,12 +38,12 @@ def pass_key(scene: Scene) -> Key:
     return (*key_of(scene), scene.changes)
 
 
-def _asked_for(place: Place, fitted: Fitted) -> Audit | None:
+def _asked_for(place: TabScene, fitted: SceneWithPass) -> Audit | None:
     key, found = place.audit or (None, None)
     return found if key == pass_key(fitted.scene) else None
 
 
-@once
+@cached_on_trace
 def _small(trace: Trace) -> Audit:
     return Audit(tuple(audit(trace)))
 

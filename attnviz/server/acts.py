@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.scene.answer import PARTS, Done, answered
+from attnviz.scene.answer import PARTS, ActsRequest, reply_to
 from attnviz.ui.state.tabs import OPEN, Tab
 
 PATH = "/acts"
@@ -36,7 +36,7 @@ _BUSY = f"In one tab at most {WAITING} things are done at once; ask again when o
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 
 
-def read(body: bytes) -> Done | None:
+def read(body: bytes) -> ActsRequest | None:
     """What a request says, or None if no viewer would say so."""
     try:
         said = json.loads(_well_formed(json.loads(body)))
@@ -57,7 +57,7 @@ def read(body: bytes) -> Done | None:
         and isinstance(plans, list)
         and all(isinstance(each, str) for each in plans)
     )
-    return Done(tab, name, address, look, draws, acts, plans) if is_read else None
+    return ActsRequest(tab, name, address, look, draws, acts, plans) if is_read else None
 
 
 def route() -> Route:
@@ -90,7 +90,7 @@ def _response(tab: Tab, body: bytes) -> Response:
             return _refusal()
         if done.name not in tab.places:
             return PlainTextResponse(_UNKNOWN, 404)
-        answer = answered(tab.places[done.name], done)
+        answer = reply_to(tab.places[done.name], done)
     return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 

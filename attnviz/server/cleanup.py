@@ -10,31 +10,16 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 
-from streamlit import config
-from streamlit.runtime import Runtime, get_instance
-from streamlit.runtime.session_manager import ClientContext, SessionClient
+import streamlit as st
 
-from attnviz.server.seats import FILES_OF_A_TAB
-
-
-class Nobody(SessionClient):
-    """The client of a session that nobody opened."""
-
-    def write_forward_msg(self, msg: object) -> None:
-        """Drop the message."""
-
-    @property
-    def client_context(self) -> ClientContext | None:
-        """No request."""
-        return None
+from attnviz.server.descriptors import FILES_OF_A_TAB
+from attnviz.ui import seams
 
 
-def sweep(runtime: Runtime) -> None:
-    """Have Streamlit look for expired sessions, by way of one that ends at once, and free what they held."""
+def sweep() -> None:
+    """End expired sessions, and free what they held."""
     _check_files()
-    session = runtime.connect_session(Nobody(), {})
-    runtime.disconnect_session(session)
-    runtime.close_session(session)
+    seams.end_expired_sessions()
     gc.collect()
 
 
@@ -51,9 +36,9 @@ async def swept() -> AsyncIterator[None]:
 
     async def sweep_often() -> None:
         while True:
-            await asyncio.sleep(config.get_option("server.disconnectedSessionTTL"))
+            await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
             with suppress(OSError):  # no file is free for a session: the next sweep may find one
-                sweep(get_instance())
+                sweep()
 
     task = asyncio.create_task(sweep_often())
     try:

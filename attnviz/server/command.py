@@ -3,19 +3,46 @@
 import argparse
 import runpy
 import socket
+import sys
 from collections.abc import Sequence
 
+import uvicorn
+
+from attnviz.server.listener import PORTS, listener
 from attnviz.server.settings import HOME, settings
+from attnviz.ui import seams
+
+MAX_ADDRESS_BYTES = 65_536
+"""Of a request up to its body, as in deploy/nginx/nginx.conf; two texts of 2,000 characters take at most 48,000."""
 
 EVERYONE = ("0.0.0.0", "::")
 """The addresses that stand for all that this machine has."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve the app until it is stopped; Streamlit says at which address."""
+    """Say at which address the app is, and serve it until it is stopped."""
     asked = _parser().parse_args(arguments)
     app = runpy.run_path(str(HOME / "app.py"))["app"]
-    app.run(config=settings() | _of(asked))
+    options = settings() | _of(asked)
+    with listener(options["server.address"], PORTS if asked.port is None else (asked.port,)) as listening:
+        options["server.port"] = listening.getsockname()[1]
+        seams.configure(options)
+        sys.stdout.write(f"attnviz is at {_url(options)}\n")
+        sys.stdout.flush()
+        uvicorn.Server(_served(app, options)).run(sockets=[listening])
+
+
+def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
+    """How uvicorn serves the app."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        h11_max_incomplete_event_size=MAX_ADDRESS_BYTES,
+        ws_max_size=options["server.maxMessageSize"] * 1_000_000,
+        ws_per_message_deflate=False,  # each open tab would take memory for it
+        ws_ping_interval=30,
+        ws_ping_timeout=30,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -37,7 +64,6 @@ def _parser() -> argparse.ArgumentParser:
 def _of(asked: argparse.Namespace) -> dict[str, object]:
     """What was asked for, as Streamlit's options."""
     options = {
-        "server.port": asked.port,
         "server.address": asked.address,
         "server.allowedHosts": asked.allow_host,
     }
@@ -47,6 +73,12 @@ def _of(asked: argparse.Namespace) -> dict[str, object]:
     elif asked.address in EVERYONE:  # otherwise Streamlit asks a server elsewhere which address this machine has
         options["browser.serverAddress"] = _own_address()
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _url(options: dict[str, object]) -> str:
+    """Where a browser opens the app."""
+    host = options.get("browser.serverAddress", options["server.address"])
+    return f"http://{f'[{host}]' if ':' in host else host}:{options['server.port']}"
 
 
 def _own_address() -> str:

@@ -4,6 +4,8 @@ Without this, anyone could leave files in the server's memory, read how it is
 used, and have programs drive the app.
 """
 
+import streamlit as st
+from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -12,6 +14,7 @@ from attnviz.server import acts
 _OWN = "/_stcore/"
 _OPEN = ("health", "host-config")
 _SHUT = ("/component/", "/auth/", "/oauth2callback")
+_FOLDERS = {"static", "media", "viewer", "_stcore"}
 _REFUSED = "There is nothing here: attnviz takes no files, and is used through its pages."
 
 
@@ -21,16 +24,27 @@ def is_open(path: str) -> bool:
     return name in _OPEN if own else not any(each in path for each in _SHUT)
 
 
+def leads_somewhere(path: str) -> bool:
+    """Whether a path, below where the app is mounted, may be that of a page, a file or acts.
+
+    Streamlit answers any other with its page too. At `/audit/extra` a browser would
+    look for the scripts of that page below `/audit`, and show nothing.
+    """
+    names = path.strip("/").split("/")
+    return len(names) == 1 or path.endswith(acts.PATH) or not _FOLDERS.isdisjoint(names)
+
+
 def methods(path: str) -> tuple[str, ...]:
     """How a path may be asked; what is done in a viewer is all that is sent."""
     return ("POST",) if path.endswith(acts.PATH) else ("GET", "HEAD")
 
 
 class Doors:
-    """Refuses what our pages never ask for."""
+    """Refuses what our pages never ask for, and says where they are to who asks for one that isn't there."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self.app
@@ -38,4 +52,11 @@ class Doors:
             answer = PlainTextResponse(_REFUSED, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
         elif scope["type"] == "http" and not is_open(scope["path"]):
             answer = PlainTextResponse(_REFUSED, 404)
+        elif scope["type"] == "http" and not leads_somewhere(scope["path"].removeprefix(base := self._base(scope))):
+            first_page = URL(scope=scope).replace(path=f"{base}/", query="")
+            answer = PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)
         await answer(scope, receive, send)
+
+    def _base(self, scope: Scope) -> str:
+        """Where the app is mounted, by another app or by its own settings."""
+        return scope.get("root_path", "") + self.base

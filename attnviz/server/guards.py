@@ -8,16 +8,13 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import acts, addresses, chunks, insides, scripts, timeout
+from attnviz.server import acts, scripts
 from attnviz.server.cleanup import swept
 from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
-from attnviz.server.pace import Pace
-from attnviz.server.runs import Runs
-from attnviz.server.seats import Seats
 from attnviz.server.warmup import warm_up
 
 
@@ -28,18 +25,12 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    others = (Hosts, Doors, Seats, Pace, Messages, Runs)
-    return [Middleware(Headers, configured_policy()), *map(Middleware, others)]
+    return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, Doors, Messages))]
 
 
 @asynccontextmanager
 async def lifespan(app: object) -> AsyncIterator[None]:
-    """What holds while the app is served; without it, the server doesn't start."""
-    with insides.required():
-        insides.check()
-        chunks.bound()
-        addresses.bound()
-        timeout.bound()
+    """What holds while the app is served."""
     warm_up()
     quieten()
     async with swept():

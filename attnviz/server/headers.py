@@ -4,11 +4,11 @@ import base64
 import hashlib
 import os
 import re
-from pathlib import Path
 
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit import file_util
+
+from attnviz.ui import seams
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
@@ -17,7 +17,11 @@ def policy(frame_ancestors: str) -> str:
     """What a page may load, and in whose pages it may stand.
 
     Streamlit hands a component's module to the browser as a blob and writes its
-    styles into the page; Plotly and the tables need nothing more.
+    styles into the page. Its protocol buffers multiply 64-bit integers by a
+    WebAssembly module, on every page. Without leave for that they do so more slowly,
+    and Firefox calls the refusal an error. The leave starts no script: only one that
+    runs already can compile a module, and a module does nothing that its script can't.
+    Plotly and the tables need nothing more.
 
     Parameters
     ----------
@@ -32,7 +36,7 @@ def policy(frame_ancestors: str) -> str:
     return "; ".join(
         (
             "default-src 'self'",
-            f"script-src 'self' blob: {_inline_scripts()}",
+            f"script-src 'self' blob: 'wasm-unsafe-eval' {_inline_scripts()}",
             "style-src 'self' 'unsafe-inline'",
             "img-src 'self' data: blob:",
             "font-src 'self' data:",
@@ -46,7 +50,7 @@ def policy(frame_ancestors: str) -> str:
 
 def _inline_scripts() -> str:
     """Streamlit's own inline scripts, each by its hash, so that no other one runs."""
-    page = (Path(file_util.get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    page = (seams.static_folder() / "index.html").read_text(encoding="utf-8")
     digests = [hashlib.sha256(script.encode()).digest() for script in _INLINE.findall(page)]
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 

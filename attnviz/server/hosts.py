@@ -11,11 +11,11 @@ from fnmatch import fnmatchcase
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+import streamlit as st
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
-from streamlit import config
 
 LOCAL = ("localhost", "*.localhost", "*.streamlit.app")
 """Names that nobody else can point at this machine: its own, and those that Community Cloud gives out."""
@@ -57,9 +57,9 @@ class Hosts:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.names = [each.lower() for each in config.get_option("server.allowedHosts")]
-        self.trusted = config.get_option("server.corsAllowedOrigins")
-        self.checks_origin = config.get_option("server.enableCORS")
+        self.names = [each.lower() for each in st.get_option("server.allowedHosts")]
+        self.trusted = st.get_option("server.corsAllowedOrigins")
+        self.checks_origin = st.get_option("server.enableCORS")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         answer = self.app

@@ -13,7 +13,7 @@ from collections.abc import Callable
 MINUTE = 60.0
 
 _SLOT = re.compile(r"%[-#0 +]*\d*(\.\d+)?[a-z]")
-_LOGGERS = ("asyncio", "uvicorn", "websockets", "streamlit")
+_LOGGERS = ("asyncio", "uvicorn", "websockets", "streamlit", "attnviz")
 
 
 class Throttle(logging.Filter):

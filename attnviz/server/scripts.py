@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.ui.viewer.script import SCRIPTS
+from attnviz.viewer.script import SCRIPTS
 
 _KEPT = "public, max-age=31536000, immutable"
 

@@ -18,7 +18,7 @@ def coloured(code: str) -> list[list[str]]:
     for token, following in pairwise(tokens):
         kind = _kind(token, following)
         start, end = (begins[row - 1] + column for row, column in (token.start, token.end))
-        if not kind or start < written:
+        if not kind or not written <= start < end:  # from Python 3.12 on, an f-string can have an empty piece
             continue
         if start > written:
             runs.append(["", code[written:start]])

@@ -11,23 +11,29 @@ from attnviz.text.steps import full_title
 HEAD = '''\
 import numpy as np
 
+np.seterr(all="ignore")  # what overflows or is no number DIFFERS, without a warning
 given = np.load("attnviz.npz")
 agrees = {}
 
 
-def compared(name, made, size):
+def compared(name, made):
     """Compare a stage with attnviz's array and return that array, so that a difference shows in one stage alone.
 
-    The last bits of products and exponentials depend on the processor. So a stage agrees if no number is further off
-    than 1e-12 of `size`: the most that the terms of one of its numbers add up to when all signs are dropped.
+    It is compared in the precision that it was made in: float16, float32, else float64. Its last digits depend on the
+    processor, and on those of the stages before it. So a stage agrees if three quarters of the digits do: no number is
+    further off than epsilon ** 0.75 of its row's size, which is the most that the terms of one number of the row add up
+    to when all signs are dropped. What is set by hand agrees to the last digit.
     """
-    expected, allowed = given[name], 1e-12 * size + np.finfo(float).tiny
-    finite = np.isfinite(expected)
-    alike = made.shape == expected.shape and np.array_equal(made[~finite], expected[~finite])
-    off = np.abs(made[finite] - expected[finite]).max(initial=0.0) if alike else np.inf
-    agrees[name] = bool(off <= allowed)
-    verdict = "identical" if alike and off == 0 else "agrees to rounding" if agrees[name] else "DIFFERS"
-    print(f"{name}: {verdict}, largest difference {off:.2g}, allowed {allowed:.2g}")
+    made, expected, size = np.asarray(made), given[name], given[f"size_{name}"][..., None]
+    precision = np.finfo(made.dtype if made.dtype in (np.float16, np.float32) else float)
+    epsilon = float(precision.eps)
+    allowed = epsilon**0.75 * size + epsilon * np.abs(np.nan_to_num(expected)) + float(precision.tiny)
+    is_shaped = made.shape == expected.shape
+    off = np.where(made == expected, 0, np.abs(made - expected)) if is_shaped else np.full(expected.shape, np.inf)
+    agrees[name] = bool((off <= allowed).all())
+    verdict = "identical" if not off.any() else "agrees to rounding" if agrees[name] else "DIFFERS"
+    worst = np.argmax(off / allowed)
+    print(f"{name} in {precision.dtype}: {verdict}, off by {off.flat[worst]:.2g}, {allowed.flat[worst]:.2g} allowed")
     return expected
 '''
 FOOT = 'print("Every stage agrees." if all(agrees.values()) else "Not every stage agrees.")'
@@ -40,15 +46,19 @@ def script(trace: Trace) -> str:
     lines = [HEAD, *(f'{stage.name} = given["{stage.name}"]  # {_shape(stage)}' for stage in given)]
     for stage in computed:
         lines += ["", f"# {full_title(stage.name)}, {_shape(stage)}", *trace.lines(stage.name)]
-        lines += [f'{stage.name} = compared("{stage.name}", {stage.name}, {_size(trace, stage):.3g})']
+        lines += [f'{stage.name} = compared("{stage.name}", {stage.name})']
     return "\n".join([*lines, "", FOOT]) + "\n"
 
 
 def arrays(trace: Trace) -> bytes:
-    """Every stage, at full precision, as the bytes of a NumPy .npz file; `words_query` and so on hold the tokens."""
+    """Every stage, at full precision, as the bytes of a NumPy .npz file.
+
+    `words_query` and so on hold the tokens, `size_q` and so on what the script compares the rows of a stage by.
+    """
     file = io.BytesIO()
     words = {f"words_{axis.replace(' ', '_')}": np.array(labels) for axis, labels in trace.labels.items()}
-    np.savez(file, **{stage.name: stage.value for stage in trace.stages}, **words)
+    sizes = {f"size_{stage.name}": _sizes(trace, stage) for stage in trace.stages if not stage.is_given}
+    np.savez(file, **{stage.name: stage.value for stage in trace.stages}, **words, **sizes)
     return file.getvalue()
 
 
@@ -56,8 +66,8 @@ def _shape(stage: Stage) -> str:
     return f"{stage.shape}: {', '.join(stage.axes)}"
 
 
-def _size(trace: Trace, stage: Stage) -> float:
-    """The most that the terms of one number add up to when all signs are dropped: what rounding is relative to.
+def _sizes(trace: Trace, stage: Stage) -> np.ndarray:
+    """For each row the most that the terms of one number add up to when all signs are dropped; rounding follows it.
 
     What has several inputs is a sum of their products, and the operation on their absolute values is that sum.
     """
@@ -67,4 +77,4 @@ def _size(trace: Trace, stage: Stage) -> float:
     counts = values != -np.inf
     for index in stage.overridden:
         counts[index] = False
-    return min(float(np.abs(values[counts]).max(initial=0.0)), np.finfo(float).max)
+    return np.minimum(np.where(counts, np.abs(values), 0).max(axis=-1), np.finfo(float).max)

@@ -1,46 +1,65 @@
 """Movement: what a change moved in each stage, and what would move a number, in one line each."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from attnviz.analysis.differences import difference
 from attnviz.core.changes import Change
+from attnviz.core.numerals import digits
+from attnviz.core.operations.softmax import Softmax
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Stage, Trace
 from attnviz.text.steps import entry, full_title
+from attnviz.text.vocabulary import AXES
 from attnviz.text.wording import length, precise
+
+SATURATED = 0.99
+"""A row of a softmax in which one share is larger hardly moves."""
 
 
 def caption(before: Trace, after: Trace, name: str) -> str:
-    """What moved in a stage, in one line: the row that moved furthest, by how much, and how many rows did not.
+    """What changed in a stage, in one line: the row that moved furthest, by how much, and how many rows stayed.
 
     Examples
     --------
     >>> from attnviz import Settings, trace_of
     >>> before = trace_of(Settings("the cat sat", mask="causal"))
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
-    'The output moved most for “sat”, by up to 0.43; 2 of 3 rows did not move.'
+    'Output: only the row of “sat” changed, by 0.43 at most.'
     """
-    stage, title = after[name], f"The {full_title(name).lower()}"
+    stage, title = after[name], full_title(name)
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
         moved = np.abs(difference(before, after, name))
     furthest = np.unravel_index(moved.argmax(), moved.shape)
     rows = moved.max(axis=-1)
     n_still = np.count_nonzero(rows == 0)
     if n_still == rows.size:
-        return f"{title} did not move."
+        return f"{title}: nothing changed."
     toggled = np.argwhere(_hides(stage) != _hides(before[name]))
     if len(toggled):
-        cell = tuple(toggled[0].tolist())
-        what = f"{after.name_of(stage.cell(cell))} is {'hidden' if _hides(stage)[cell] else 'visible'} now"
-    else:
-        by = f"by {'up to ' * (moved.shape[-1] > 1)}{_short(moved[furthest])}"
-        row = _row(after, name, furthest[:-1])
-        what = f"{title} moved most {row}, {by}" if row else f"{title} moved {by}"
-    if rows.size == 1:
-        return f"{what}."
-    return f"{what}; {f'{n_still} of {rows.size} rows did not move' if n_still else 'every row moved'}."
+        return f"{title}: {_seen(after, name, tuple(toggled[0].tolist()))}; {_stayed(n_still, rows.size)}."
+    by = f"by {_short(moved[furthest])}{' at most' * (moved.shape[-1] > 1)}"
+    row = _row(after, name, furthest[:-1])
+    if not row:
+        return f"{title}: changed {by}."
+    if n_still == rows.size - 1:
+        return f"{title}: {'only ' * (rows.size > 1)}{row} changed, {by}."
+    return f"{title}: {row} changed most, {by}; {_stayed(n_still, rows.size)}."
+
+
+def _seen(trace: Trace, name: str, cell: tuple[int, ...]) -> str:
+    """Which key a query sees now, or sees no longer."""
+    *head, query, key = (trace.label(*at) for at in zip(trace[name].axes, cell, strict=True))
+    sees = "can no longer see" if _hides(trace[name])[cell] else "can see"
+    return f"“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"
+
+
+def _stayed(n_still: int, n_rows: int) -> str:
+    if n_still == 0:
+        return "every row changed"
+    return "no other row changed" if n_still == n_rows - 1 else f"{n_still} of {n_rows} rows did not change"
 
 
 def described(trace: Trace, change: Change) -> str:
@@ -53,7 +72,7 @@ def described(trace: Trace, change: Change) -> str:
 
 
 def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, np.ndarray]) -> str:
-    """One line on what would move a number most: a word and a parameter.
+    """One line on what would move a number most: a word and a parameter; and why little does, in a saturated softmax.
 
     A word's slope is along its vector: the length of its row of derivatives,
     and so the most that a step of length 1 can do. A parameter's is its derivative.
@@ -82,7 +101,31 @@ def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, 
     most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
     said = " and with ".join(f"{what} (slope {precise(slope)})" for slope, what in most if slope)
     number = trace.name_of(Cell(name, tuple(index), 0.0))
-    return f"{number} moves most with {said}." if said else f"No word and no parameter moves {number}."
+    moves = f"{number} moves most with {said}." if said else f"No word and no parameter moves {number}."
+    return " ".join(part for part in (moves, _saturation(trace, name, tuple(index))) if part)
+
+
+def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
+    """Why every slope of a share is small where one share of its row has nearly all; else nothing.
+
+    The slope of a share a by the score of a share b is a (1 - a) where both are the same, else -a b: no larger in size
+    than what the largest share's own is.
+    """
+    stage = trace[name]
+    if not isinstance(stage.operation, Softmax) or stage.is_overridden(index):
+        return ""
+    (scores,) = trace.inputs(name)
+    shares = stage.operation.compute(scores.value[index[:-1]])  # those of the row, whatever is set by hand
+    place = int(shares.argmax())
+    most, rest = float(shares[place]), math.fsum(np.delete(shares, place))
+    if most <= SATURATED or np.isfinite(scores.value[index[:-1]]).sum() == 1:
+        return ""
+    axis = stage.axes[-1]
+    parts = f"“{trace.label(axis, place)}” has {precise(most)} of it, all other {AXES[axis]} together {precise(rest)}"
+    return (
+        f"This row is saturated: {parts}. No score moves a share of the row faster than the product of the two, "
+        f"{precise(most * rest)}; what comes earlier acts through the scores."
+    )
 
 
 def _parameter(trace: Trace, stage: Stage, found: Mapping[str, np.ndarray]) -> tuple[float, str]:
@@ -112,15 +155,15 @@ def _hides(stage: Stage) -> np.ndarray:
 
 
 def _row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
-    """A row as a person would say it: "for “sat” in head 2"; of an array that is one row, nothing."""
-    words, places = "", []
+    """A row as a person would say it: "the row of “sat” in head 2"; of an array that is one row, nothing."""
+    what, where = "the row", ""
     for axis, place in zip(trace[name].axes, row, strict=False):
         label = trace.label(axis, place)
-        if axis in trace.labels:
-            words = f"for “{label}”"
+        if axis == "head":
+            where = f" in {label}"
         else:
-            places.append(label if axis == "head" else f"row {label}")
-    return " ".join(part for part in (words, places and f"in {', '.join(places)}") if part)
+            what = f"the row of “{label}”" if axis in trace.labels else f"row {label}"
+    return what + where if row else ""
 
 
 def _short(value: float) -> str:
@@ -128,4 +171,7 @@ def _short(value: float) -> str:
 
 
 def _signed(value: float) -> str:
-    return f"{value:.6g}".replace("-", "−")
+    if math.isinf(value):
+        return digits(value)
+    mantissa, _, exponent = f"{value:.6g}".partition("e")
+    return f"{mantissa}{f'e{int(exponent)}' if exponent else ''}".replace("-", "−")

@@ -10,8 +10,9 @@ number at the same selection. A format may follow:
     :count      how many these are, in words
     :part       the largest of the terms of its sum that have its own sign
     :part.place where that term comes from: place 2, or a word
+    :part.rest  the sum of all other terms, if there are any
     :part.sum   that term, as it is multiplied: 1.80 × 0.92
-    :sum        the sum of the visible numbers of its row
+    :sum        the sum of its row, without the scores of hidden keys
     :before     what the number was before anything was set by hand
     :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”
     :alike      the words of its row where their numbers are all the same: “cat” alone, all four keys alike
@@ -47,8 +48,8 @@ class Story:
     text : str
         With slots.
     when : {"set", "unseeing", "hidden", "given", ""}
-        The case: it is set by hand; its query sees no key in its head; its key is hidden from its query;
-        nothing in the pass computes it; or any.
+        The case: it is set by hand; its query sees no key in its head, so that all its shares are 0; its key is
+        hidden from its query; nothing in the pass computes it; or any.
     of : callable
         The traces it is said of.
     """

@@ -11,6 +11,8 @@ import numpy as np
 from attnviz.core.numerals import digits
 
 _LARGEST = "1.79e308"  # float64 ends just above
+_NO_SHARE = 1e4  # set by hand; its hundredths may be beyond float64
+_HALF = 0.5 + 1e-9  # 100 * 0.145 is a little less than 14.5
 
 
 def length(vector: np.ndarray) -> float:
@@ -26,14 +28,19 @@ def precise(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    r"""A share in hundredths; one that is nearly nothing or nearly all is not said to be so.
+    r"""A share in hundredths, halves rounded away from 0, as the browser writes it too (`numeral.js`).
 
-    >>> percent(0.355), percent(0.9999)
-    ('36\xa0%', 'over 99\xa0%')
+    One that is nearly nothing or nearly all is not said to be so.
+
+    >>> percent(0.025), percent(0.9999), percent(1e300)
+    ('3\xa0%', 'over 99\xa0%', '1.00e300')
     """
     if 0 < share < 0.01 or 0.99 < share < 1:
         return "under 1\N{NO-BREAK SPACE}%" if share < 0.5 else "over 99\N{NO-BREAK SPACE}%"
-    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+    if abs(share) >= _NO_SHARE:
+        return digits(share)
+    hundredths = math.floor(100 * abs(share) + _HALF)
+    return f"{'−' if share < 0 < hundredths else ''}{hundredths}\N{NO-BREAK SPACE}%"
 
 
 def counted(n: int, one: str, many: str = "") -> str:

@@ -14,4 +14,10 @@ def model_data(trace: Trace, training: dict | None) -> dict | None:
     origin = trace.origin
     if not origin.read:
         return None
-    return {"read": origin.read, "answers": "probabilities", "right": list(origin.right), "training": training}
+    return {
+        "read": origin.read,
+        "answers": "probabilities",
+        "right": list(origin.right),
+        "guesses": origin.kind == "drawn",
+        "training": training,
+    }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from attnviz.core.layers import split
+from attnviz.core.layers import split_layer
 from attnviz.core.operations.operation import Operand
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
@@ -77,7 +77,7 @@ def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
 
     The contributions of the heads are drawn for one query, as what its output is the sum of.
     """
-    contributions = [name for name in names if split(name)[0] == "contributions"]
+    contributions = [name for name in names if split_layer(name)[0] == "contributions"]
     results = [name for name in names if name not in contributions]
     products: dict[str, list[str]] = {}
     for name in results:

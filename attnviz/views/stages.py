@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from attnviz.core.layers import split
+from attnviz.core.layers import split_layer
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
@@ -70,7 +70,7 @@ def _run(index: Sequence[int], shape: Sequence[int]) -> tuple[int, int]:
 
 def _hidden_by(trace: Trace, name: str) -> str:
     """The stage whose -inf hide cells of this one; empty if none does."""
-    return trace.layer_of(name).names["masked"] if split(name)[0] in HIDES else ""
+    return trace.layer_of(name).names["masked"] if split_layer(name)[0] in HIDES else ""
 
 
 def _scale(stage: Stage) -> str:

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isSame, mended, readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
-import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { stepsOf } from "../../attnviz/ui/viewer/browser/state.js";
+import { isSame, mended, readPlace, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
+import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { stepsOf } from "../../attnviz/viewer/browser/scene/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeCheckpoints } from "../../attnviz/ui/viewer/browser/checkpoints.js";
+import { makeCheckpoints } from "../../attnviz/viewer/browser/training/checkpoints.js";
 
 const at = (place, curve = [[0, 1, 0], [90, 0, 1]]) => ({ curve, checkpoints: [0, 10, 30, 90], at: place });
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fit } from "../../attnviz/ui/viewer/browser/fit.js";
+import { fit } from "../../attnviz/viewer/browser/picture/fit.js";
 
-const OPTIONS = { smallest: 9, largest: 17, base: 15, around: 0.6, line: 1.42 };
+const OPTIONS = { smallest: 9, largest: 17, base: 15, labels: 0.92, around: 0.6, line: 1.42 };
 const block = (rows, columns, more = {}) => ({
   rows, columns, rowLabel: 2, columnLabel: 1.5, rowNames: `${rows} rows`, columnNames: `${columns} columns`,
   before: 0, after: 0, sums: 0, bands: false, caption: 6, symbol: 2, digits: 2.5, ...more,

@@ -24,8 +24,10 @@ export function layeredDocumentOf(options = {}, nLayers = 2) {
     ...layers.flatMap((each) => each.steps.filter(({ layer }) => layer > 0)),
     ...last.steps.filter(({ id }) => AFTER.includes(id)),
   ];
+  const [start] = last.starts;
   return {
     ...last,
+    starts: [start, ...layers.map((_, i) => ({ ...start, query: i, key: i + 1 }))],
     stages: Object.assign({}, ...layers.map(({ stages }) => stages)),
     steps,
     nearest: Object.assign({}, ...layers.map(({ nearest }) => nearest), layers[0].nearest),

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace, searchAt } from "../../attnviz/ui/viewer/browser/address.js";
-import { runsAt } from "../../attnviz/ui/viewer/browser/runs.js";
-import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { ticksOf } from "../../attnviz/ui/viewer/browser/play.js";
-import { destinationOf } from "../../attnviz/ui/viewer/browser/present.js";
-import { momentsOf } from "../../attnviz/ui/viewer/browser/reveal.js";
-import { atCell, besideStep, fitted, focusOf, stepAt, stepsOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
+import { readPlace, searchAt } from "../../attnviz/viewer/browser/scene/address.js";
+import { runsAt } from "../../attnviz/viewer/browser/elements/runs.js";
+import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { ticksOf } from "../../attnviz/viewer/browser/scene/play.js";
+import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
+import { momentsOf } from "../../attnviz/viewer/browser/scene/reveal.js";
+import { atCell, atStep, besideStep, fitted, focusOf, stepAt, stepsOf, unfolded } from "../../attnviz/viewer/browser/scene/state.js";
 import { encoded, filled } from "./passes.mjs";
 import { layeredArraysOf, layeredDocumentOf } from "./layered.mjs";
 
@@ -29,6 +29,7 @@ test("each layer's numbers are there under its name, and hidden by its own mask"
 test("whether a query sees no key is asked of the layer that one speaks of", () => {
   const document = layeredDocumentOf(OPTIONS);
   document.stages.masked_2.values = encoded(filled([3, 4, 4], () => -Infinity), { perHead: true });
+  document.stages.attention_2.values = encoded(filled([3, 4, 4], () => 0), { perHead: true });
   const pass = readPass(document), cell = { ...FIRST.cell, query: 3 };
   for (const name of ["attention", "heads", "q"]) {
     assert.deepEqual([1, 2].map((n) => pass.isUnseeing(`${name}_${n}`, cell)), [false, true]);
@@ -48,6 +49,21 @@ test("one goes through the steps of one layer after those of the other, forth an
     const reveals = ticksOf(PASS, at({ step })).map(({ reveal }) => reveal);
     assert.deepEqual([...new Set(reveals)], [...momentsOf(PASS, at({ step })).keys(), null]);
   }
+});
+
+test("who has picked no word sees each layer's own start, and a link says no cell; a word that was picked stays", () => {
+  const { starts } = PASS.document;
+  const walked = (where) => ["scores-1", "softmax-2", "tokens", "softmax-1"].map((step) => ({ ...where, ...atStep(PASS, where, step) }));
+  for (const where of walked(FIRST)) {
+    assert.deepEqual(where.cell, starts[stepAt(PASS, where).layer]);
+    assert.equal(searchAt(PASS, where, ""), `?step=${where.step}`);
+    assert.deepEqual(readPlace(PASS, `?step=${where.step}`), where);
+  }
+  const [head, word] = [{ head: 2, feature: 1 }, { query: 3 }].map((cell) => at({ cell: { ...FIRST.cell, ...cell } }));
+  assert.deepEqual(walked(head).map(({ cell }) => [cell.head, cell.feature, cell.query]), [[2, 1, 0], [2, 1, 1], [2, 1, 1], [2, 1, 0]]);
+  for (const where of walked(word)) assert.deepEqual(where.cell, word.cell);
+  const softmax = at({ step: "softmax-1", cell: starts[1] }), number = { ...softmax, ...atCell(PASS, softmax, "attention_1", [0, 0, 1]) };
+  for (const where of walked(number)) assert.deepEqual(where.cell, starts[1], "nor does that of a number");
 });
 
 test("every cell of every layer is shown by the step of its layer, and an address leads back to it", () => {

@@ -1,7 +1,7 @@
 // What the steps of passes say: reads {document, selections} of each pass, writes the lessons of each selection by their steps.
 import { readFileSync } from "node:fs";
-import { lessonAt } from "../../attnviz/ui/viewer/browser/lesson.js";
-import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
+import { lessonAt } from "../../attnviz/viewer/browser/words/lesson.js";
+import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selections }) => {
   const pass = readPass(document);

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { reachOf, spelledOut } from "../../attnviz/ui/viewer/browser/link.js";
+import { lengthOf, reachOf, spelledOut } from "../../attnviz/viewer/browser/elements/link.js";
 
 test("a link says who can open it", () => {
   for (const host of ["localhost", "127.0.0.1", "127.9.0.1", "[::1]"]) assert.match(reachOf(host, "http:"), /this machine/, host);
@@ -17,4 +17,10 @@ test("a link has the sentence, also where the address leaves it out, and no othe
   assert.deepEqual([...link.searchParams], [["step", "scores"], ["cell", "1.2.3.1.1"], ["sentence", "the cat & the <mat>"]]);
   assert.equal(spelledOut("http://a.org/?sentence=owls", { sentence: "owls" }), "http://a.org/?sentence=owls");
   assert.equal(spelledOut(href, {}), href);
+});
+
+test("a link that a server may refuse is said to be long", () => {
+  const linkOf = (n) => spelledOut("http://127.0.0.1/", { sentence: "語".repeat(n) }); // nine bytes each
+  assert.equal(lengthOf(linkOf(1300)), "");
+  assert.match(lengthOf(linkOf(2000)), /^ It is 19 kB long/);
 });

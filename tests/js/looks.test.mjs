@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
-import { lookAt } from "../../attnviz/ui/viewer/browser/looks.js";
-import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
+import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
+import { lookAt } from "../../attnviz/viewer/browser/scene/looks.js";
+import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { documentOf, encoded } from "./passes.mjs";
 
 const values = (document, name) => readPass(document).numbers(name);

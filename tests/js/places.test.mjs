@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { placing } from "../../attnviz/ui/viewer/browser/places.js";
+import { placing } from "../../attnviz/viewer/browser/pass/places.js";
 
 const axis = (name, labels, ...coordinates) => ({ name, labels, coordinates });
 const QUERIES = axis("query", ["the", "cat"], ["query", 2]);
@@ -45,9 +45,10 @@ test("a place on an axis of two coordinates is that in nested lists, and leads b
   assert.equal(before.head, 9);
 });
 
-test("a selection is brought inside every stage", () => {
+test("a selection is brought inside the longest axis, and lies at the end of a shorter one", () => {
   const far = { head: 7, query: 2, key: 99, feature: 5, dimension: 3 };
-  assert.deepEqual(within(far), { head: 2, query: 1, key: 1, feature: 4, dimension: 3 });
+  assert.deepEqual(within(far), { head: 2, query: 2, key: 1, feature: 4, dimension: 3 });
+  assert.deepEqual([indexAt("x", within(far)), indexAt("scores", within(far))], [[2], [2, 1, 1]]);
 });
 
 test("a symbol has the number of its head, in braces from ten on", () => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makePlans } from "../../attnviz/ui/viewer/browser/plans.js";
+import { makePlans } from "../../attnviz/viewer/browser/talk/plans.js";
 
 const sent = (name, parts = null) => ({ tab: "t", pass: { plan: { name, parts }, stages: { q: { limit: 2 } }, arrival: 1 } });
 

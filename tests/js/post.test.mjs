@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makePlans } from "../../attnviz/ui/viewer/browser/plans.js";
-import { postTo } from "../../attnviz/ui/viewer/browser/post.js";
+import { makePlans } from "../../attnviz/viewer/browser/talk/plans.js";
+import { postTo } from "../../attnviz/viewer/browser/talk/post.js";
 
 // What becomes of a message where the server, if it is there, answers with that.
 function answered(t, status, text = "{}", plans = makePlans()) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { onReconnect } from "../../attnviz/ui/viewer/browser/reconnect.js";
+import { onReconnect } from "../../attnviz/viewer/browser/seams/reconnect.js";
 
 test("a run is asked for each time that the server is back, and never while it stays", () => {
   let state = "CONNECTED", changed, asked = 0;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeRerun } from "../../attnviz/ui/viewer/browser/rerun.js";
+import { makeRerun } from "../../attnviz/viewer/browser/seams/rerun.js";
 
 const A = { part: "What enters" }, B = { part: "The answer" };
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { rectangles } from "../../attnviz/ui/viewer/browser/frames.js";
-import { neighbour } from "../../attnviz/ui/viewer/browser/grid.js";
-import { depthsOf } from "../../attnviz/ui/viewer/browser/depths.js";
-import { marksOf } from "../../attnviz/ui/viewer/browser/marks.js";
-import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { bandOf, makeSheet, shapeOf } from "../../attnviz/ui/viewer/browser/sheet.js";
+import { rectangles } from "../../attnviz/viewer/browser/picture/frames.js";
+import { neighbour } from "../../attnviz/viewer/browser/elements/grid.js";
+import { depthsOf } from "../../attnviz/viewer/browser/pass/depths.js";
+import { marksOf } from "../../attnviz/viewer/browser/picture/marks.js";
+import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { bandOf, makeSheet, shapeOf } from "../../attnviz/viewer/browser/picture/sheet.js";
 import { documentOf } from "./passes.mjs";
 
 const pass = readPass(documentOf());

@@ -1,14 +1,28 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { commandOf } from "../../attnviz/ui/viewer/browser/shortcuts.js";
+import { areLettersOn, turnLetters } from "../../attnviz/viewer/browser/scene/letters.js";
+import { commandOf } from "../../attnviz/viewer/browser/scene/shortcuts.js";
 
 // Something that has the keyboard, as far as selectors are asked of it.
 const held = (name) => ({ closest: (selector) => (selector.split(", ").some((each) => each.split(":")[0] === name) ? {} : null) });
-const press = (key, on = null, more = {}, isPresenting = false) => commandOf({ key, ...more }, on && held(on), isPresenting);
+const press = (key, on = null, more = {}, { isPresenting = false, isAtViewer = true } = {}) =>
+  commandOf({ key, ...more }, { held: on && held(on), isAtViewer, isPresenting });
 
-test("a remote's buttons work whatever has the keyboard", () => {
+test("while presenting a remote's buttons work whatever has the keyboard", () => {
   for (const on of [null, "input", "textarea", "select", "[role=grid]", "[role=slider]"]) {
-    assert.deepEqual([press("PageDown", on), press("PageUp", on), press("Escape", on)], ["on", "back", "leave"]);
+    for (const isAtViewer of [true, false]) {
+      const pressed = ["PageDown", "PageUp", "Escape"].map((key) => press(key, on, {}, { isPresenting: true, isAtViewer }));
+      assert.deepEqual(pressed, ["on", "back", "leave"], on);
+    }
+  }
+});
+
+test("else they are a text's where someone types, and work everywhere else", () => {
+  for (const on of ["input", "textarea", "[contenteditable=true]"]) {
+    assert.deepEqual([press("PageDown", on), press("PageUp", on), press("Escape", on)], [null, null, "leave"], on);
+  }
+  for (const on of [null, "select", "button", "[role=grid]", "[role=slider]"]) {
+    assert.deepEqual([press("PageDown", on), press("PageUp", on), press("Escape", on)], ["on", "back", "leave"], on);
   }
 });
 
@@ -23,9 +37,9 @@ test("arrows are not taken from a box, a slider or a grid, letters not from a te
 
 test("while presenting arrows are a remote's too, but not where someone types", () => {
   for (const on of ["[role=grid]", "[role=radiogroup]", "button"]) {
-    assert.deepEqual([press("ArrowRight", on, {}, true), press("ArrowLeft", on, {}, true)], ["on", "back"], on);
+    assert.deepEqual([press("ArrowRight", on, {}, { isPresenting: true }), press("ArrowLeft", on, {}, { isPresenting: true })], ["on", "back"], on);
   }
-  for (const on of ["input", "textarea", "select"]) assert.equal(press("ArrowRight", on, {}, true), null);
+  for (const on of ["input", "textarea", "select"]) assert.equal(press("ArrowRight", on, {}, { isPresenting: true }), null);
 });
 
 test("what the browser means by a key with Alt, Control or Command stays the browser's", () => {
@@ -33,4 +47,53 @@ test("what the browser means by a key with Alt, Control or Command stays the bro
     for (const key of ["ArrowLeft", "PageDown", "p"]) assert.equal(press(key, null, more), null);
   }
   assert.equal(press("a"), null);
+});
+
+const LETTERS = { p: "present", P: "present", "]": "head on", "[": "head back" };
+const pressed = (where) => Object.keys(LETTERS).map((key) => press(key, "button", {}, where));
+
+test("single characters are the viewer's only where the keyboard is in it, or nowhere", () => {
+  for (const isPresenting of [false, true]) {
+    assert.deepEqual(pressed({ isPresenting, isAtViewer: true }), Object.values(LETTERS));
+    assert.deepEqual(pressed({ isPresenting, isAtViewer: false }), [null, null, null, null]);
+  }
+  assert.deepEqual([press("PageDown", "button", {}, { isAtViewer: false }), press("ArrowRight", "button", {}, { isAtViewer: false })], ["on", "on"]);
+});
+
+// What a browser may keep: as it should, nothing as the page is in a frame that may keep nothing, and no more than it has.
+const refuses = () => { throw new Error("denied"); };
+const STORES = {
+  "a browser that keeps them": () => {
+    const kept = new Map();
+    return { value: { getItem: (name) => kept.get(name) ?? null, setItem: (name, text) => kept.set(name, text) } };
+  },
+  "a browser that refuses to be asked": () => ({ get: refuses }),
+  "a browser whose store is full": () => ({ value: { getItem: () => null, setItem: refuses } }),
+};
+
+for (const [name, store] of Object.entries(STORES)) {
+  test(`single characters can be switched off and on in ${name}, and no other key goes with them`, () => {
+    Object.defineProperty(globalThis, "localStorage", { configurable: true, ...store() });
+    assert.equal(areLettersOn(), true);
+    turnLetters(false);
+    assert.equal(areLettersOn(), false);
+    for (const isPresenting of [false, true]) {
+      assert.deepEqual(pressed({ isPresenting }), [null, null, null, null]);
+      const others = ["PageDown", "ArrowLeft", "Escape"].map((key) => press(key, null, {}, { isPresenting }));
+      assert.deepEqual(others, ["on", "back", "leave"]);
+    }
+    turnLetters(true);
+    assert.deepEqual(pressed({}), Object.values(LETTERS));
+  });
+}
+
+test("what another tab has switched off is off here, whatever was kept before", () => {
+  const kept = { text: "on" };
+  const value = { getItem: () => kept.text, setItem: (_name, text) => { kept.text = text; } };
+  Object.defineProperty(globalThis, "localStorage", { configurable: true, value });
+  turnLetters(true);
+  kept.text = "off";
+  assert.equal(areLettersOn(), false);
+  kept.text = "anything that was written there";
+  assert.equal(areLettersOn(), true);
 });

@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { readPlace } from "../../attnviz/ui/viewer/browser/address.js";
-import { readPass } from "../../attnviz/ui/viewer/browser/pass.js";
-import { ORDERS, QUESTIONS, atCell, atHead, atStep, besideStep, carried, fitted, focusOf, unfolded } from "../../attnviz/ui/viewer/browser/state.js";
+import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
+import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
+import { ORDERS, QUESTIONS, atCell, atHead, atStep, besideStep, carried, fitted, focusOf, unfolded } from "../../attnviz/viewer/browser/scene/state.js";
 import { documentOf } from "./passes.mjs";
 
 const PASS = readPass(documentOf());
 const FIRST = readPlace(PASS, "");
 const at = (parts) => ({ ...FIRST, ...parts });
+const spoken = (...words) => ({ query: words, key: words, shared: true });
 const addressIn = (where) => PASS.address(...Object.values(focusOf(PASS, where)));
 
 test("a step is about the last of its stages, or the one that was picked among what it shows", () => {
@@ -44,13 +45,42 @@ test("unfolding goes back cell by cell to a given number, and the trail stays on
 });
 
 test("with other words one looks at what is seen first of them, unless another word was picked", () => {
-  const { document } = PASS, start = { ...document.start, query: 2 };
-  const same = { ...document, start }, other = { ...same, words: { ...document.words, query: ["owls", "see", "mice"] } };
+  const { document } = PASS, start = { ...document.starts[0], query: 2 };
+  const same = { ...document, starts: [start] }, other = { ...same, words: spoken("owls", "see", "mice") };
   const picked = at({ cell: { ...FIRST.cell, key: 3 } });
   assert.deepEqual(carried({ document, where: FIRST }, other), { ...FIRST, cell: start });
   assert.deepEqual(carried({ document, where: at({ cell: { ...FIRST.cell, feature: 1 } }) }, other), { ...FIRST, cell: start });
   assert.deepEqual(carried({ document, where: FIRST }, same), FIRST);
   assert.deepEqual(carried({ document, where: picked }, other), picked);
+});
+
+test("what is selected follows its words, each as often as it was there before, where both still are", () => {
+  const document = { ...PASS.document, words: spoken("the", "dog", "bites", "the (2)", "man") };
+  const moved = (query, key, ...words) => {
+    const where = at({ cell: { ...FIRST.cell, head: 1, feature: 3, query, key }, trail: ["scores[0,1,2]"] });
+    const { cell, trail } = carried({ document, where }, { ...document, words: spoken(...words) });
+    assert.deepEqual({ ...where.cell, query: cell.query, key: cell.key }, cell, "all but the words stays");
+    assert.equal(trail.length, cell.query === query && cell.key === key ? 1 : 0, "what was unfolded was of other words");
+    return [cell.query, cell.key];
+  };
+  assert.deepEqual(moved(1, 2, "the", "man", "bites", "the (2)", "dog"), [4, 2], "what was seen first, too");
+  assert.deepEqual(moved(2, 4, "man", "bites", "dog"), [1, 0]);
+  assert.deepEqual(moved(3, 4, "man", "the", "the (2)"), [2, 0]);
+  assert.deepEqual(moved(3, 4, "man", "bites", "the"), [3, 4], "there is no second any more");
+  assert.deepEqual(moved(2, 4, "man", "looks", "up"), [2, 4]);
+});
+
+test("queries are sought among queries, keys among keys", () => {
+  const of = (...keys) => ({ ...PASS.document, words: { query: ["the", "cat"], key: keys, shared: false } });
+  const where = at({ cell: { ...FIRST.cell, query: 0, key: 1 } });
+  assert.deepEqual(carried({ document: of("le", "chat"), where }, of("chat", "le", "the")).cell, { ...where.cell, key: 0 });
+});
+
+test("of a model that is asked something one looks at what is seen first, wherever the words are now", () => {
+  const document = { ...PASS.document, model: {}, words: spoken("a", "b", "c") }, now = { ...document, words: spoken("c", "b", "a") };
+  assert.deepEqual(carried({ document, where: FIRST }, now), FIRST);
+  const picked = at({ cell: { ...FIRST.cell, query: 0 } });
+  assert.deepEqual(carried({ document, where: picked }, now).cell, { ...picked.cell, query: 2, key: 0 });
 });
 
 test("a trail is kept as far as each cell was computed from the next", () => {
@@ -70,10 +100,10 @@ test("a place in one pass is a place in any other", () => {
 
 test("whose slopes are asked for stays in focus on other steps; a trail ends there else", () => {
   const where = fitted(PASS, at({ step: "output", ask: "what would move it" }));
-  const there = { ...where, ...atStep(where, "softmax") };
+  const there = { ...where, ...atStep(PASS, where, "softmax") };
   assert.equal(addressIn(there), "output[1,0]");
   assert.equal(addressIn({ ...there, ...atHead(PASS, there, 1) }), "output[1,0]");
-  const other = { ...at({ trail: ["output[1,0]"] }), ...atStep(at({ trail: ["output[1,0]"] }), "softmax") };
+  const other = { ...at({ trail: ["output[1,0]"] }), ...atStep(PASS, at({ trail: ["output[1,0]"] }), "softmax") };
   assert.equal(addressIn(other), "attention[0,1,2]");
 });
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { indexIn, spotOf, tiling } from "../../attnviz/ui/viewer/browser/tiling.js";
+import { indexIn, spotOf, tiling } from "../../attnviz/viewer/browser/scene/tiling.js";
 
 const stage = (shape, first) => ({ shape, axes: shape.map((_, i) => ({ name: i ? "d" : first })) });
 const STAGES = [stage([2, 6, 6], "head"), stage([8, 3, 1], "head"), stage([6, 8], "token"), stage([128, 6, 6], "head"), stage([8], "d"), stage([2, 4], "head")];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeWaiting } from "../../attnviz/ui/viewer/browser/waiting.js";
+import { makeWaiting } from "../../attnviz/viewer/browser/talk/waiting.js";
 
 function makeRoot() {
   const classes = new Set();

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Operand, Operation, added_up
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 
@@ -26,11 +26,11 @@ class Addition(Operation):
         moves = np.where(np.isneginf(a + b), 0, upstream)  # what is added to -inf moves nothing
         return moves, added_up(moves, b)
 
-    def extent(self, a: Input, b: Input) -> Extent:
+    def extent(self, a: Input, b: Input) -> AxesAndShape:
         return a.axes, a.shape
 
-    def largest(self, a: Input, b: Input) -> float:
-        return a.largest + b.largest
+    def bound(self, a: Input, b: Input) -> float:
+        return a.bound + b.bound
 
     def rule(self, a: Input, b: Input) -> Rule:
         letters = "q f" if len(a.shape) == 2 else "h q k"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
@@ -22,11 +22,11 @@ class Concatenation(Operation):
     def vjp(self, upstream: np.ndarray, heads: np.ndarray) -> Derivatives:
         return (np.stack(np.split(upstream, heads.shape[-3], axis=-1), axis=-3),)
 
-    def extent(self, heads: Input) -> Extent:
+    def extent(self, heads: Input) -> AxesAndShape:
         return (heads.axes[1], "heads * d_v"), (heads.shape[1], heads.shape[0] * heads.shape[2])
 
-    def largest(self, heads: Input) -> float:
-        return heads.largest
+    def bound(self, heads: Input) -> float:
+        return heads.bound
 
     def rule(self, heads: Input) -> Rule:
         return copies(heads, "q (h f)", "h q f")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Operand, Operation, added_up
 from attnviz.core.operations.rule import Rule, products
 
@@ -27,11 +27,11 @@ class Contributions(Operation):
         of_bands = added_up(heads.swapaxes(-1, -2) @ upstream, bands)
         return upstream @ bands.swapaxes(-1, -2), of_bands.reshape(w_o.shape)
 
-    def extent(self, heads: Input, w_o: Input) -> Extent:
+    def extent(self, heads: Input, w_o: Input) -> AxesAndShape:
         return (heads.axes[0], heads.axes[1], w_o.axes[1]), (heads.shape[0], heads.shape[1], w_o.shape[1])
 
-    def largest(self, heads: Input, w_o: Input) -> float:
-        return heads.largest * w_o.largest * heads.shape[-1]
+    def bound(self, heads: Input, w_o: Input) -> float:
+        return heads.bound * w_o.bound * heads.shape[-1]
 
     def rule(self, heads: Input, w_o: Input) -> Rule:
         return products("h q c", (heads, "h q i"), (w_o, "(h i) c"))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Operand, Operation
 from attnviz.core.operations.rule import Rule, products
 
@@ -21,11 +21,11 @@ class DotProducts(Operation):
     def vjp(self, upstream: np.ndarray, q: np.ndarray, k: np.ndarray) -> Derivatives:
         return upstream @ k, upstream.swapaxes(-1, -2) @ q
 
-    def extent(self, q: Input, k: Input) -> Extent:
+    def extent(self, q: Input, k: Input) -> AxesAndShape:
         return (q.axes[0], q.axes[1], k.axes[1]), (q.shape[0], q.shape[1], k.shape[1])
 
-    def largest(self, q: Input, k: Input) -> float:
-        return q.largest * k.largest * k.shape[-1]
+    def bound(self, q: Input, k: Input) -> float:
+        return q.bound * k.bound * k.shape[-1]
 
     def rule(self, q: Input, k: Input) -> Rule:
         return products("h q k", (q, "h q i"), (k, "h k i"))

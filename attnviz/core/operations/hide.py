@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms
@@ -28,11 +28,11 @@ class Hide(Operation):
     def vjp(self, upstream: np.ndarray, scaled: np.ndarray, mask: np.ndarray) -> Derivatives:
         return np.where(mask, upstream, 0), None
 
-    def extent(self, scaled: Input, mask: Input) -> Extent:
+    def extent(self, scaled: Input, mask: Input) -> AxesAndShape:
         return scaled.axes, scaled.shape
 
-    def largest(self, scaled: Input, mask: Input) -> float:
-        return scaled.largest
+    def bound(self, scaled: Input, mask: Input) -> float:
+        return scaled.bound
 
     def rule(self, scaled: Input, mask: Input) -> Rule:
         shared = "h q k"[-2 * len(mask.shape) + 1 :]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Rule, copies
 from attnviz.core.terms import Copy, Terms
@@ -24,13 +24,13 @@ class Identity(Operation):
     def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
         return (upstream if self.heads is None else upstream.sum(axis=-3),)
 
-    def extent(self, x: Input) -> Extent:
+    def extent(self, x: Input) -> AxesAndShape:
         if self.heads is None:
             return (self.rows, x.axes[-1]), x.shape
         return ("head", self.rows, x.axes[-1]), (self.heads, *x.shape)
 
-    def largest(self, x: Input) -> float:
-        return x.largest
+    def bound(self, x: Input) -> float:
+        return x.bound
 
     def rule(self, x: Input) -> Rule:
         if self.heads is None:

@@ -4,7 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
-Extent = tuple[tuple[str, ...], tuple[int, ...]]
+AxesAndShape = tuple[tuple[str, ...], tuple[int, ...]]
 """The names of the axes, and their lengths."""
 
 
@@ -19,5 +19,5 @@ class Input(Protocol):
         """Its numbers; the rest is known without making them."""
 
     @property
-    def largest(self) -> float:
+    def bound(self) -> float:
         """What no number but a hidden key's -inf is larger than, whatever its sign; inf where -inf was given or set."""

@@ -5,7 +5,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.rule import Index, Rule
 from attnviz.core.terms import Cell, Sum, Terms
 
@@ -59,11 +59,11 @@ class Operation(Protocol):
             which has no derivative.
         """
 
-    def extent(self, *inputs: Input) -> Extent:
+    def extent(self, *inputs: Input) -> AxesAndShape:
         """The result's axes and their lengths."""
 
-    def largest(self, *inputs: Input) -> float:
-        """What no number of the result is larger than, if none of the inputs is larger than its own `largest`.
+    def bound(self, *inputs: Input) -> float:
+        """What no number of the result is larger than, if none of the inputs is larger than its own `bound`.
 
         It is found without looking at any array; inf says that one must look.
         """

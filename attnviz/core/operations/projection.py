@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Operand, Operation, added_up
 from attnviz.core.operations.rule import Rule, products
 
@@ -27,11 +27,11 @@ class Projection(Operation):
             of_x = of_x.sum(axis=-3)
         return (of_x, of_w) if b is None else (of_x, of_w, added_up(upstream.sum(axis=-2), b))
 
-    def extent(self, x: Input, w: Input, b: Input | None = None) -> Extent:
+    def extent(self, x: Input, w: Input, b: Input | None = None) -> AxesAndShape:
         return (*w.axes[:-2], self.rows, w.axes[-1]), (*w.shape[:-2], x.shape[-2], w.shape[-1])
 
-    def largest(self, x: Input, w: Input, b: Input | None = None) -> float:
-        return x.largest * w.largest * w.shape[-2] + (0.0 if b is None else b.largest)
+    def bound(self, x: Input, w: Input, b: Input | None = None) -> float:
+        return x.bound * w.bound * w.shape[-2] + (0.0 if b is None else b.bound)
 
     def rule(self, x: Input, w: Input, b: Input | None = None) -> Rule:
         head = "h " * (len(w.shape) == 3)

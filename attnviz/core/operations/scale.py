@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.numerals import bracketed_tex, digits, tex
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import FromOne, Terms
@@ -30,11 +30,11 @@ class Scale(Operation):
     def vjp(self, upstream: np.ndarray, scores: np.ndarray) -> Derivatives:
         return (self.compute(upstream),)
 
-    def extent(self, scores: Input) -> Extent:
+    def extent(self, scores: Input) -> AxesAndShape:
         return scores.axes, scores.shape
 
-    def largest(self, scores: Input) -> float:
-        return scores.largest if self.factor is None else scores.largest * abs(self.factor)
+    def bound(self, scores: Input) -> float:
+        return scores.bound if self.factor is None else scores.bound * abs(self.factor)
 
     def rule(self, scores: Input) -> Rule:
         slots = {"a": Slot(0, "h q k"), "result": Slot("", "h q k")}
@@ -55,7 +55,8 @@ class Scale(Operation):
         return rf"{result} = {self.factor:g} \cdot {scores}"
 
     def numpy(self, result: str, scores: str) -> tuple[str, ...]:
-        by = f"/ np.sqrt({self.d_k})" if self.factor is None else f"* {self.factor!r}"
+        # a Python float: beside NumPy's own, float32 scores would become float64
+        by = f"/ float(np.sqrt({self.d_k}))" if self.factor is None else f"* {self.factor!r}"
         return (f"{result} = {scores} {by}",)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
@@ -37,15 +37,16 @@ class Softmax(Operation):
     def _parts(self, masked: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Each row's maximum, its exponentials and their sum."""
         largest = masked.max(axis=-1, keepdims=True, initial=-sys.float_info.max)
-        exponentials = masked - largest
+        with np.errstate(over="ignore"):  # two scores may be further apart than float64 reaches: exp(-inf) is 0
+            exponentials = masked - largest
         np.exp(exponentials, out=exponentials)
         return largest, exponentials, exponentials.sum(axis=-1, keepdims=True)
 
-    def extent(self, masked: Input) -> Extent:
+    def extent(self, masked: Input) -> AxesAndShape:
         return masked.axes, masked.shape
 
-    def largest(self, masked: Input) -> float:
-        return 1.0 if masked.largest * 2 < math.inf else math.inf  # twice as far may one be from the largest
+    def bound(self, masked: Input) -> float:
+        return 1.0 if masked.bound * 2 < math.inf else math.inf  # twice as far may one be from the largest
 
     def rule(self, masked: Input) -> Rule:
         largest, exponentials, sums = self._parts(masked.value)
@@ -86,7 +87,8 @@ class Softmax(Operation):
 
     def numpy(self, result: str, masked: str) -> tuple[str, ...]:
         return (
-            f"largest = {masked}.max(axis=-1, keepdims=True, initial=np.finfo(float).min)  # finite in every row",
+            f"lowest = np.finfo({masked}.dtype).min  # finite, as is the largest of any row then",
+            f"largest = {masked}.max(axis=-1, keepdims=True, initial=lowest)",
             f"exponentials = np.exp({masked} - largest)",
             "sums = exponentials.sum(axis=-1, keepdims=True)",
             f"{result} = exponentials / np.maximum(sums, 1)  # at least exp(0) = 1, or 0 where no key is visible",

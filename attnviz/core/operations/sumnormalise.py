@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, exact_sum, rounding_of
@@ -47,10 +47,10 @@ class SumNormalise(Operation):
             )
         return counted, divisor
 
-    def extent(self, masked: Input) -> Extent:
+    def extent(self, masked: Input) -> AxesAndShape:
         return masked.axes, masked.shape
 
-    def largest(self, masked: Input) -> float:
+    def bound(self, masked: Input) -> float:
         return math.inf  # a row that adds up to almost 0 is found by looking
 
     def rule(self, masked: Input) -> Rule:

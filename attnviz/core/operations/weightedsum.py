@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.operations.input import Extent, Input
+from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Operand, Operation
 from attnviz.core.operations.rule import Rule, products
 
@@ -21,12 +21,12 @@ class WeightedSum(Operation):
     def vjp(self, upstream: np.ndarray, attention: np.ndarray, v: np.ndarray) -> Derivatives:
         return upstream @ v.swapaxes(-1, -2), attention.swapaxes(-1, -2) @ upstream
 
-    def extent(self, attention: Input, v: Input) -> Extent:
+    def extent(self, attention: Input, v: Input) -> AxesAndShape:
         axes, shape = attention.axes, attention.shape
         return (axes[0], axes[1], v.axes[2]), (shape[0], shape[1], v.shape[2])
 
-    def largest(self, attention: Input, v: Input) -> float:
-        return attention.largest * v.largest * v.shape[-2]
+    def bound(self, attention: Input, v: Input) -> float:
+        return attention.bound * v.bound * v.shape[-2]
 
     def rule(self, attention: Input, v: Input) -> Rule:
         return products("h q f", (attention, "h q i"), (v, "h i f"))

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from attnviz.core.streams import stream
-from attnviz.models.task import Answers, Batch, Learnable
+from attnviz.models.task import Answers, Batch, Learnable, Looks
 
 LETTERS, DIGITS = tuple("abcdefgh"), tuple("01234567")
 PAIRS = 4
@@ -19,7 +19,7 @@ class Recall(Learnable):
     title = "Associative recall"
     lesson = (
         "Letters with a digit each, and one letter again. In layer 1 each digit looks at the letter before it; "
-        "in layer 2 the last letter looks at the digit that has seen the same letter. It takes both."
+        "in layer 2 the last letter looks at the digit that followed it before."
     )
     question = "Which digit belongs to the last letter of “{sentence}”?"
     about = (
@@ -27,9 +27,9 @@ class Recall(Learnable):
         "end."
     )
     layers = (
-        "By the end of training each digit looks at the letter before it in this layer, and takes it along: click a "
-        "digit in the sentence.",
-        "By the end of training the last letter looks for the digit that has taken the same letter along in layer 1.",
+        "By the end of training each digit looks in this layer at the letter before it and notes it, so that layer 2 "
+        "can find the digit by its letter.",
+        "By the end of training the last letter looks at the digit that noted the same letter in layer 1.",
     )
     words_by_kind: ClassVar = {"letters": LETTERS, "digits": DIGITS}
     answers = DIGITS
@@ -43,6 +43,12 @@ class Recall(Learnable):
         is_text = len(letters) == len(digits) and set(letters) <= set(LETTERS) and set(digits) <= set(DIGITS)
         answer = digits[letters.index(last)] if is_text and letters.count(last) == 1 else None
         return (*[None] * len(pairs), answer)[: len(tokens)]
+
+    def looks(self, tokens: Sequence[str]) -> Looks:
+        if not any(self.right(tokens)):
+            return ()
+        letter = tokens.index(tokens[-1])
+        return (letter + 1, letter), (len(tokens) - 1, letter + 1)
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         letters = random.random_sample((size, len(LETTERS))).argsort(axis=1)[:, :PAIRS]

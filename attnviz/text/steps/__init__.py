@@ -6,8 +6,8 @@ Which steps a trace has, and what they say, follows from its stages.
 from dataclasses import replace
 from functools import lru_cache
 
-from attnviz.core.layers import split
-from attnviz.core.once import once_for_a_plan
+from attnviz.core.caching import cached_by_plan
+from attnviz.core.layers import split_layer
 from attnviz.core.trace import Layer, Trace
 from attnviz.text.entry import Entry
 from attnviz.text.step import Step
@@ -41,7 +41,7 @@ ENTRIES: dict[str, Entry] = {
 @lru_cache(maxsize=256)  # more than there are stages
 def entry(name: str) -> Entry:
     """What the vocabulary says of a stage."""
-    own, layer = split(name)
+    own, layer = split_layer(name)
     return ENTRIES[own].of_layer(layer) if layer else ENTRIES[own]
 
 
@@ -51,11 +51,11 @@ def full_title(name: str) -> str:
     >>> full_title("scores_2"), full_title("scores")
     ('Scores of layer 2', 'Scores')
     """
-    layer = split(name)[1]
+    layer = split_layer(name)[1]
     return entry(name).title + (f" of layer {layer}" if layer else "")
 
 
-@once_for_a_plan
+@cached_by_plan
 def steps_of(trace: Trace) -> tuple[Step, ...]:
     """The steps that the stages of the trace call for; those of a layer once for each, with its number in their ids.
 

@@ -33,19 +33,20 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     origin, shares = trace.origin, trace["probabilities"].value
     begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
     if not known:
-        return runs("This is no text that the model was made for, so its answer means nothing.")
+        return runs("The model was not made for such a text, so its answer means nothing.")
     answers = [_most(trace, row) for row in shares]
     if len(known) > 1:
         n_right = sum(answers[place] == (origin.right[place],) for place in known)
-        return runs(f"{begin} at each token; {n_right} of {len(known)} answers are right.")
+        luck = " by luck" * bool(origin.kind == "drawn" and n_right)
+        return runs(f"{begin} at each token; {n_right} of {len(known)} answers are right{luck}.")
     (place,) = known
     where = "the last token" if origin.read == "last" else "“{token}”"
     if len(answers[place]) > 1:
         tied = f"{counted(len(answers[place]), 'answer')} are equally probable, {percent(shares[place].max())} each"
-        return runs(f"{begin} at {where}: {tied}, so it gives none.", token=trace.label("token", place))
-    happens = "happens to be" if origin.kind == "drawn" else "is"
+        return runs(f"{begin} at {where}: {tied}, so the model gives none.", token=trace.label("token", place))
     is_right = answers[place] == (origin.right[place],)
-    verdict = f"which {happens} right" if is_right else "but “{right}” is right"
+    praise = "a lucky guess" if origin.kind == "drawn" else "which is right"
+    verdict = praise if is_right else "but “{right}” is right"
     return runs(
         f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
         token=trace.label("token", place),

@@ -10,20 +10,20 @@ CONCATENATION = Step(
     title="Concatenation",
     headings=(
         Section("side by side", "Put the heads side by side", several_heads),
-        Section("one head", "One head has nothing to stand beside", one_head),
+        Section("one head", "One head: nothing stands beside it", one_head),
     ),
     sections=(
         Section(
             "side by side",
             "Each head has worked on its own, with its own queries, keys and values. Their results are written **side "
-            "by side**, head 1 first, so that a row is as long as those of all heads together. Nothing is added or "
+            "by side**, head 1 first, so that a row is as long as the rows of all heads together. Nothing is added or "
             "mixed yet.",
             several_heads,
         ),
         Section(
             "one head",
-            "With several heads their results would be written **side by side** here. There is one, so its result is "
-            "passed on as it is.",
+            "With several heads their results would be written **side by side** here. There is one head, so its "
+            "result is passed on as it is.",
             one_head,
         ),
     ),

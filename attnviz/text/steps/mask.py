@@ -3,8 +3,10 @@
 import numpy as np
 
 from attnviz.core.trace import Stage, Trace
+from attnviz.text.condition import Condition, both
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
+from attnviz.text.steps.scaling import is_scaled, is_unscaled
 from attnviz.text.story import Story
 
 
@@ -32,6 +34,12 @@ def _adds(trace: Trace) -> bool:
     return not _selects(trace)
 
 
+def scored(text: str, of: Condition) -> tuple[Story, ...]:
+    """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved."""
+    names = {"masked score": _adds, "scaled score": both(_selects, is_scaled), "score": both(_selects, is_unscaled)}
+    return tuple(Story(text % name, of=both(of, named)) for name, named in names.items())
+
+
 MASK = Step(
     id="mask",
     title="Mask",
@@ -39,8 +47,8 @@ MASK = Step(
     sections=(
         Section(
             "selects",
-            "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0; in the "
-            "picture of the mask 0 is hidden and 1 is visible.",
+            "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0. In the "
+            "mask, 1 means visible, 0 hidden.",
             _selects,
         ),
         Section(
@@ -51,8 +59,8 @@ MASK = Step(
         ),
         Section(
             "kinds",
-            "A **causal** mask hides the future, as a model that writes the next word must not read it; a **padding** "
-            "mask hides fillers at the end; a **window** hides what is far away.",
+            "A **causal** mask hides later words, which a model that writes the next word must not read; a **padding** "
+            "mask hides fillers at the end; a **window** hides words far away.",
         ),
     ),
     stages=("masked",),
@@ -71,11 +79,14 @@ MASK = Step(
         "masked": Entry(
             "Z^M_i",
             "Masked scores",
-            "the scores that attention is made from, -inf where a key is hidden",
+            "the scores that attention is made from, −∞ where a key is hidden",
             stories=(
-                Story("“{key}” is hidden from “{query}”: its score becomes −∞, and its share 0.", "hidden"),
-                Story("“{query}” sees “{key}”, so its score stays {value}.", of=_selects),
-                Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its score is {value}.", of=_adds),
+                Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
+                Story("“{query}” sees “{key}”, so its scaled score stays {value}.", of=both(_selects, is_scaled)),
+                Story("“{query}” sees “{key}”, so its score stays {value}.", of=both(_selects, is_unscaled)),
+                Story(
+                    "“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.", of=_adds
+                ),
             ),
         ),
     },

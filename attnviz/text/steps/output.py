@@ -94,7 +94,8 @@ OUTPUT = Step(
             "output",
             stories=(
                 Story(
-                    "“{query}” leaves with {value} at place {column}; {head} adds {contributions} to it.", of=adds_up
+                    "“{query}” leaves with {value} at place {column}; {head} adds {contributions} to this number.",
+                    of=adds_up,
                 ),
                 Story("“{query}” leaves with {value} at place {column}."),
             ),

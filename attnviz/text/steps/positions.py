@@ -26,18 +26,18 @@ POSITIONS = Step(
     sections=(
         Section(
             "places",
-            "Nothing in attention knows the order of the words, so a vector for the **place** is added to each row: "
-            "$X = E + P$.",
+            "By itself a score does not depend on where the words stand, so a vector for the **place** is added to "
+            "each row: $X = E + P$.",
         ),
         Section(
             "waves",
-            "It is made of sines and cosines, the later ones of longer waves, so that each place gets a vector of its "
-            "own.",
+            "This vector is made of sines and cosines, the later ones of longer waves, so that each place gets a "
+            "vector of its own.",
             of_no_model,
         ),
         Section(
             "not learnt yet",
-            "Training changes these vectors; before it each is drawn at random.",
+            "Training changes these vectors; before training each is drawn at random.",
             both(origin("drawn"), of_model),
         ),
         Section(
@@ -47,8 +47,8 @@ POSITIONS = Step(
         ),
         Section(
             "built",
-            "It is made of cosines and sines of the place, so that a rotation turns the vector of a place into that of "
-            "the next.",
+            "This vector is made of cosines and sines of the place, so that one rotation turns the vector of any place "
+            "into the vector of the next.",
             origin("built"),
         ),
     ),

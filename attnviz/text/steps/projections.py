@@ -31,7 +31,7 @@ def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
     x = entries["x"].symbol
     return (
         f"Three matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), a "
-        ":orange[**key**] (what it is found by) and a :green[**value**] (what it passes on)."
+        ":orange[**key**] (what it offers) and a :green[**value**] (what it passes on)."
     )
 
 
@@ -39,7 +39,7 @@ def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
     x = entries["x"].symbol
     return (
         f"Matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
-        "row of the other sentence, $C$, into a :orange[**key**] (what it is found by) and a :green[**value**] (what "
+        "row of the other sentence, $C$, into a :orange[**key**] (what it offers) and a :green[**value**] (what "
         "it passes on)."
     )
 
@@ -89,7 +89,7 @@ PROJECTIONS = Step(
     id="qkv",
     title="Q, K, V",
     headings=(
-        Section("projected", "What each token asks, answers to and passes on", _any_matrix),
+        Section("projected", "What each token looks for, offers and passes on", _any_matrix),
         Section("as given", "Queries, keys and values, as they are given", lacks(*_MATRICES)),
     ),
     sections=(
@@ -106,14 +106,14 @@ PROJECTIONS = Step(
         Section(
             "no matrices",
             "This example has **no matrices of parameters**. What enters is used as it is, as :blue[**query**] (what a "
-            "token looks for), :orange[**key**] (what it is found by) and :green[**value**] (what it passes on).",
+            "token looks for), :orange[**key**] (what it offers) and :green[**value**] (what it passes on).",
             lacks(*_MATRICES),
         ),
         Section(
             "some matrices",
-            "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it is found by) and "
+            "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it offers) and "
             ":green[**value**] (what it passes on) are made by matrices of parameters here. What has no matrix is the "
-            "input as it is.",
+            "input itself.",
             _some_matrices,
         ),
         Section(
@@ -123,15 +123,15 @@ PROJECTIONS = Step(
         ),
         Section(
             "several heads",
-            "Each head has matrices of its own, which read whole rows; those of the selected head are shown.",
+            "Each head has matrices of its own, which read whole rows; the pictures show the selected head.",
             both(has(*_MATRICES), _several_heads),
         ),
         Section("biases", "A **bias** is added to each row.", _biases),
     ),
     stages=("q", "k", "v"),
     entries={
-        **_entries("q", "query", "queries", does="asks with", meaning="what each token asks"),
-        **_entries("k", "key", "keys", does="answers to", meaning="what each token answers to"),
+        **_entries("q", "query", "queries", does="asks with", meaning="what each token looks for"),
+        **_entries("k", "key", "keys", does="offers", meaning="what each token offers"),
         **_entries("v", "value", "values", does="passes on", meaning="what each token passes on"),
     },
 )

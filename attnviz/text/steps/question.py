@@ -57,28 +57,23 @@ QUESTION = Step(
     sections=(
         Section("task", _task, origin("learnt", "built")),
         Section(
-            "no task", "This is no text that it was made for, so its answer means nothing.", _is_no_text_of_its_task
+            "no task", "The model was not made for such a text, so its answer means nothing.", _is_no_text_of_its_task
         ),
         Section(
             "not learnt yet",
-            "The parameters of this model are still **random**, as training has not begun: whom a word looks at means "
+            "The parameters of this model are still **random**, as training has not begun: where a word looks means "
             "nothing yet.",
             both(origin("drawn"), of_model),
         ),
         Section(
-            "attnviz",
-            "attnviz shows attention **number by number**: each one is real, and opens down to the multiplications "
-            "that make it.",
-        ),
-        Section(
             "arcs",
-            "The thicker an arc, the larger the share of its attention that a word gives another: click a word to ask "
-            "about it, a share or an arc to see how it was made.",
+            "Click a word to see where it looks: the thicker an arc, the more attention; click an arc or a percentage "
+            "to see how it was computed.",
         ),
         Section(
             "random",
-            "The parameters here are **random**, so whom a word looks at means nothing yet; how it is computed is the "
-            "same as in a trained model.",
+            "The parameters here are **random**, so where a word looks means nothing yet; it is computed as in a "
+            "trained model.",
             both(origin("drawn"), of_no_model),
         ),
         Section(

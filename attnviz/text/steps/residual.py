@@ -12,7 +12,7 @@ def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
     x, output, residual = (entries[name].symbol for name in ("x", "output", "residual"))
     return (
         f"The :violet[**output**] is added to what entered the layer: ${residual} = {x} + {output}$. So each token "
-        "keeps what it held, and what follows can read both. This running sum is the **residual stream**."
+        "keeps what it held, and what comes later can read both. This running sum is the **residual stream**."
     )
 
 

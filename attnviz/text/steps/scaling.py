@@ -10,37 +10,43 @@ def _divided(trace: Trace) -> bool:
     return trace["scaled"].operation.factor is None
 
 
-def _off(trace: Trace) -> bool:
+def is_unscaled(trace: Trace) -> bool:
+    """Whether scaling is switched off, so that the scaled scores are the scores."""
     return trace["scaled"].operation.factor == 1
 
 
+def is_scaled(trace: Trace) -> bool:
+    """Whether it is not."""
+    return not is_unscaled(trace)
+
+
 def _multiplied(trace: Trace) -> bool:
-    return not _divided(trace) and not _off(trace)
+    return not _divided(trace) and is_scaled(trace)
 
 
-_GOES = "the score of “{query}” with “{key}” goes from {scores} to {value}"
+_BECOMES = "the score of “{query}” with “{key}”, {scores}, becomes a scaled score of {value}"
 
 SCALING = Step(
     id="scaling",
     title="Scaling",
     headings=(
         Section("divided", "Keep the scores from growing with d_k", _divided),
-        Section("off", "Scores as they are: scaling is switched off", _off),
+        Section("off", "Scores as they are: scaling is switched off", is_unscaled),
         Section("multiplied", "Scores times a given number", _multiplied),
     ),
     sections=(
-        Section("off", "Here the scores are passed on as they are.", _off),
-        Section("multiplied", "Here the scores are multiplied by a number that is given.", _multiplied),
         Section(
             "spread",
-            "The spread of dot products grows like $\\sqrt{d_k}$ with the `d_k` numbers that each adds up, and the "
-            "softmax of widely spread scores gives almost all attention to one key.",
+            "A dot product adds `d_k` products; the more it adds, the wider the scores spread, by about $\\sqrt{d_k}$. "
+            "The softmax of widely spread scores gives almost all attention to one key.",
         ),
         Section("divided", "Dividing by $\\sqrt{d_k}$ keeps the spread from growing with `d_k`.", _divided),
+        Section("off", "Dividing by $\\sqrt{d_k}$ would keep the spread from growing with `d_k`.", is_unscaled),
         Section(
-            "not divided",
-            "Dividing by $\\sqrt{d_k}$ would keep the spread from growing with `d_k`.",
-            lambda trace: not _divided(trace),
+            "multiplied",
+            "Here the scores are multiplied by a number that is given; dividing by $\\sqrt{d_k}$ would keep the spread "
+            "from growing with `d_k`.",
+            _multiplied,
         ),
     ),
     stages=("scaled",),
@@ -50,9 +56,9 @@ SCALING = Step(
             "Scaled scores",
             "the scores over the square root of d_k",
             stories=(
-                Story(f"Divided by √d_k, {_GOES}.", of=_divided),
-                Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=_off),
-                Story(f"Multiplied by the given number, {_GOES}.", of=_multiplied),
+                Story(f"Divided by √d_k, {_BECOMES}.", of=_divided),
+                Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=is_unscaled),
+                Story(f"Multiplied by the given number, {_BECOMES}.", of=_multiplied),
             ),
         )
     },

@@ -10,12 +10,13 @@ _MOST = "the largest part, {value:part}, comes from {value:part.place} ({value:p
 SCORES = Step(
     id="scores",
     title="Scores",
-    headings=(Section("scores", "How well does each key answer each query?"),),
+    headings=(Section("scores", "How well does each key match each query?"),),
     sections=(
         Section(
             "dot products",
             "Every :blue[query] meets every :orange[key] in a **dot product**: multiply place by place and add up. The "
-            "larger the score, the better they match. Queries are rows and keys are columns, from here to the softmax.",
+            "larger the score, the better query and key match. Queries are rows and keys are columns, from here to the "
+            "softmax.",
         ),
     ),
     stages=("scores",),

@@ -7,7 +7,7 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import both
 from attnviz.text.entry import Entry
 from attnviz.text.step import Bars, Section, Step
-from attnviz.text.steps.mask import before, moves
+from attnviz.text.steps.mask import before, moves, scored
 from attnviz.text.story import Story
 
 
@@ -48,7 +48,7 @@ def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 _GIVES = "“{query}” gives “{key}” {value:percent}"
-_RANKED = f"{_GIVES}: its score {{masked}} is {{masked:rank}} of {{masked:count}}"
+_RANKED = f"{_GIVES}: its %s {{masked}} is {{masked:rank}} of {{masked:count}}"
 
 SOFTMAX = Step(
     id="softmax",
@@ -58,6 +58,7 @@ SOFTMAX = Step(
         Section("sum", "Scores over their sum, which is not softmax", _sums),
     ),
     sections=(
+        Section("layer", _purpose, _is_layer_of_a_model),
         Section(
             "softmax",
             "Each row goes through the **softmax**: subtract its largest score (so that $\\exp$ cannot overflow), "
@@ -67,7 +68,7 @@ SOFTMAX = Step(
         ),
         Section(
             "shares",
-            "No share is negative, and the row of a query that sees any key sums to 1.",
+            "No share is negative, and each row sums to 1 (unless every key is hidden).",
             both(_exponentiates, _untouched, _is_no_layer_of_a_model),
         ),
         Section(
@@ -77,7 +78,6 @@ SOFTMAX = Step(
             _sums,
         ),
         Section("sum to 1", "The rows do add up to 1, as those of a softmax do.", both(_sums, _untouched)),
-        Section("layer", _purpose, _is_layer_of_a_model),
         Section("by hand", "A row in which a share is set by hand need not add up to 1.", _by_hand),
     ),
     stages=("attention",),
@@ -90,15 +90,15 @@ SOFTMAX = Step(
             stories=(
                 Story(f"{_GIVES}, as you set it by hand; its row now adds up to {{value:sum}}.", "set"),
                 Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
-                Story("“{key}” is hidden from “{query}”: its score is −∞, so its share is exactly 0.", "hidden"),
-                Story(
-                    f"{_RANKED}. Of its dot product, {{scores}}, the largest part is {{scores:part}}, from "
-                    "{scores:part.place} ({scores:part.sum}).",
+                Story("“{key}” is hidden from “{query}”: its masked score is −∞, so its share is exactly 0.", "hidden"),
+                *scored(
+                    f"{_RANKED}. Its dot product is {{scores}}: {{scores:part.place}} adds {{scores:part}}, the other "
+                    "places together {scores:part.rest}.",
                     of=_exponentiates,
                 ),
-                Story(f"{_RANKED}.", of=_exponentiates),
-                Story(f"{_GIVES}, all of its attention: it sees no other key.", of=_exponentiates),
-                Story(f"{_GIVES}: its score {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
+                *scored(f"{_RANKED}.", of=_exponentiates),
+                Story(f"{_GIVES}, as it sees no other key.", of=_exponentiates),
+                *scored(f"{_GIVES}: its %s {{masked}} over {{masked:sum}}, the sum of its row.", of=_sums),
             ),
         )
     },

@@ -34,7 +34,7 @@ TOKENS = Step(
         ),
         Section(
             "not learnt yet",
-            "Training changes these rows; before it each is drawn at random.",
+            "Training changes these rows; before training each is drawn at random.",
             both(origin("drawn"), of_model),
         ),
         Section("learnt", "These rows were learnt in training, as all parameters were.", origin("learnt")),
@@ -43,7 +43,7 @@ TOKENS = Step(
         ),
         Section(
             "no positions",
-            "Nothing is added to them here, so they are also the input $X$ of the next step: $X = E$.",
+            "No positions are added here, so the embeddings are also the input $X$ of the next step: $X = E$.",
             both(has("embeddings"), lacks("positions")),
             stages=("x", "context"),
         ),

@@ -46,7 +46,7 @@ def _took(where: str) -> list:
 
 
 _ADDED = told(
-    Story("The longest vector was added to the output of “{query}” by {contributions:longest}."),
+    Story("To the output of “{query}”, {contributions:longest} added the longest vector."),
 )
 
 _ANSWERED = told(

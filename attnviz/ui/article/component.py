@@ -10,15 +10,15 @@ import streamlit as st
 
 from attnviz.scene.written import json_of
 from attnviz.ui.article.pieces import Piece
+from attnviz.ui.loader import loader
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
-from attnviz.ui.viewer.script import SCRIPTS
 
 Door = Mapping[str, object]
 """The parts of the scene that a door leads to."""
 
 _component = st.components.v2.component(
-    "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=SCRIPTS["articles"].loader
+    "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=loader("articles")
 )
 
 

@@ -70,5 +70,5 @@ def written(value: float) -> str:
     if abs(value) >= 1e5:
         text = f"{value:.0e}".replace("+", "")
     else:
-        text = f"{value:.0f}" if value == round(value) else f"{value:.2f}"
+        text = f"{value:.0f}" if value == round(value) else f"{value:z.2f}"
     return "" if value == 0 else text.replace("-", "−")

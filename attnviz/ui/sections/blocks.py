@@ -92,7 +92,8 @@ PARTS = {
         ),
         _reading("w_v_2", "V", "a value", WORDS, "Reads the word: this is what I pass on."),
         _writing(
-            "w_o_2", "Writes it into the block of words. Nothing is added, so **the output is the answer alone**."
+            "w_o_2",
+            "Writes the word it got into the block of words. Nothing is added, so **the output is the answer alone**.",
         ),
     ),
     "The answer": (

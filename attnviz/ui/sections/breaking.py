@@ -44,7 +44,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
         _own(shown, of_all[-1] if of_all else FIRST)
     for change in changes:
         if change not in of_all:
-            st.markdown(f"`{change}` is a number of one string alone: all are tried without it.")
+            st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
     st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
 
 
@@ -56,8 +56,8 @@ def told(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
     drawn = [
         pieces.heading(2, "Which strings break"),
         pieces.text(
-            f"All {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which the last letter "
-            "came before exactly once are put to the model."
+            f"The model answers all {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which "
+            "the last letter occurred exactly once before."
         ),
         pieces.beside([_by_length(shared(changes))], list(map(_example, examples))),
     ]

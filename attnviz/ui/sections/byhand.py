@@ -5,13 +5,14 @@ import math
 import numpy as np
 import streamlit as st
 
+from attnviz.core.errors import SettingsError
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL
 from attnviz.models.task import most_probable
-from attnviz.scene.answers import ANSWERS
-from attnviz.scene.fitting import Fitted, fit
+from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import of_model
 from attnviz.text.markup import Runs, runs
 from attnviz.text.wording import precise
@@ -28,9 +29,15 @@ from attnviz.ui.state.writer import Writer
 SOURCE, TRAINED = "by-hand", "recall"
 
 
-def fitted(shown: Shown) -> Fitted:
-    """The scene of the page, if it is of this model; else the model's first example."""
-    return shown if shown.scene.source == SOURCE else fit(of_model(SOURCE), ANSWERS.original)
+def fitted(shown: Shown) -> SceneWithPass:
+    """The scene of the page, if it is of this model; else the model's first example. No other reads its string."""
+    if shown.scene.source != SOURCE:
+        return fit(of_model(SOURCE), ANSWERS.original)
+    try:
+        MODEL.tokens(shown.scene.sentence)
+    except SettingsError as error:
+        return SceneWithPass(shown.kept, None, None, refused=(str(error),))
+    return shown
 
 
 def update(writer: Writer, **parts: object) -> None:
@@ -40,7 +47,7 @@ def update(writer: Writer, **parts: object) -> None:
     writer.update(**parts)
 
 
-def ask(shown: Shown, fitted: Fitted) -> None:
+def ask(shown: Shown, fitted: SceneWithPass) -> None:
     """Draw the box for a string, and help if it makes no pass."""
     scene = fitted.scene
     st.markdown("## Try it")
@@ -56,7 +63,7 @@ def ask(shown: Shown, fitted: Fitted) -> None:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
 
 
-def told(fitted: Fitted) -> tuple[list[Piece], dict[str, Door]]:
+def told(fitted: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
     """What both layers look at in the string and what they answer, if it makes a pass; and the door to it."""
     if fitted.trace is None:
         return [], {}
@@ -117,7 +124,7 @@ def _answer(trace: Trace) -> Runs:
     says = runs(f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}")
     right = trace.origin.right[-1]
     if right is None:
-        return [*says, ["", ". The last letter did not come before exactly once, so no answer is right."]]
+        return [*says, ["", ". The last letter did not occur exactly once before, so no answer is right."]]
     mark = [["right", " ✓"]] if most == [right] else [["wrong", " ✗"], *runs(f" (**{right}** is right)")]
     output = trace["output_2"].value[-1]
     is_exact = np.count_nonzero(output) == 1 and output.max() == 1

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.scene.scene import Scene, anew
+from attnviz.scene.scene import Scene, parts_for_source
 from attnviz.ui.state.store import Shown
 
 
@@ -14,4 +14,4 @@ def draw(shown: Shown, label: str, key: str, model: str, sentence: str, **parts:
 
 def parts_of(model: str, sentence: str, **parts: object) -> dict[str, object]:
     """The parts of a scene that show a sentence of a model from the first step on."""
-    return anew(model) | {"step": Scene().step, "sentence": sentence} | parts
+    return parts_for_source(model) | {"step": Scene().step, "sentence": sentence} | parts

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.core.trace import Trace
-from attnviz.scene.answers import ANSWERS
 from attnviz.scene.fitting import fit
-from attnviz.scene.place import Place
+from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.tabscene import TabScene
 from attnviz.text import export
 
 
-def draw(place: Place) -> None:
+def draw(place: TabScene) -> None:
     """Offer both, of the pass that is shown when one is asked for: no run follows an act."""
     with st.container(horizontal=True):
         for label, name, make, kind in (
@@ -21,7 +21,7 @@ def draw(place: Place) -> None:
             st.download_button(label, _maker(place, make), name, on_click="ignore", type=kind)
 
 
-def _maker(place: Place, make: Callable[[Trace], str | bytes]) -> Callable[[], str | bytes]:
+def _maker(place: TabScene, make: Callable[[Trace], str | bytes]) -> Callable[[], str | bytes]:
     """What makes a file. Streamlit keeps it as long as the page is open, so it is given no pass."""
 
     def made() -> str | bytes:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.models.evidence import Evidence, Hidden, evidence, text
+from attnviz.models.evidence import LITTLE, Evidence, Hidden, evidence, overlooked, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
 from attnviz.ui.article.matrix import Side
@@ -44,7 +44,7 @@ def other_attention(shown: Shown) -> None:
         f"**{percent(last.right.mean())}** of its attention to the right noun and {percent(last.other.mean())} to the "
         f"other; the second **{percent(it.right.mean())}** and **{percent(it.other.mean())}**. In "
         f"{percent(1 - it.rather_right)} of the sentences it looks more at the *wrong* noun, and it is right all the "
-        "same: what is taken over from each word counts, not only how much of it."
+        "same: what a word passes on counts, not only how much attention it gets."
     )
     seed = unseeing()
     rows = {
@@ -84,8 +84,17 @@ def _no_look(seed: int) -> str:
         f"{percent(look)} of the attention of “tired”, and answers **{answer}** with {percent(share)}. Hide “animal” "
         f"from “tired”, and the answer is **{hidden}** with {percent(hidden_share)}: it says this of whatever is "
         "tired, unless it sees another animal. Trained from seed 0, as above, it has another such word: hide “animal”, "
-        f"and the answer is **{other}**."
+        f"and the answer is **{other}**. Each seed has such nouns, which get under {percent(LITTLE)} of the attention "
+        f"on average where they are right: {_overlooked()}."
     )
+
+
+@cache
+def _overlooked() -> str:
+    """The nouns that the models of each seed hardly look at."""
+    choice = MODELS[READ_AT_LAST]
+    found = {seed: overlooked(choice.at(seed, None), choice.task.held_out()) for seed in choice.seeds}
+    return ", ".join(f"{' and '.join(nouns)} (seed {seed})" for seed, nouns in found.items())
 
 
 def _answer(trace: Trace) -> tuple[str, float]:

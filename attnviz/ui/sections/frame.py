@@ -5,11 +5,11 @@ from contextlib import AbstractContextManager
 import streamlit as st
 
 from attnviz.scene.opening import what_if
+from attnviz.ui import component
 from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import style
 from attnviz.ui.state import arrival
 from attnviz.ui.state.store import Shown
-from attnviz.ui.viewer import component
 
 
 def draw(shown: Shown, title: str) -> None:

@@ -14,7 +14,7 @@ from attnviz.examples.mistake import Mistake, Side
 from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.examples.variant import Variant
 from attnviz.scene.messages import option_in
-from attnviz.scene.scene import Scene, source_of
+from attnviz.scene.scene import parts_for_source, source_of
 from attnviz.text.markup import runs
 from attnviz.text.steps import STEPS, entry, steps_of
 from attnviz.ui.article import component, pieces
@@ -93,18 +93,18 @@ def _digits(value: float) -> str:
 
 @cache
 def _doors() -> dict[str, Door]:
-    """Where each door leads: to a variant's first step, or to the one where a mistake parts from it."""
+    """Where each door leads: to what the example's description speaks of, or to the step where a mistake shows."""
     doors = {}
     for example in EXAMPLES.values():
         for variant in example.variants:
-            doors[source_of(example, variant)] = _door(example, variant, Scene().step)
+            doors[source_of(example, variant)] = _door(example, variant, example.step, selection=example.selection)
         for number, mistake in enumerate(example.mistakes):
             doors[_door_of(example, number)] = _door(example, mistake.variant, _step_of(mistake))
     return doors
 
 
-def _door(example: Example, variant: Variant, step: str) -> Door:
-    return {"source": source_of(example, variant), "changes": (), "step": step}
+def _door(example: Example, variant: Variant, step: str, **parts: object) -> Door:
+    return parts_for_source(source_of(example, variant)) | {"step": step} | parts
 
 
 def _door_of(example: Example, number: int) -> str:
@@ -114,7 +114,7 @@ def _door_of(example: Example, number: int) -> str:
 
 def _published(example: Example) -> None:
     """Where the example is from, and every number that its notebook printed beside the computed one."""
-    label = f"The notebook and its printed numbers: {_counted(example.agreement)}"
+    label = f"The notebook and its {_counted(example.agreement)}"
     key = f"of_{example.id}"
     kept = f"{key} was open"  # Streamlit forgets it on another page
     st.session_state.setdefault(key, st.session_state.get(kept, False))
@@ -125,8 +125,9 @@ def _published(example: Example) -> None:
     with folded:
         st.markdown(
             f"{example.source}\n\n{_lines(example.id)}\n\n"
-            "Every number, as it was published and as it is computed here: ✓ agrees to the last digit printed, ≈ as "
-            "closely as the rounded inputs allow, ✗ does not."
+            "Each printed number once, beside the computed one: ✓ agrees to the last digit printed, ≈ within the "
+            "rounding of the inputs, ✗ does not agree. An input agrees by construction; a label is a number in words, "
+            "such as the 1 of “Element 1”."
         )
         st.dataframe(_table(example.id), hide_index=True, height=320, key="numbers")
 
@@ -136,11 +137,12 @@ def _table(notebook: str) -> pd.DataFrame:
     """Every number that a notebook printed, beside the computed one."""
     return pd.DataFrame(
         [
-            (print_out.name, number.published, number.shown, _mark(number))
+            (print_out.name, number.published, number.shown, _mark(number), number.kind)
             for print_out in EXAMPLES[notebook].print_outs
+            if not print_out.of
             for number in print_out.numbers
         ],
-        columns=["print-out", "published", "computed", "agrees"],
+        columns=["print-out", "published", "computed", "agrees", "kind"],
     )
 
 
@@ -151,10 +153,13 @@ def _lines(notebook: str) -> str:
 
 
 def _counted(agreement: Agreement) -> str:
-    """How many numbers agree, and how many of them less closely than they were printed."""
-    agree = f"{agreement.n_agree} of {agreement.n_numbers} agree"
-    loosely = f"{agreement.n_within_slack} of them not to the last digit, but as closely as rounded inputs allow"
-    return f"{agree}, {loosely}" if agreement.n_within_slack else agree
+    """How many numbers were printed, and how many of them agree, and how closely: each is in one class."""
+    classes = (
+        (agreement.n_to_the_digit, "agree to the last digit"),
+        (agreement.n_within_slack, "within rounding"),
+        (agreement.n_apart, "cannot come from the code shown"),
+    )
+    return f"{agreement.n_numbers} printed numbers: " + ", ".join(f"{n} {what}" for n, what in classes if n)
 
 
 def _mark(number: Number) -> str:
@@ -168,9 +173,10 @@ def _line(print_out: PrintOut) -> str:
     n_agree = sum(number.agrees for number in print_out.numbers)
     first = next((n for n in print_out.numbers if not n.agrees), print_out.numbers[0])
     tick = ":green[✓]" if print_out.agrees else ":red[✗]"
+    again = f"A second check: these numbers are counted with “{print_out.of}”. " if print_out.of else ""
     return (
         f"- {tick} **{print_out.name}** ({print_out.where}), {n_agree} of {len(print_out.numbers)}: "
-        f"{first.published} published, {first.shown} computed. {print_out.note} {print_out.why}"
+        f"{first.published} published, {first.shown} computed. {again}{print_out.note} {print_out.why}"
     )
 
 

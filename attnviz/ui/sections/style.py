@@ -45,6 +45,14 @@ _STYLE = """
   }
 }
 
+/* what has the keyboard in Streamlit's own parts is outlined as it is in ours, in the theme's colour of links */
+[data-testid="stApp"] :is(a, button, main):focus-visible {
+  outline: 2px solid light-dark(#1f5fae, #6cb0ff); outline-offset: -2px;
+}
+
+/* a menu that is out of sight is out of reach */
+[data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
+
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }

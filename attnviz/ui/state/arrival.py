@@ -1,46 +1,27 @@
 """Arrival: how Streamlit 1.67 lets people come to a page, and what it gets wrong there, set right."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attnviz.ui.viewer.bundle import bundle
+from attnviz.ui import seams
+from attnviz.viewer.bundle import bundle, module
 
-_BROWSER = Path(__file__).parents[1] / "viewer" / "browser"
 RECONNECTED = "reconnected"
 """The parameter with which `history.js` has an address read again, by a process that may know the tab or not."""
 
-_address = st.components.v2.component("attnviz.address", js=bundle(_BROWSER / "arrival.js"))
+_address = st.components.v2.component("attnviz.address", js=bundle(module("arrival")))
 
 
 def by_the_router() -> None:
-    """Run the page again by way of `app.py`, if Streamlit came to it without.
-
-    A folder `pages/` is also Streamlit's old way of making pages: on a server
-    that has just started, the link of a page runs it without the router, under
-    a menu of file names. The first visitor's run switches that off.
-    """
-    if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
+    """Run the page again by way of `app.py`, if Streamlit came to it without: on a server that has just started."""
+    if seams.stop_looking_for_pages():
         st.rerun()
 
 
 def is_navigation() -> bool:
     """Whether the browser's Back or Forward led here: a tab that is back after a break says it by `RECONNECTED`."""
-    return bool(get_script_run_ctx().is_history_navigation) and RECONNECTED not in st.query_params
-
-
-def page() -> str:
-    """What stands for the page that is run."""
-    return get_script_run_ctx().page_script_hash
-
-
-def brought() -> str:
-    """The address of this run, as it came."""
-    return get_script_run_ctx().query_string
+    return seams.is_navigation() and RECONNECTED not in st.query_params
 
 
 def keep_address(address: Mapping[str, str | None], read: str) -> None:
@@ -58,5 +39,5 @@ def keep_address(address: Mapping[str, str | None], read: str) -> None:
     read : str
         The address that was read last.
     """
-    shown = {"page": page(), "address": dict(address), "read": read}
+    shown = {"page": seams.page(), "address": dict(address), "read": read}
     _address(key="address", data=shown)

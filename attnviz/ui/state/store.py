@@ -17,10 +17,11 @@ from typing import NoReturn
 import streamlit as st
 
 from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, looking, parse, query
-from attnviz.scene.answers import ANSWERS
-from attnviz.scene.fitting import Fitted
-from attnviz.scene.place import Place
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
+from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
 from attnviz.ui.state.writer import Writer
 
@@ -30,7 +31,7 @@ _NOTICES = "notices"
 
 
 @dataclass(frozen=True)
-class Shown(Fitted, Writer):
+class Shown(SceneWithPass, Writer):
     """A scene on the page, and the way to change it: all that a section is given.
 
     Attributes
@@ -50,9 +51,13 @@ class Shown(Fitted, Writer):
         return Writer(self.place)
 
     def open_page(self, page: str, **parts: object) -> NoReturn:
-        """Go to another page with parts of the scene changed; what was mended is said there."""
+        """Go to another page with parts of the scene changed.
+
+        What was mended is said there, and what was refused too, unless another pass is shown.
+        """
         self.update(**parts)
-        st.session_state[_NOTICES] = self.notices
+        refused = self.refused if parts.keys() <= set(LOOKED_AT) else ()
+        st.session_state[_NOTICES] = (*self.notices, *refused)
         st.switch_page(page)
 
     def holds(self, key: str, text: str) -> str:
@@ -64,9 +69,9 @@ class Shown(Fitted, Writer):
         """
         key = self.key(key)
         page = f"{key} was drawn on"
-        if st.session_state.get(key) != text or st.session_state.get(page) != arrival.page():
+        if st.session_state.get(key) != text or st.session_state.get(page) != seams.page():
             st.session_state[key] = text
-        st.session_state[page] = arrival.page()
+        st.session_state[page] = seams.page()
         return key
 
 
@@ -85,20 +90,21 @@ def read() -> Shown:
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params if name != arrival.RECONNECTED}
-    places, here = tabs.mine().places, arrival.page()
+    places, here = tabs.mine().places, seams.page()
     has_arrived = "" not in places or arrival.is_navigation()
     if has_arrived:
-        st.session_state[_BROUGHT] = arrival.brought()
+        st.session_state[_BROUGHT] = seams.address()
         fitted = parse(written, ANSWERS.original)
         place = _arrived(places, fitted.scene, here)
         fitted = replace(fitted, number=place.number())
     else:
         place = places[""]
-        if st.session_state[_PAGE] == here and place.told == place.arrivals:
+        if st.session_state[_PAGE] == here and place.arrivals_sent == place.arrivals:
             place.scene = looking(place.scene, written)
         # what people do in the app needs no comment on what follows from it
-        fitted = replace(place.fitted(), notices=st.session_state.pop(_NOTICES, ()))
-    st.session_state[_PAGE], place.told = here, place.arrivals
+        fitted, brought = place.fitted(), st.session_state.pop(_NOTICES, ())
+        fitted = replace(fitted, notices=tuple(each for each in brought if each not in fitted.refused))
+    st.session_state[_PAGE], place.arrivals_sent = here, place.arrivals
     address = query(fitted.scene)
     shown = {name: address.get(name) for name in PARAMETERS if name not in VIEWERS}
     if has_arrived:
@@ -109,17 +115,17 @@ def read() -> Shown:
     return _shown(fitted, place, shown)
 
 
-def _arrived(places: dict[str, Place], scene: Scene, page: str) -> Place:
+def _arrived(places: dict[str, TabScene], scene: Scene, page: str) -> TabScene:
     """The place of a scene that the address has led to."""
     if "" not in places:
-        places[""] = Place("", scene, arrivals=1)
+        places[""] = TabScene("", scene, arrivals=1)
     elif st.session_state[_PAGE] != page or not _only_looks_elsewhere(places[""].scene, scene):
         places[""].arrivals += 1
     places[""].scene = scene
     return places[""]
 
 
-def _shown(fitted: Fitted, place: Place, address: Mapping[str, str | None]) -> Shown:
+def _shown(fitted: SceneWithPass, place: TabScene, address: Mapping[str, str | None]) -> Shown:
     return Shown(**vars(fitted), place=place, address=address, brought=st.session_state[_BROUGHT])
 
 

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from attnviz.scene.place import Place
+from attnviz.scene.tabscene import TabScene
 from attnviz.ui.state.share import Share
 
 _TAB = "tab"
@@ -24,7 +24,7 @@ class Tab:
     ----------
     token : str
         What stands for it; only its own browser knows it.
-    places : dict of str to Place
+    places : dict of str to TabScene
         The scenes that it shows, by their names.
     share : Share
         How much of the processor it has used.
@@ -35,7 +35,7 @@ class Tab:
     """
 
     token: str = field(default_factory=lambda: secrets.token_hex(16))
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, TabScene] = field(default_factory=dict)
     share: Share = field(default_factory=Share)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     n_waiting: int = 0

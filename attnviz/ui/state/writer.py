@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attnviz.scene.place import Place
 from attnviz.scene.scene import Scene
+from attnviz.scene.tabscene import TabScene
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Writer:
     ends. So a writer holds no pass.
     """
 
-    place: Place
+    place: TabScene
 
     @property
     def kept(self) -> Scene:

@@ -1,0 +1,78 @@
+"""Advice: what is said of a sentence that is not read as it was typed, and what is offered instead."""
+
+from difflib import get_close_matches
+
+from attnviz.core.settings import MAX_TOKENS
+from attnviz.core.tokens import labels, tokenize
+from attnviz.models import MODELS
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.reading import has_options, model_of, room, unknown, words_in
+from attnviz.scene.scene import OWN, SOURCES, Scene
+
+NAMED = 4
+"""How many of the words that a model doesn't know are named."""
+
+NEAREST = 3
+"""How many words that it knows are offered for them."""
+
+ALIKE = 0.7
+"""How much of its letters a word has in common with one that is offered for it, as difflib counts."""
+
+
+def said(fitted: SceneWithPass) -> list[str]:
+    """A sentence on the words that the model doesn't know, and one on what is left out of a long text."""
+    scene = fitted.scene
+    if fitted.trace is None or scene.source in SOURCES:
+        return []
+    typed, keys = len(words_in(scene)), len(tokenize(scene.context))
+    return [
+        *([_of_words(scene)] if unknown(scene) else []),
+        *([_of_length(scene, "sentence", typed, room(scene))] if typed > room(scene) else []),
+        *([_of_length(scene, "context", keys, MAX_TOKENS)] if keys > MAX_TOKENS else []),
+    ]
+
+
+def offers(fitted: SceneWithPass) -> list[dict]:
+    """What to press: known words for unknown ones and the way back to the model, or the whole of a long sentence."""
+    scene = fitted.scene
+    if fitted.trace is None or scene.source not in MODELS:
+        return []
+    if has_options(scene):
+        back = {"event": "source", "value": scene.source, "label": f"Back to {MODELS[scene.source].title}"}
+        return [*_nearest(scene), back]
+    typed = len(words_in(scene))
+    if room(scene) < typed <= MAX_TOKENS:
+        return [{"event": "source", "value": OWN, "label": f"Show all {typed} with random parameters"}]
+    return []
+
+
+def _of_words(scene: Scene) -> str:
+    named = [f"“{label}”" for label in _strange(scene).values()]
+    others = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
+    *first, last = named[:NAMED] + others
+    listed = f"{', '.join(first)} and {last}" if first else last
+    nearest = " The nearest words that it knows:" if _nearest(scene) else ""
+    return f"This model doesn't know {listed}, so the pass below has random parameters.{nearest}"
+
+
+def _of_length(scene: Scene, name: str, n_tokens: int, most: int) -> str:
+    reads = "A pass has" if has_options(scene) else "This model reads"
+    return f"{reads} at most {most} tokens: the pass below has the first {most} of the {n_tokens} in this {name}."
+
+
+def _nearest(scene: Scene) -> list[dict]:
+    """Known words, each in place of an unknown one that it is spelt like; none where all known words are letters."""
+    strange, known = _strange(scene), [word for word in model_of(scene.source).task.words if len(word) > 1]
+    each = max(NEAREST // len(strange), 1)
+    return [
+        {"event": "replace", "value": [word, by], "label": f"{label} → {by}"}
+        for word, label in list(strange.items())[:NEAREST]
+        for by in get_close_matches(word, known, n=each, cutoff=ALIKE)
+    ]
+
+
+def _strange(scene: Scene) -> dict[str, str]:
+    """The words that the model doesn't know, each with the label that it has as it was typed."""
+    typed = {token.lower(): token for token in reversed(tokenize(scene.sentence))}
+    strange = unknown(scene)
+    return dict(zip(strange, labels([typed[word] for word in strange]), strict=True))

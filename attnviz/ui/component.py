@@ -1,0 +1,50 @@
+"""The viewer and its settings as a Streamlit component. What is done in it goes to the server's own route for that."""
+
+import streamlit as st
+
+from attnviz.scene.answer import reply_bytes
+from attnviz.ui.loader import loader
+from attnviz.ui.state import tabs
+from attnviz.ui.state.store import Shown
+
+_LOADER = loader("component")
+_ROOT = '<div class="{}" aria-busy="true"></div>'  # until the browser has its script
+_component = st.components.v2.component("attnviz.viewer", html=_ROOT.format("attnviz"), js=_LOADER)
+_outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnviz outlet"), js=_LOADER)
+
+
+def draw(shown: Shown) -> None:
+    """Draw the settings and the pass of a scene. No run is needed for what is done in them."""
+    with st.container(key=shown.key("viewer"), height="stretch"):
+        _component(key=shown.key("pass"), height="stretch", data=_answer(shown, "pass"))
+
+
+def draw_settings(shown: Shown, draws: str) -> str:
+    """Draw the settings of a scene; what is shown of it stands where `draw_outlet` says.
+
+    Parameters
+    ----------
+    shown : Shown
+    draws : str
+        What is shown of it, one of `scene.answer.PARTS`.
+
+    Returns
+    -------
+    str
+        What this run was asked for, which no act does: "other numbers", "recompute" or "".
+    """
+    asked = _component(key=shown.key(draws), data=_answer(shown, draws), on_run_change=_run).run
+    return asked or ""
+
+
+def draw_outlet(shown: Shown) -> None:
+    """Say where what is shown of a scene stands, if Streamlit's own text is between it and the settings."""
+    _outlet(key=shown.key("outlet"), data={"name": shown.place.name})
+
+
+def _answer(shown: Shown, draws: str) -> bytes:
+    return reply_bytes(shown.place, shown, draws, tabs.mine().token, shown.notices)
+
+
+def _run() -> None:
+    """The run itself is what was asked for."""

@@ -1,0 +1,16 @@
+"""The loader: what Streamlit is given of a component.
+
+Streamlit sends the script of an inline component with every run. The viewer's is
+230 kB, so what it sends is a loader of a few lines; a route of the server has the rest.
+"""
+
+from pathlib import Path
+
+from attnviz.viewer.script import SCRIPTS
+
+_TEXT = Path(__file__).with_suffix(".js").read_text("utf-8")
+
+
+def loader(name: str) -> str:
+    """The loader of a script, one of `SCRIPTS`."""
+    return _TEXT.replace("{path}", SCRIPTS[name].path.lstrip("/"))

@@ -1,1 +1,0 @@
-"""The viewer: what draws in the browser, and what it is sent."""

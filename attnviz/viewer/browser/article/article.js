@@ -1,0 +1,62 @@
+// An article: pieces of a page, one below the other. What is chosen in it is shown at once, and then told to the server.
+import { addressOf } from "../seams/history.js";
+import { makePiece } from "./pieces.js";
+import { makeRerun } from "../seams/rerun.js";
+
+// send(name, value) has the page run: "chosen" with all that is chosen, or "opened" with a door.
+export function mountArticle(root, send) {
+  const drawn = []; // {text, piece} of each piece on the page: one that stays as it is keeps its element
+  let pieces = [], chosen = null; // what is chosen here, until a run has it too
+  const rerun = makeRerun(root, () => send("chosen", chosen));
+  const choose = (event, value) => {
+    chosen = { ...(chosen ?? chosenIn(pieces)), [event]: value };
+    draw();
+    rerun.ask(chosen);
+  };
+  const draw = () => {
+    const now = unfolded(pieces, chosen ?? chosenIn(pieces));
+    for (const [i, { value, ...piece }] of now.entries()) {
+      const text = JSON.stringify(piece);
+      if (drawn[i]?.text !== text) {
+        const made = { text, piece: makePiece(piece, { choose, open: (door) => send("opened", door) }) };
+        if (drawn[i]) drawn[i].piece.element.replaceWith(made.piece.element);
+        else root.append(made.piece.element);
+        drawn[i] = made;
+      }
+      drawn[i].piece.update?.(value);
+    }
+    for (const { piece } of drawn.splice(now.length)) piece.element.remove();
+  };
+  const forget = () => {
+    chosen = null;
+    rerun.end();
+  };
+  const stop = addressOf(window).onArrival(forget); // nobody wants any more what was chosen before Back
+  return {
+    given: (next) => {
+      const shown = chosenIn(next);
+      rerun.ran(shown);
+      if (JSON.stringify(shown) === JSON.stringify(chosen)) chosen = null;
+      pieces = next;
+      draw();
+    },
+    end: () => {
+      forget();
+      stop();
+    },
+  };
+}
+
+function chosenIn(pieces) {
+  return Object.fromEntries(pieces.filter(({ kind }) => kind === "choice").map(({ event, value }) => [event, value]));
+}
+
+// The pieces with those of each chosen option below its choice.
+function unfolded(pieces, chosen) {
+  return pieces.flatMap(({ options, ...piece }) => {
+    if (piece.kind !== "choice") return [piece];
+    const value = chosen[piece.event];
+    const names = options.map(({ value, runs }) => ({ value, runs }));
+    return [{ ...piece, options: names, value }, ...options.find((each) => each.value === value).pieces];
+  });
+}

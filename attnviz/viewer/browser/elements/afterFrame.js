@@ -1,0 +1,18 @@
+// After the frame: what need not be in the next frame is done right after it, so that one sees the rest of an answer sooner.
+
+const waiting = [];
+let isComing = false; // the time for the first of them
+
+// It is done in the order in which it was asked for, each by itself: another frame may come between.
+export function afterFrame(act) {
+  waiting.push(act);
+  if (!isComing) requestAnimationFrame(() => setTimeout(doNext));
+  isComing = true;
+}
+
+function doNext() {
+  const act = waiting.shift();
+  isComing = waiting.length > 0;
+  if (isComing) setTimeout(doNext);
+  act();
+}

@@ -1,0 +1,123 @@
+// The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes
+// part in it.
+import { hasWords } from "../pass/axes.js";
+import { makeDiagram } from "./diagram.js";
+import { element, write } from "../elements/element.js";
+import { typeset } from "../elements/formula.js";
+import { inRows } from "../pass/layers.js";
+import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
+import { indexIn } from "../scene/tiling.js";
+
+const ROOM_OF_WORDS = 56, ROOM_AT_END = 12; // pixels, as in the style of the row
+const LANES = 14; // pixels below thumbs, for arrows that lead past them
+const GAP = 6; // pixels between thumbs whose symbols stand beside them
+const NARROWEST = 12; // pixels of a thumb
+const SMALLEST_WORD = 9; // pixels of a row that can be named
+const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
+
+export function makeWholePass(tools) {
+  const box = element("section", "whole");
+  box.setAttribute("aria-label", "The whole pass");
+  box.hidden = true;
+  const said = element("p", "said");
+  box.append(said);
+  const diagram = makeDiagram(box, {
+    stage: (thumb) => {
+      const figure = element("span", "stage-of");
+      figure.append(element("span", "symbol"), thumb.element);
+      thumb.element.append(element("span", "words-of"));
+      return figure;
+    },
+    step: ({ step, title }, depths) => {
+      const column = element("div", "step");
+      column.style.flexGrow = depths.children.length;
+      const button = element("button", "title", title);
+      button.type = "button";
+      button.onclick = () => tools.go({ step, reveal: null });
+      column.append(depths, button);
+      return column;
+    },
+  });
+  let shown = null;
+
+  const at = (event) => {
+    const thumb = diagram.thumbs().find(({ canvas }) => canvas === event.target);
+    if (!thumb) return null;
+    const { left, top } = thumb.canvas.getBoundingClientRect();
+    const index = indexIn(thumb.tiled, shown.pass.stages.get(thumb.name), { x: event.clientX - left, y: event.clientY - top });
+    return index && { name: thumb.name, index };
+  };
+  diagram.rows.addEventListener("pointermove", (event) => {
+    const cell = at(event);
+    tools.point(cell?.name ?? "", cell?.index ?? null);
+  });
+  diagram.rows.addEventListener("pointerleave", () => tools.point("", null));
+  diagram.rows.addEventListener("click", (event) => {
+    const cell = at(event);
+    if (cell) tools.pick(cell.name, cell.index);
+  });
+
+  const draw = () => {
+    const { pass, where, look } = shown;
+    const { map } = pass.document;
+    const rows = inRows(map.columns.filter(({ stages }) => stages.length));
+    diagram.build(rows, map.arrows);
+    const focus = focusOf(pass, where), parts = pass.parts(focus.name, focus.index);
+    write(said, `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`);
+    for (const { name, beside, canvas, element: { parentNode: figure } } of diagram.thumbs()) {
+      const { symbol, role, title, shape } = pass.stages.get(name);
+      canvas.setAttribute("role", "img");
+      canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
+      figure.firstChild.replaceChildren(typeset(symbol));
+      figure.className = `stage-of ${role}`;
+      figure.classList.toggle("aside", rows.length > 1 && beside > 1);
+    }
+    drawThumbs(pass, parts, where.present, look.colours);
+    for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
+    nameRows(pass, where, diagram.thumbs()[0]);
+    diagram.connect();
+  };
+  // As large as their rows allow; titles that are wider than their thumbs take some of that.
+  const drawThumbs = (pass, parts, isPresented, colours) => {
+    const rows = [...diagram.rows.children], longest = Math.max(...rows.map((row) => row.querySelectorAll(".depth").length));
+    const line = Number.parseFloat(getComputedStyle(box).fontSize);
+    const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
+    const over = Math.max(...diagram.thumbs().map((thumb) => thumb.element.previousSibling.offsetHeight));
+    const drawAt = (width) => {
+      for (const thumb of diagram.thumbs()) {
+        const isAside = thumb.element.parentNode.classList.contains("aside");
+        const room = { width, height: high / thumb.beside - (isAside ? GAP : over), largest: isPresented ? 48 : 24 };
+        thumb.resize(pass, room);
+        thumb.draw(pass, colours, parts.get(thumb.name) ?? new Float64Array(pass.stages.get(thumb.name).length));
+      }
+    };
+    let width = (diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17;
+    const rightOf = (each) => each.getBoundingClientRect().right;
+    const overflow = () => Math.max(...rows.map((row) => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
+    drawAt(width);
+    while (overflow() > 1 && width > NARROWEST) {
+      width -= overflow() / longest + 1;
+      drawAt(width);
+    }
+  };
+  // The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
+  const nameRows = (pass, where, thumb) => {
+    const words = thumb.element.lastChild, { axes } = pass.stages.get(thumb.name), { cell } = thumb.tiled;
+    const isNamed = axes.length === 2 && hasWords(axes[0]) && cell >= SMALLEST_WORD;
+    words.replaceChildren(...(isNamed ? axes[0].labels : []).map((label, row) => {
+      const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
+      Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
+      return word;
+    }));
+  };
+  const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && !isFirst(pass, where);
+  new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);
+  return {
+    element: box,
+    update(pass, where, look) {
+      shown = { pass, where, look };
+      box.hidden = !isHere(shown);
+      if (!box.hidden) draw();
+    },
+  };
+}

@@ -1,0 +1,116 @@
+// By hand: a box that holds a number, to type another or to drag it to one.
+import { element, write } from "../elements/element.js";
+
+const PAUSE = 100; // ms between two numbers that are sent while one drags
+const SLACK = 3; // px that a pointer moves before it drags
+
+// set(cell, number) is called with each new number; -Infinity hides a key.
+export function makeByHand(set) {
+  const box = element("label", "by-hand", "Set by hand ");
+  const input = element("input");
+  input.type = "text";
+  input.inputMode = "decimal";
+  input.autocomplete = "off";
+  input.title = "Type a number and press Enter, or drag sideways";
+  const hide = element("button", "", "");
+  const line = element("div", "setting"), hint = element("span", "hint");
+  hint.setAttribute("role", "alert");
+  box.append(input);
+  line.append(box, hide, hint);
+  let cell = null, value = 0, unit = 1, isEdited = false, isDragged = false;
+
+  const show = () => {
+    input.value = Number.isFinite(value) ? String(value) : "";
+    input.placeholder = Number.isFinite(value) ? "" : "hidden: −∞";
+    input.removeAttribute("aria-invalid");
+    hint.textContent = "";
+    isEdited = false;
+  };
+  const send = paced(set);
+  input.oninput = () => { isEdited = true; };
+  input.onchange = () => {
+    if (!isEdited) return; // it left the box as the number of another cell came into it
+    const number = numberIn(input.value);
+    input.setAttribute("aria-invalid", !Number.isFinite(number));
+    hint.textContent = Number.isFinite(number) ? "" : "Type a number, such as −1.5 or 2e3.";
+    if (Number.isFinite(number)) {
+      isEdited = false;
+      set(cell, number);
+    }
+  };
+  input.onkeydown = (event) => {
+    const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+    if (event.key === "Escape" && isEdited) {
+      event.stopPropagation();
+      show();
+    } else if (up) {
+      event.preventDefault();
+      const number = numberIn(input.value);
+      if (Number.isFinite(number)) change(rounded(number + up * 10 * unit, unit));
+    }
+  };
+  const change = (number) => {
+    input.value = String(number);
+    send(cell, number);
+  };
+  input.onpointerdown = (down) => {
+    const from = Number.isFinite(value) ? value : 0;
+    input.onpointermove = (event) => {
+      const way = event.clientX - down.clientX;
+      if (!isDragged && Math.abs(way) < SLACK) return;
+      if (!isDragged) input.setPointerCapture(down.pointerId);
+      isDragged = true;
+      change(rounded(from + way * unit, unit));
+    };
+    input.onpointerup = input.onpointercancel = () => {
+      input.onpointermove = input.onpointerup = input.onpointercancel = null;
+      isDragged = false;
+    };
+  };
+  const update = (pass, focus) => {
+    const stage = pass.stages.get(focus.name), isFlag = stage.scale === "flag";
+    const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
+    if (isOther && isEdited) input.onchange(); // what was typed is for the cell that one leaves
+    cell = focus;
+    value = pass.number(focus.name, focus.index);
+    line.hidden = value === undefined;
+    unit = unitOf(stage.limit);
+    box.hidden = isFlag;
+    hide.hidden = !isFlag && focus.name !== "mask" && focus.name !== stage.hiddenBy;
+    const isVisible = isFlag ? value === 1 : value !== -Infinity;
+    write(hide, isVisible ? "Hide this key" : "Show this key");
+    hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);
+    if (isOther || !(isEdited || isDragged)) show();
+  };
+  return { element: line, update };
+}
+
+// The number that was typed, with a minus of either kind; NaN if it is none.
+function numberIn(text) {
+  return Number(text.trim().replaceAll("−", "-") || Number.NaN);
+}
+
+// What one px of dragging changes: a power of ten, some 200 of which make the end of the colour scale.
+function unitOf(limit) {
+  return 10 ** Math.floor(Math.log10((limit || 1) / 100));
+}
+
+function rounded(number, unit) {
+  return Number((Math.round(number / unit) * unit).toPrecision(12));
+}
+
+// Calls at most every so often, and in the end with the last.
+function paced(call) {
+  let timer = null, last = null;
+  const next = () => {
+    timer = null;
+    if (last === null) return;
+    call(...last);
+    last = null;
+    timer = setTimeout(next, PAUSE);
+  };
+  return (...values) => {
+    last = values;
+    if (timer === null) next();
+  };
+}

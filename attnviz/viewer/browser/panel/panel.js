@@ -1,0 +1,99 @@
+// The panel: what the number in focus is, what made it, what would move it, and what if it were another.
+import { drawActs } from "./acts.js";
+import { button, choice } from "../elements/button.js";
+import { makeByHand } from "./byhand.js";
+import { element, redraw, write } from "../elements/element.js";
+import { typesetInPieces } from "../elements/formula.js";
+import { makeScroller } from "../elements/scroller.js";
+import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../scene/state.js";
+import { drawTerms } from "./terms.js";
+import { drawStory, lightUp, titleOf } from "./told.js";
+import { drawTrail } from "./trail.js";
+import { drawChanged, drawWhatIf } from "./whatif.js";
+
+export function makePanel(tools) {
+  const box = element("aside", "panel");
+  box.setAttribute("aria-label", "The number");
+  const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
+  const questions = element("div", "questions"), changed = element("div");
+  const byHand = makeByHand(tools.set), elsewhere = element("div"), acts = element("div");
+  let asked = "";
+  tools.onPoint((...cell) => lightUp(box, ...cell));
+  box.append(name, said, elsewhere, acts, byHand.element, questions, answer, changed);
+
+  const update = (pass, where, look) => {
+    const focus = focusOf(pass, where);
+    const value = pass.number(focus.name, focus.index);
+    const isThere = value !== undefined && look.shown(focus.name, focus.index);
+    if (value === undefined) tools.want(focus.name, focus.index);
+    write(name, isThere ? titleOf(pass, look, focus) : pass.nameOf(focus.name, focus.index));
+    redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    const home = homeOf(pass, where);
+    redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
+    // where arcs are, one sees what follows; and where a model answers, that is what one came for
+    const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
+    redraw(acts, isOffered ? [drawActs(pass, where, tools)] : []);
+    byHand.update(pass, focus);
+    const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
+    byHand.element.hidden = !isThere || !isAsked;
+    questions.hidden = answer.hidden = !isAsked; // the first screen is of one sentence
+    if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    asked = where.ask;
+    redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
+    redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
+  };
+  return { element: box, update };
+}
+
+function waiting(pass, { name, index }) {
+  return element("p", "waiting", `${pass.nameOf(name, index)} is on its way.`);
+}
+
+function answered(pass, where, look, focus, tools) {
+  if (where.ask === "what if") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
+  if (where.ask === "what would move it") return drawSlopes(pass, where, look, focus, tools);
+  return drawMade(pass, where, look, focus, tools);
+}
+
+function drawSlopes(pass, where, look, { name, index }, { wantSlopes }) {
+  if (look.kind !== "slopes") {
+    wantSlopes();
+    return [element("p", "waiting", `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
+  }
+  const hasSlopes = (step) => slotsOf(step).some((slot) => look.titleOf(slot.stage));
+  if (!hasSlopes(stepAt(pass, where))) {
+    const last = pass.document.steps.findLast(hasSlopes);
+    const there = last ? `No matrix drawn here moves this number. Open “${titled(last)}” to see its slopes.` : "";
+    return [element("p", "", pass.document.slopes.text), element("p", "", there)];
+  }
+  return [
+    element("p", "", pass.document.slopes.text),
+    element("p", "", "In a matrix titled “slope of”, each number says how fast the selected number moves with that cell: "
+      + "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't "
+      + "move it, and are drawn as they are."),
+  ];
+}
+
+function titled({ title, layer }) {
+  return layer ? `${title} of layer ${layer}` : title;
+}
+
+function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
+  const terms = pass.terms(name, index);
+  if (!terms) return [waiting(pass, { name, index })];
+  const trail = where.trail.length > 1 ? [drawTrail(pass, where.trail, tools.back)] : [];
+  if (!terms.lines.length) return [...trail, element("p", "", terms.recipe)];
+  const formula = makeScroller(element("p", "formula"));
+  formula.setAttribute("role", "group");
+  formula.setAttribute("aria-label", "Formula");
+  if (isThere && terms.formula) formula.append(...typesetInPieces(terms.formula));
+  const sorted = terms.lines.length > 4 && isThere ? [drawOrder(where, tools)] : [];
+  const shown = { order: where.order, count: isThere ? null : look.lines ?? terms.lines.length, value };
+  return [...trail, formula, ...sorted, drawTerms(pass, terms, shown, tools)];
+}
+
+function drawOrder({ order }, { go }) {
+  const line = element("p", "switch", "Terms: ");
+  line.append(choice(ORDERS, order, (each) => go({ order: each })));
+  return line;
+}

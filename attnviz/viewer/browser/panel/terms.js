@@ -1,0 +1,72 @@
+// Terms: the lines from which a number was computed. Each cell of them can be unfolded.
+import { element } from "../elements/element.js";
+import { digits } from "../pass/numeral.js";
+import { setTabStop, rovingFocus } from "../elements/roving.js";
+import { lights } from "./told.js";
+
+const LETTER = 0.47, DIGIT = 0.57, APART = 1.5; // of a letter's size
+
+// `count` lines are there, all of them if it is null; unfold(cell) is called as one is clicked.
+export function drawTerms(pass, terms, { order, count, value }, { unfold, point }) {
+  const body = withRole("tbody", "rowgroup");
+  const lines = count === null ? sorted(terms.lines, order) : terms.lines.slice(0, count);
+  body.append(...lines.map((line) => drawLine(pass, line, terms.between, { unfold, point })));
+  if (count !== null) body.lastChild?.classList.add("latest");
+  const table = withRole("table", "grid");
+  table.setAttribute("aria-label", "Terms");
+  table.append(body);
+  if (count === null && terms.conclusion) table.append(drawTotal(terms.conclusion, value));
+  const links = [...body.children].map((line) => [...line.querySelectorAll("button")]).filter(({ length }) => length);
+  setTabStop(links.flat(), links.flat()[0]);
+  rovingFocus(table, () => links);
+  const scroller = element("div", "terms");
+  // A presenter's are as small as they have to be for all to be seen, as nobody scrolls.
+  scroller.style.setProperty("--lines", lines.length);
+  scroller.style.setProperty("--ems", Math.max(1, ...[...body.children].map(emsOf)));
+  scroller.append(table);
+  return scroller;
+}
+
+function sorted(lines, order) {
+  return order === "in order" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
+}
+
+function drawLine(pass, { cells, text, value }, between, { unfold, point }) {
+  const name = cell("name");
+  cells.forEach((each, place) => {
+    if (place) name.append(between);
+    const link = element("button", "link", pass.nameOf(each.name, each.index));
+    lights(link, each, point);
+    link.onclick = () => unfold(each);
+    name.append(link);
+  });
+  const line = withRole("tr", "row");
+  line.append(name, cell("sum", text), cell("value", digits(value)));
+  return line;
+}
+
+// How wide a line is, about, in letters of its size.
+function emsOf({ children: [name, ...numbers] }) {
+  return numbers.reduce((sum, { textContent }) => sum + DIGIT * textContent.length, LETTER * name.textContent.length + APART);
+}
+
+function drawTotal(conclusion, value) {
+  const said = cell("sum", conclusion);
+  said.colSpan = 2;
+  const line = withRole("tr", "row", "total");
+  line.append(said, cell("value", digits(value)));
+  const foot = withRole("tfoot", "rowgroup");
+  foot.append(line);
+  return foot;
+}
+
+// Parts of a table that is set out as lines, which would be none for those who hear it.
+function withRole(tag, role, className = "", text = null) {
+  const made = element(tag, className, text);
+  made.setAttribute("role", role);
+  return made;
+}
+
+function cell(className, text = null) {
+  return withRole("td", "gridcell", className, text);
+}

@@ -1,0 +1,51 @@
+// Axes: where a selection lies on the axes of a stage, and what a place on them is called.
+//
+// The coordinates of a selection that lie on an axis, outermost first, are the digits of a place on it, and their lengths
+// are the bases: on [["head", 2], ["feature", 4]] head 1 and feature 3 are place 7. A selection may be of a longer axis than
+// this one, as layers may differ in their d_k: it lies at the end of this one then.
+
+export function placeAt({ coordinates }, selection) {
+  return coordinates.reduce((place, [coordinate, length]) => place * length + Math.min(selection[coordinate], length - 1), 0);
+}
+
+// The coordinates of a place.
+export function coordinatesAt({ coordinates }, place) {
+  const found = {};
+  let rest = place;
+  for (const [coordinate, length] of [...coordinates].reverse()) {
+    found[coordinate] = rest % length;
+    rest = Math.floor(rest / length);
+  }
+  return found;
+}
+
+// Whether the places of an axis are words: a person's, or those that a model answers with.
+export function hasWords({ coordinates }) {
+  return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
+}
+
+// How many places the stages have along each coordinate: the longest axis counts.
+export function lengthsOf(stages) {
+  const lengths = {};
+  for (const { axes } of stages) {
+    for (const [coordinate, length] of axes.flatMap((axis) => axis.coordinates)) {
+      lengths[coordinate] = Math.max(length, lengths[coordinate] ?? length);
+    }
+  }
+  return lengths;
+}
+
+// The place of an index in an array that is one row, and back.
+export function flattened(shape, index) {
+  return shape.reduce((flat, length, axis) => flat * length + index[axis], 0);
+}
+
+export function unflattened(shape, flat) {
+  const index = [];
+  let rest = flat;
+  for (const length of [...shape].reverse()) {
+    index.unshift(rest % length);
+    rest = Math.floor(rest / length);
+  }
+  return index;
+}

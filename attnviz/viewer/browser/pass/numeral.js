@@ -1,0 +1,83 @@
+// Numerals: numbers as a cell, an inspector, a formula and a sentence write them. `digits` and `tex` write what
+// those of attnviz/core/numerals.py do, and `percent` what that of attnviz/text/wording.py does.
+
+const MORE = 40; // decimals: a double that is not half-way between two shorter numbers differs from one that is before that
+const NO_SHARE = 1e4; // set by hand; its hundredths may be beyond a double
+const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
+const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+  "twelfth"];
+const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
+const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
+
+export function short(value) {
+  const size = Math.abs(value);
+  return signed(value, size >= 1e4 ? scientific(size, 1) : fixed(size, size >= 1000 ? 0 : size >= 100 ? 1 : 2));
+}
+
+export function digits(value) {
+  const size = Math.abs(value);
+  return signed(value, size !== 0 && (size < 1e-3 || size >= 1e6) ? scientific(size, 2) : fixed(size, 4));
+}
+
+// A number as LaTeX: a minus that is one, a power of ten that is not the number e.
+export function tex(value) {
+  const [mantissa, exponent] = digits(value).replaceAll("−", "-").replace("∞", "\\infty").split("e");
+  return exponent ? `${mantissa} \\cdot 10^{${exponent}}` : mantissa;
+}
+
+// A number to stand behind an operator: in brackets, if it has a minus of its own.
+export function bracketed(value, written) {
+  return value < 0 ? `(${written(value)})` : written(value);
+}
+
+// A share as whole percents, halves rounded away from 0; one that is nearly nothing or nearly all is not said to be so.
+export function percent(share) {
+  const size = Math.abs(share);
+  if (share > 0 && share < 0.01) return "under 1\u00a0%";
+  if (share > 0.99 && share < 1) return "over 99\u00a0%";
+  if (size >= NO_SHARE) return digits(share);
+  return `${signed(share, String(Math.floor(100 * size + HALF)))}\u00a0%`;
+}
+
+// What percent writes that is as wide as anything it writes.
+export const PERCENTS = [0.001, 0.999, 1].map(percent);
+
+// How many there are, in words up to twelve.
+export function counted(n) {
+  return SMALL[n] ?? String(n);
+}
+
+export function ordinal(n) {
+  return ORDINALS[n - 1] ?? `${n}${ENDINGS[PLURALS.select(n)]}`;
+}
+
+// Parts of a sentence, each a list of pieces, joined by commas and "and".
+export function listed(parts) {
+  return parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ", " : " and "]), ...part]);
+}
+
+function signed(value, text) {
+  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
+}
+
+function fixed(size, decimals) {
+  if (size === Infinity) return "∞";
+  const rounded = size.toFixed(decimals);
+  const mayBeHalfWay = Number.isInteger(size * 2 * 10 ** decimals); // which costs less than the many decimals
+  return mayBeHalfWay ? toEven(size.toFixed(decimals + MORE), rounded) : rounded;
+}
+
+function scientific(size, decimals) {
+  if (size === Infinity) return "∞";
+  const [exact, exponent] = size.toExponential(decimals + MORE).split("e");
+  const [rounded, itsExponent] = size.toExponential(decimals).split("e");
+  const mantissa = toEven(exact, rounded);
+  return `${mantissa}e${(mantissa === rounded ? itsExponent : exponent).replace("+", "").replace("-", "−")}`;
+}
+
+// JavaScript rounds a number that is half-way up, Python to the even digit.
+function toEven(exact, rounded) {
+  const kept = exact.slice(0, -MORE), dropped = exact.slice(-MORE);
+  return /^50*$/.test(dropped) && /[02468]\.?$/.test(kept) ? kept.replace(/\.$/, "") : rounded;
+}

@@ -1,0 +1,110 @@
+// Passes: what a document holds, asked by the name of a stage and an index in it.
+import { flattened } from "./axes.js";
+import { numbersOf } from "./chunks.js";
+import { derivation, given } from "./derivation.js";
+import { strengthsOf } from "./parts.js";
+import { placesAt } from "./pattern.js";
+import { placing } from "./places.js";
+import { readRule, runOf } from "./rule.js";
+import { tell } from "./story.js";
+
+export function readPass(document) {
+  const stages = new Map(Object.entries(document.stages).map(([name, stage]) => [name, readStage(stage)]));
+  const numbers = lazily((name) => numbersOf(stages.get(name).values, stages.get(name).length));
+  const rules = lazily((name) => readRule(stages.get(name).rule, numbers));
+  const steps = new Map(document.steps.map((step) => [step.id, step]));
+  const flatOf = (name, index) => flattened(stages.get(name).shape, index);
+  const pass = {
+    document,
+    stages,
+    ...placing(stages),
+    ...numbering(stages, numbers),
+    isOverridden: (name, index) => stages.get(name).overridden.has(flatOf(name, index)),
+    isHidden: (name, index) => {
+      const { hiddenBy } = stages.get(name);
+      return hiddenBy !== "" && numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY;
+    },
+    // Whether the selected query sees no key in the selected head, in the layer of a stage, so that all its shares are 0.
+    isUnseeing: (name, selection) => {
+      const { attention } = pass.stepOf(name), { hiddenBy: hider } = stages.get(attention);
+      const isAll = (of, number) => pass.row(of, pass.indexAt(of, selection)).every((value) => value === number);
+      return isAll(hider, Number.NEGATIVE_INFINITY) && isAll(attention, 0);
+    },
+    // The id of the step that the pass shows for that id; the first for what is none.
+    nearestStep: (id) => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
+    // The step that shows a stage.
+    stepOf: (name) => steps.get(pass.nearestStep(stages.get(name).step)),
+    // How a cell was computed; null if what decides it was not sent.
+    terms: (name, index) => {
+      if (pass.isOverridden(name, index)) return given("set by hand");
+      if (!stages.get(name).rule) return given(stages.get(name).recipe);
+      return derivation(stages, rules(name), flatOf(name, index), leftSide(pass, name, index), pass.number(name, index));
+    },
+    cellsOf: (name, index) => pass.terms(name, index)?.lines.flatMap(({ cells }) => cells) ?? [],
+    // The numbers of an array of a stage's rule ("#exp") that the lines of a cell name, one for each line.
+    named: (name, array, index) => {
+      const { result, slots } = rules(name);
+      const slot = [...slots.values()].find(({ source, runs }) => source === array && runs);
+      return runOf(slot, placesAt(result, flatOf(name, index)));
+    },
+    story: (name, index, selection) =>
+      pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
+    // What a step tells of the selection, by stories of the selected cell of a stage.
+    told: ({ of, stories }, selection) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
+    parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
+    // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
+    // said of a cell, what hides it and how it was computed stay those of the pass.
+    with: (values) => {
+      const has = (name) => Object.hasOwn(values, name);
+      const others = lazily((name) => (has(name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
+      return { ...pass, ...numbering(stages, others) };
+    },
+  };
+  return pass;
+}
+
+function readStage(stage) {
+  const shape = stage.axes.map(({ labels }) => labels.length);
+  return { ...stage, shape, length: shape.reduce((n, length) => n * length, 1), overridden: among(stage.overridden) };
+}
+
+// The places of some runs, each given by its first and how many they are.
+function among(runs) {
+  return { size: runs.length, has: (place) => runs.some(([first, n]) => first <= place && place < first + n) };
+}
+
+// How the numbers of stages are asked; `numbers(name)` has all of one in a row, NaN where they were not sent.
+function numbering(stages, numbers) {
+  return {
+    numbers,
+    number: (name, index) => {
+      const value = numbers(name)[flattened(stages.get(name).shape, index)];
+      return Number.isNaN(value) ? undefined : value;
+    },
+    // Those along the last axis.
+    row: (name, index) => {
+      const { shape } = stages.get(name);
+      const start = flattened(shape, [...index.slice(0, -1), 0]);
+      return numbers(name).subarray(start, start + shape.at(-1));
+    },
+  };
+}
+
+function otherNumbers(values, { length }) {
+  return Array.isArray(values) ? numbersOf(values, length) : values;
+}
+
+// The left side of a cell's formula, its places counted from 1.
+function leftSide(pass, name, index) {
+  const inHead = pass.stages.get(name).axes[0].name === "head";
+  return `(${pass.symbol(name, index[0])})_{${index.slice(inHead ? 1 : 0).map((place) => place + 1).join(", ")}}`;
+}
+
+// A function that keeps its answers.
+function lazily(find) {
+  const kept = new Map();
+  return (key) => {
+    if (!kept.has(key)) kept.set(key, find(key));
+    return kept.get(key);
+  };
+}

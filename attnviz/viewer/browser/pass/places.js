@@ -1,0 +1,36 @@
+// Places: where a selection, an address or a flat count lies in the stages of a pass. An index has a place for each axis
+// of its stage.
+import { coordinatesAt, lengthsOf, placeAt } from "./axes.js";
+import { ofHead } from "./latex.js";
+
+const CELL = /^([a-z][a-z0-9_]{0,31})\[(\d{1,4}(?:,\d{1,4}){0,3})\]$/; // as attnviz/core/terms.py has it
+
+export function placing(stages) {
+  const lengths = lengthsOf(stages.values());
+  const axesOf = (name) => stages.get(name).axes;
+  return {
+    indexAt: (name, selection) => axesOf(name).map((axis) => placeAt(axis, selection)),
+    // The selection on a cell; coordinates that its stage lacks stay.
+    selectionAt: (name, index, selection) =>
+      Object.assign({}, selection, ...index.map((place, i) => coordinatesAt(axesOf(name)[i], place))),
+    // Each coordinate brought inside the longest axis that it lies on.
+    within: (selection) => Object.fromEntries(Object.entries(selection).map(([coordinate, place]) =>
+      [coordinate, Math.min(place, (lengths[coordinate] ?? Infinity) - 1)])),
+    // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one.
+    axisOf: (wanted, name) => [stages.get(name), ...stages.values()].flatMap(({ axes }) => axes).find((axis) =>
+      axis.coordinates.length === 1 && (axis.name === wanted || axis.coordinates[0][0] === wanted)),
+    address: (name, index) => `${name}[${index.join(",")}]`,
+    // The cell of an address; null if the pass has no such cell.
+    read: (address) => {
+      const [, name, places] = address.match(CELL) ?? [];
+      const shape = stages.get(name)?.shape ?? [];
+      const index = places?.split(",").map(Number) ?? [];
+      const isThere = shape.length > 0 && index.length === shape.length && index.every((place, i) => place < shape[i]);
+      return isThere ? { name, index } : null;
+    },
+    // scores[0,1,2] is scores[head 1, cat, sat].
+    nameOf: (name, index) => `${name}[${index.map((place, i) => axesOf(name)[i].labels[place]).join(", ")}]`,
+    // The symbol of a stage in one head, as LaTeX.
+    symbol: (name, head) => ofHead(stages.get(name).symbol, head),
+  };
+}

@@ -1,0 +1,100 @@
+// Stories: a sentence or two about one cell, filled with its words and numbers. attnviz/text/story.py says what slots say.
+import { hasWords } from "./axes.js";
+import { counted, percent, short } from "./numeral.js";
+import { alikeOf, bestOf, longestOf, mostOf, rankOf, sumOf, visibleRow } from "./row.js";
+import { pieces } from "./template.js";
+
+// What a slot says of a cell, by its format; undefined where there is nothing to say.
+const FORMATS = {
+  "": (pass, cell) => numeral(pass, cell, short),
+  percent: (pass, cell) => numeral(pass, cell, percent),
+  rank: (pass, cell) => rankOf(pass.number(cell.name, cell.index), visibleRow(pass, cell)),
+  count: (pass, cell) => counted(visibleRow(pass, cell).length),
+  sum: (pass, cell) => short(sumOf(pass, cell)),
+  part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
+  "part.place": (pass, cell) => largestLine(pass, cell)?.place,
+  "part.rest": (pass, cell) => {
+    const lines = linesOf(pass, cell), largest = largestOf(lines, pass.number(cell.name, cell.index));
+    return lines.length > 1 ? short(lines.reduce((sum, line) => (line === largest ? sum : sum + line.value), 0)) : undefined;
+  },
+  "part.sum": (pass, cell) =>
+    largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? ["\u00a0×\u00a0"] : []), numeral(pass, each, short)]),
+  before: (pass, cell) => (Object.hasOwn(pass.document.before, cell.name)
+    ? numeral(pass.with(pass.document.before), cell, short)?.text : undefined),
+  best: bestOf,
+  alike: alikeOf,
+  most: mostOf,
+  longest: longestOf,
+};
+
+// The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
+// where a piece is the number of one, style "word" where it is a person's.
+export function tell(pass, stories, cell, selection) {
+  const here = pass.selectionAt(cell.name, cell.index, selection);
+  for (const [when, template] of stories) {
+    if (!holds(pass, when, cell, here)) continue;
+    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
+    if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
+  }
+  return [];
+}
+
+function holds(pass, when, { name, index }, selection) {
+  return {
+    hidden: () => pass.isHidden(name, index),
+    unseeing: () => pass.isUnseeing(name, selection),
+    set: () => pass.isOverridden(name, index),
+    given: () => !pass.stages.get(name).rule,
+    "": () => true,
+  }[when]();
+}
+
+// The pieces of a template; null if one of its slots can't be filled.
+function filledWhole(template, fill) {
+  let isWhole = true;
+  const found = pieces(template, (...slot) => {
+    const filled = fill(...slot);
+    isWhole &&= filled !== undefined;
+    return filled;
+  });
+  return isWhole ? found : null;
+}
+
+function fillSlot(pass, cell, selection, name, format) {
+  if (name === "value") return FORMATS[format](pass, cell);
+  if (pass.stages.has(name)) return FORMATS[format](pass, { name, index: pass.indexAt(name, selection) });
+  return labelOf(pass, cell, selection, name);
+}
+
+// What a place is called: on the last two axes of the cell's stage, or by a coordinate.
+function labelOf(pass, { name, index }, selection, slot) {
+  const fromEnd = { row: 2, column: 1 }[slot];
+  const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
+  if (!axis) return undefined;
+  const text = axis.labels[fromEnd ? index.at(-fromEnd) : selection[axis.coordinates[0][0]]];
+  return hasWords(axis) ? { text, style: "word" } : { text };
+}
+
+function numeral(pass, cell, writing) {
+  const value = pass.number(cell.name, cell.index);
+  if (value === undefined) return undefined;
+  return { text: pass.stages.get(cell.name).scale === "flag" ? String(value) : writing(value), cell };
+}
+
+function ifThere(found, of) {
+  return found === undefined ? undefined : of(found);
+}
+
+function largestLine(pass, cell) {
+  return largestOf(linesOf(pass, cell), pass.number(cell.name, cell.index));
+}
+
+// The largest of a number's lines that have its own sign.
+function largestOf(lines, number) {
+  const sign = number < 0 ? -1 : 1;
+  return lines.reduce((most, line) => (most && sign * most.value >= sign * line.value ? most : line), undefined);
+}
+
+function linesOf(pass, { name, index }) {
+  return pass.terms(name, index)?.lines ?? [];
+}

@@ -1,0 +1,46 @@
+// Blocks: how much room a matrix needs besides its cells, as fit.js counts it.
+import { titleOf } from "./caption.js";
+import { scaleOf } from "./face.js";
+import { plain } from "../pass/latex.js";
+import { short } from "../pass/numeral.js";
+import { bandOf } from "./sheet.js";
+
+const WIDEST_CAPTION = 14; // a longer one is cut off
+
+export function blockOf(sheet, paint) {
+  const { slot, size: [rows, columns] } = sheet;
+  const width = (text) => textWidth(text, paint.family);
+  return {
+    rows, columns,
+    rowLabel: Math.max(...sheet.rows.labels.map(width)),
+    columnLabel: Math.max(...sheet.columns.labels.map(width)),
+    rowNames: sheet.rows.labels.join("\n"),
+    columnNames: sheet.columns.labels.join("\n"),
+    before: slot.sign ? 0.9 + width(slot.sign) : 0,
+    after: slot.after ? 0.9 + width(slot.after) : 0,
+    sums: slot.sums ? 3.2 : 0,
+    bands: bandOf(sheet.columns) > 0,
+    caption: Math.min(width(`${plain(sheet.symbol)} ${titleOf(sheet, paint.look)}`) + 1.6, WIDEST_CAPTION),
+    symbol: width(plain(sheet.symbol)) + 1,
+    digits: width(widestDigits(scaleOf(sheet, paint), isMoved(sheet, paint))),
+  };
+}
+
+// Numbers that a training moves have room for two digits before the point from its start, so that their cells stay where they are.
+function isMoved({ stage }, { pass, isStill }) {
+  return !isStill && Boolean(stage.rule && pass.document.model?.training);
+}
+
+function widestDigits({ scale, limit }, hasMore) {
+  if (scale === "flag") return "1";
+  return scale === "share" ? "0.00" : short(-Math.max(limit, hasMore ? 10 : 0));
+}
+
+let probe = null;
+
+// The width of a text in units of its font's size.
+function textWidth(text, family) {
+  probe ??= document.createElement("canvas").getContext("2d");
+  probe.font = `100px ${family}`;
+  return probe.measureText(text).width / 100;
+}

@@ -1,0 +1,19 @@
+// The corner over the left matrix of a product, beside the one above: nothing stands there, so that the legend finds room in
+// it, or the panel of a presenter, whose picture has the whole width.
+import { APART } from "./room.js";
+
+export function hasCorner([first]) {
+  return first !== undefined && first.grid.length > 1 && first.grid[0][0] === null;
+}
+
+// Has the styles know how large it is. `height` is that of the left matrix, which stands at `place` (see fit.js).
+export function giveCorner(around, top, { x, y, labels }, height) {
+  const width = x - labels[0] - 4 * APART;
+  const corner = { "--corner-top": top, "--corner-width": width, "--corner-height": y + height };
+  for (const [name, size] of Object.entries(corner)) setOnce(around.style, name, `${size}px`);
+}
+
+// All that is inside is styled anew for a property that is set, be it to what it was.
+function setOnce(style, name, value) {
+  if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
+}

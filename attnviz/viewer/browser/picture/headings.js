@@ -1,0 +1,25 @@
+// Headings: what the rows and the columns of a table are called, for those who hear it: they take no room.
+// What is seen stands around the table (labels.js).
+import { element } from "../elements/element.js";
+import { shapeOf } from "./sheet.js";
+
+// `line` is the row of all columns' headings, `rows` are the headings of rows.
+export function makeHeadings([rows, columns]) {
+  const heading = (scope) => Object.assign(element("th"), { scope });
+  const line = element("tr"), corner = heading("col");
+  const across = Array.from({ length: columns }, () => heading("col")), down = Array.from({ length: rows }, () => heading("row"));
+  line.append(corner, ...across);
+  let shown = "";
+  return {
+    line,
+    rows: down,
+    write(sheet) {
+      const next = [sheet.stage.title, ...sheet.rows.labels, ...sheet.columns.labels].join("\n");
+      if (next === shown) return;
+      shown = next;
+      corner.textContent = shapeOf(sheet).counted || sheet.stage.title;
+      across.forEach((each, place) => { each.textContent = sheet.columns.labels[place] || sheet.stage.title; });
+      down.forEach((each, place) => { each.textContent = sheet.rows.labels[place] || sheet.stage.title; });
+    },
+  };
+}

@@ -1,0 +1,37 @@
+// Labels: what the rows and the columns of a matrix are called. Those of the selected cell are always there.
+import { element } from "../elements/element.js";
+import { bandOf } from "./sheet.js";
+
+// One strip of labels, along "rows" or "columns".
+export function makeLabels(along) {
+  const strip = element("div", `labels of-${along}`);
+  strip.setAttribute("aria-hidden", "true"); // a cell says where it is
+  let shown = "";
+  const write = (names, { upright, all }, size) => {
+    strip.classList.toggle("upright", upright);
+    strip.classList.toggle("only-lit", !all);
+    const text = `${names.join("\n")} ${size}`;
+    if (text === shown) return;
+    shown = text;
+    strip.replaceChildren(...names.map((label, place) => {
+      const line = element("span", "", label);
+      line.style[along === "rows" ? "top" : "left"] = `${place * size}px`;
+      return line;
+    }));
+  };
+  const light = (places) => {
+    [...strip.children].forEach((line, place) => { line.classList.toggle("lit", places.has(place)); });
+  };
+  return { element: strip, write, light };
+}
+
+// The heads' names over their bands of columns.
+export function drawBands(axis, width, head) {
+  const band = bandOf(axis);
+  const count = band ? axis.labels.length / band : 0;
+  return Array.from({ length: count }, (_, place) => {
+    const name = element("span", place === head ? "band lit" : "band", width * band > 50 ? `head ${place + 1}` : width * band > 14 ? String(place + 1) : "");
+    Object.assign(name.style, { left: `${place * band * width}px`, width: `${band * width - 3}px` });
+    return name;
+  });
+}

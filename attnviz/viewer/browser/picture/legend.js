@@ -1,0 +1,57 @@
+// Legends: which colours stand for which numbers, once for a picture.
+import { gradient } from "../elements/colour.js";
+import { element } from "../elements/element.js";
+import { scaleOf } from "./face.js";
+import { typeset } from "../elements/formula.js";
+import { digits, short } from "../pass/numeral.js";
+
+export function drawLegend(sheets, paint) {
+  const scales = new Map();
+  for (const sheet of sheets) {
+    const { scale, limit } = scaleOf(sheet, paint);
+    if (scale === "flag") continue;
+    const ends = scale === "share" ? ["0", "1"] : [-limit, limit].map(limit < 0.01 ? digits : short);
+    const kind = paint.look.titleOf(sheet.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
+    const symbols = scales.get(key)?.symbols ?? new Set();
+    scales.set(key, { kind, scale, ends, symbols: symbols.add(sheet.symbol) });
+  }
+  const some = (test) => sheets.some((sheet) => test(sheet.name));
+  return [
+    ...[...scales.values()].map((each) => drawScale(each, paint, scales.size > 1)),
+    ...(some((name) => hasHidden(name, paint)) ? [drawSwatch("hidden", "hidden")] : []),
+    ...(sheets.some((sheet) => hasMarked(sheet, paint)) ? [drawSwatch("marked", "set by hand")] : []),
+  ];
+}
+
+function drawScale({ kind, scale, ends, symbols }, { colours }, isOneOfSeveral) {
+  const line = element("span", "scale");
+  const bar = element("span", `bar ${scale}`), ramp = element("span", "ramp");
+  ramp.style.background = gradient(scale, colours);
+  bar.append(element("span", "", ends[0]), ramp, element("span", "", ends[1])); // which no line breaks
+  line.append(kind, ...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), bar);
+  return line;
+}
+
+function drawSymbols(symbols) {
+  const line = element("span", "symbols");
+  symbols.forEach((symbol, place) => { line.append(...(place ? [", "] : []), typeset(symbol)); });
+  return line;
+}
+
+function drawSwatch(kind, text) {
+  const line = element("span", "scale");
+  line.append(element("span", `swatch ${kind}`), element("span", "", text));
+  return line;
+}
+
+function hasMarked({ name, size: [rows, columns], index }, { pass }) {
+  if (!pass.stages.get(name).overridden.size) return false;
+  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns))
+    .some((cell) => pass.isOverridden(name, cell));
+}
+
+function hasHidden(name, { pass }) {
+  const { scale, hiddenBy } = pass.stages.get(name);
+  if (scale === "flag") return pass.numbers(name).includes(0);
+  return hiddenBy !== "" && pass.numbers(hiddenBy).includes(-Infinity);
+}

@@ -1,0 +1,21 @@
+// Room: how large the matrices of a picture may be together, and the font that they have there.
+
+export const APART = 18; // pixels between the matrices and what is beside them
+const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
+
+// The room that is left in a picture's box by its bars, which are beside the matrices, and its legend, which is below.
+export function roomIn(box, bars, legend) {
+  const { fontFamily, fontSize } = getComputedStyle(box);
+  const isPaper = Boolean(box.closest(".printed")), isNarrow = !isPaper && globalThis.innerWidth <= NARROW;
+  const beside = isNarrow || bars.hidden ? 0 : bars.offsetWidth + APART;
+  return {
+    isPaper, isNarrow, family: fontFamily, base: Number.parseFloat(fontSize), top: box.offsetTop,
+    width: box.clientWidth - beside - 4, height: heightIn(box, legend, isNarrow),
+  };
+}
+
+// Where the page is narrow it grows downwards, and only its width is given.
+function heightIn(box, legend, isNarrow) {
+  if (isNarrow) return 1.1 * box.clientWidth;
+  return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
+}

@@ -1,0 +1,76 @@
+// Cells as a table: each is an element of its own, with its number as text.
+import { element } from "../elements/element.js";
+import { faceAt } from "./face.js";
+import { makeHeadings } from "./headings.js";
+
+export function makeTable([rows, columns]) {
+  const grid = element("table", "cells");
+  const head = element("thead"), body = element("tbody"), headings = makeHeadings([rows, columns]);
+  const cells = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (__, column) => makeCell(row, column)));
+  head.append(headings.line);
+  body.append(...cells.map((line, place) => {
+    const row = element("tr");
+    row.append(headings.rows[place], ...line);
+    return row;
+  }));
+  grid.append(head, body);
+  const drawn = new Map();
+  let reached = null, held = null, describe = () => "";
+  const setTabStop = (cell) => {
+    if (reached) reached.tabIndex = -1;
+    reached = cell;
+    if (describe(placeOf(cell))) cell.tabIndex = 0;
+  };
+  const say = () => held?.setAttribute("aria-label", describe(placeOf(held))); // all of itself, while it has the keyboard
+  grid.addEventListener("focusin", ({ target }) => {
+    setTabStop(target);
+    held = target;
+    say();
+  });
+  grid.addEventListener("focusout", () => {
+    held.removeAttribute("aria-label");
+    held = null;
+  });
+  return {
+    element: grid,
+    update(sheet, paint, described) {
+      describe = described;
+      headings.write(sheet);
+      cells.forEach((line, row) => {
+        line.forEach((cell, column) => { drawCell(cell, faceAt(sheet, paint, row, column), drawn); });
+      });
+      if (reached) setTabStop(reached);
+      say();
+    },
+    select: ([row, column]) => setTabStop(cells[row][column]),
+    focus([row, column]) {
+      if (describe([row, column])) cells[row][column].focus();
+    },
+    size: () => [rows, columns],
+    placeIn: ({ target }) => (target.dataset.row ? placeOf(target) : null),
+  };
+}
+
+function makeCell(row, column) {
+  const cell = element("td");
+  cell.setAttribute("role", "gridcell");
+  Object.assign(cell.dataset, { row, column });
+  cell.tabIndex = -1;
+  cell.append(""); // its text, which is written anew and never taken away
+  return cell;
+}
+
+function placeOf({ dataset }) {
+  return [Number(dataset.row), Number(dataset.column)];
+}
+
+// Only what is new is written: most updates leave most cells as they are.
+function drawCell(cell, { kind, text, colour = "", ink = "", marked = false }, drawn) {
+  const face = `${kind} ${text} ${colour} ${marked}`;
+  if (drawn.get(cell) === face) return;
+  drawn.set(cell, face);
+  cell.className = marked ? `${kind} marked` : kind;
+  cell.firstChild.data = text;
+  cell.style.backgroundColor = colour;
+  cell.style.color = ink;
+}

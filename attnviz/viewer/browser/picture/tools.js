@@ -1,0 +1,43 @@
+// Tools: what a view may do when someone points, clicks or types in it.
+import { askedOf } from "../scene/looks.js";
+import { atCell, unfolded } from "../scene/state.js";
+
+// now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server.
+export function makeTools({ go, now, send, errands, show }) {
+  const listeners = new Set();
+  const point = (name, index) => {
+    for (const listener of listeners) listener(name, index);
+  };
+  const move = (of) => {
+    point(null, null); // what was pointed at may be gone
+    const { pass, where } = now();
+    go(of(pass, where));
+  };
+  const wantSlopes = () => {
+    const { pass, where } = now(), of = askedOf(pass, where);
+    if (pass.document.slopes?.of !== of) errands.begin("slopes", of, (later) => later.document.slopes?.of === of);
+  };
+  return {
+    go,
+    send,
+    show,
+    point,
+    onPoint: (listener) => listeners.add(listener),
+    pick: (name, index) => move((pass, where) => atCell(pass, where, name, index)),
+    unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
+    back: (place) => move((pass, { cell, trail }) => {
+      const { name, index } = pass.read(trail[place]);
+      return { cell: pass.selectionAt(name, index, cell), trail: trail.slice(0, place + 1) };
+    }),
+    visit: (stage) => move((pass) => ({ step: pass.stepOf(stage).id })),
+    ask: (question) => move(() => ({ ask: question })),
+    wantSlopes,
+    train: (at) => send("checkpoint", at),
+    // A head that was not sent with the document.
+    want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
+    // A number set by hand; null is -inf, which JSON has no number for.
+    set: ({ name, index }, value) => {
+      send("change", { cell: now().pass.address(name, index), value: value === -Infinity ? null : value });
+    },
+  };
+}

@@ -1,0 +1,86 @@
+// The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
+import { ORDERS, QUESTIONS, startAt, stepsOf } from "./state.js";
+
+const OWN = ["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"];
+const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer"]; // the last is left out where it is the first
+
+// The address with another place in it: its search, from "?" on or empty.
+export function searchAt(pass, where, search) {
+  const query = new URLSearchParams(search);
+  for (const name of OWN) query.delete(name);
+  for (const [name, text] of Object.entries(parametersOf(pass, where))) if (text) query.set(name, text);
+  return textOf(query);
+}
+
+function parametersOf(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
+  const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
+  return {
+    step: step === stepsOf(pass)[0] ? "" : step,
+    cell: place === start ? "" : place,
+    picked,
+    trail: trail.join("<"),
+    ask: ask === QUESTIONS[0] ? "" : ask,
+    order: order === ORDERS[0] ? "" : order,
+    present: present ? "1" : "",
+    reveal: reveal === null ? "" : String(reveal),
+  };
+}
+
+// The place that an address says; what it doesn't say, or not in a way that can be read, is as on a first visit.
+export function readPlace(pass, search) {
+  const query = new URLSearchParams(search);
+  const said = (name) => (query.getAll(name).at(-1) ?? "").trim();
+  const oneOf = (name, all) => all.find((each) => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
+  const step = stepNamed(pass, said("step"));
+  return {
+    step,
+    cell: pass.within(cellIn(said("cell")) ?? startAt(pass.document, step)),
+    picked: said("picked"),
+    trail: said("trail") ? said("trail").split("<") : [],
+    ask: oneOf("ask", QUESTIONS),
+    order: oneOf("order", ORDERS),
+    present: said("present") === "1",
+    reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
+  };
+}
+
+// A step is found by its id or its title.
+function stepNamed(pass, text) {
+  const named = pass.document.steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
+  return named?.id ?? pass.nearestStep(text);
+}
+
+function cellIn(text) {
+  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4,5}$/.test(text)) return null;
+  const places = text.split(".").map((place) => Number(place) - 1);
+  return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i] ?? 0]));
+}
+
+function textOfCell(cell) {
+  const written = cell.answer === 0 ? COORDINATES.slice(0, -1) : COORDINATES;
+  return written.map((name) => cell[name] + 1).join(".");
+}
+
+// An address with other parameters in it, and without those that are null; it is as it was if nothing else is said.
+export function mended(search, parameters) {
+  const query = new URLSearchParams(search), before = query.toString();
+  for (const [name, text] of Object.entries(parameters)) {
+    if (text === null) query.delete(name);
+    else query.set(name, text);
+  }
+  return query.toString() === before ? search : textOf(query);
+}
+
+// Whether two addresses say the same; Streamlit sends the server none of the parameters that are its own.
+export function isSame(search, other) {
+  const [one, two] = [search, other].map((text) => new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed"))));
+  one.sort();
+  two.sort();
+  return one.toString() === two.toString();
+}
+
+// Signs that need no escape stay readable: cells and trails are full of them.
+function textOf(query) {
+  const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");
+  return text && `?${text}`;
+}

@@ -1,0 +1,43 @@
+// Shortcuts: what a key means on the whole page, a presenter's remote included.
+import { areLettersOn } from "./letters.js";
+
+const KEYS = new Map([
+  ["PageDown", "on"], ["PageUp", "back"], ["ArrowRight", "on"], ["ArrowLeft", "back"],
+  ["p", "present"], ["P", "present"], ["Escape", "leave"], ["]", "head on"], ["[", "head back"],
+]);
+const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it
+const TEXT = `input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range])${CLOSED}, textarea, [contenteditable=true]`;
+const TYPING = `${TEXT}, select`;
+const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
+
+// "on", "back", "present", "leave", "head on", "head back", or null if the key is someone else's. `held` is what has the
+// keyboard; single characters are for the viewer only where that is in it, or nothing has it.
+export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { held, isAtViewer, isPresenting }) {
+  const command = KEYS.get(key);
+  if (!command || ctrlKey || altKey || metaKey || defaultPrevented) return null;
+  if (command === "leave") return command;
+  if (key.startsWith("Page")) return isPresenting || !held?.closest(TEXT) ? command : null; // a remote's buttons
+  if (held?.closest(TYPING)) return null;
+  if (key.startsWith("Arrow")) return isPresenting || !held?.closest(MOVING) ? command : null; // a remote's too
+  return isAtViewer && areLettersOn() ? command : null;
+}
+
+// Calls act(command) as keys are pressed anywhere on the page of the viewer at `root`; what it returns says whether it did
+// something. isPresenting() says whether someone is. Returns what ends this.
+export function listenToKeys(page, root, act, isPresenting) {
+  const onKey = (event) => {
+    const path = event.composedPath(), held = path.find((each) => each.closest);
+    const isAtViewer = path.includes(root) || !held || isAround(held, root);
+    const command = commandOf(event, { held, isAtViewer, isPresenting: isPresenting() });
+    if (!command || !act(command)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  page.addEventListener("keydown", onKey, true);
+  return () => page.removeEventListener("keydown", onKey, true);
+}
+
+// What the viewer stands in is nothing that has the keyboard: the page, or its main part, which a click into it leaves it to.
+function isAround(held, root) {
+  return held.contains(root) || held.contains(root.getRootNode().host);
+}

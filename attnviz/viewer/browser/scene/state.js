@@ -1,0 +1,156 @@
+// State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
+
+const MOVES = "what would move it";
+export const QUESTIONS = ["what made it", MOVES, "what if"];
+export const ORDERS = ["large ones first", "in order"];
+
+export function stepAt(pass, where) {
+  return pass.document.steps.find((step) => step.id === where.step);
+}
+
+export function isFirst(pass, where) {
+  return pass.document.steps[0].id === where.step;
+}
+
+// Every slot of the pictures of a step.
+export function slotsOf(step) {
+  return step.pictures.flatMap((picture) => picture.grid.flat()).filter(Boolean);
+}
+
+// The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
+export function focusOf(pass, where) {
+  const unfolded = pass.read(where.trail.at(-1) ?? "");
+  if (unfolded) return unfolded;
+  const name = subjectOf(pass, where);
+  return { name, index: pass.indexAt(name, where.cell) };
+}
+
+function subjectOf(pass, where) {
+  const step = stepAt(pass, where);
+  return where.picked && isShownIn(step, where.picked) ? where.picked : step.subject;
+}
+
+// A step without pictures shows the whole pass.
+function isShownIn(step, name) {
+  return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some((slot) => slot.stage === name);
+}
+
+// The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
+export function homeOf(pass, where) {
+  const { name } = focusOf(pass, where);
+  return isShownIn(stepAt(pass, where), name) ? null : pass.stepOf(name);
+}
+
+// The same place in a pass, which may be another than the one it was in.
+export function fitted(pass, where) {
+  const there = {
+    ...where,
+    step: pass.nearestStep(where.step),
+    cell: pass.within(where.cell),
+    picked: pass.stages.has(where.picked) ? where.picked : "",
+    trail: leading(pass, where.trail),
+    ask: QUESTIONS.includes(where.ask) ? where.ask : QUESTIONS[0],
+    order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
+  };
+  return { ...there, trail: heldTrail(pass, there) };
+}
+
+// What would move a number is asked of one number, which stays the same while one looks at other steps and heads.
+function heldTrail(pass, where) {
+  if (where.ask !== MOVES || where.trail.length) return where.trail;
+  const { name, index } = focusOf(pass, where);
+  return [pass.address(name, index)];
+}
+
+// The cell that one looks at in a step before picking any.
+export function startAt({ steps, starts }, id) {
+  return starts[steps.find((step) => step.id === id).layer];
+}
+
+// Whether somebody picked other words, or another answer, than those seen first. The largest numbers, which come with them,
+// are others at each checkpoint.
+function hasPicked(cell, first) {
+  return ["query", "key", "answer"].some((name) => cell[name] !== first[name]);
+}
+
+// Where somebody chose to look, in a pass that may be of other words. The selection follows its words. Where nobody picked
+// any, a model's question decides what is seen of others, and so does the start of a sentence that was too short for it.
+export function carried({ document: before, where }, now) {
+  if (["query", "key"].every((role) => String(before.words[role]) === String(now.words[role]))) return where;
+  const first = startAt(before, where.step), next = startAt(now, now.nearest[where.step]);
+  const isFirst = !hasPicked(where.cell, first) && (now.model || hasPicked(next, first));
+  const cell = isFirst ? next : followed(before.words, now.words, where.cell);
+  return { ...where, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
+}
+
+// The same two words where both are still there, as often before as they were; else the same places.
+function followed(before, now, cell) {
+  const query = now.query.indexOf(before.query[cell.query]), key = now.key.indexOf(before.key[cell.key]);
+  return query < 0 || key < 0 ? cell : { ...cell, query, key };
+}
+
+// A trail as far as each of its cells was computed from the next.
+function leading(pass, trail) {
+  const kept = [];
+  for (const address of trail) {
+    const cell = pass.read(address);
+    const before = kept.length && pass.read(kept.at(-1));
+    if (!cell || (before && !isAmong(pass, pass.cellsOf(before.name, before.index), address))) break;
+    kept.push(address);
+  }
+  return kept;
+}
+
+function isAmong(pass, cells, address) {
+  return cells.some(({ name, index }) => pass.address(name, index) === address);
+}
+
+// Another step, all of it there. The number whose slopes are shown stays the one that was asked about. A layer has a start of
+// its own: who has picked nothing sees that.
+export function atStep({ document }, where, step) {
+  const first = startAt(document, where.step), next = startAt(document, step);
+  const moved = Object.entries(where.cell).map(([name, place]) => [name, place === first[name] ? next[name] : place]);
+  const cell = where.picked || hasPicked(where.cell, first) ? where.cell : Object.fromEntries(moved);
+  return { step, cell, reveal: null, ...(where.ask === MOVES ? {} : { trail: [] }) };
+}
+
+// The id of the step so many further on, or null where there is none.
+export function besideStep(pass, where, by) {
+  const ids = stepsOf(pass);
+  return ids[ids.indexOf(where.step) + by] ?? null;
+}
+
+// The ids of the steps that this pass has.
+export function stepsOf(pass) {
+  return pass.document.steps.map(({ id }) => id);
+}
+
+// Another cell, in the step that shows its stage if this one doesn't.
+export function atCell(pass, where, name, index) {
+  const found = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
+  return isShownIn(stepAt(pass, where), name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
+}
+
+// One of the cells that the focus was computed from, unfolded in place.
+export function unfolded(pass, where, name, index) {
+  const from = focusOf(pass, where);
+  return {
+    cell: pass.selectionAt(name, index, where.cell),
+    trail: [...(where.trail.length ? where.trail : [pass.address(from.name, from.index)]), pass.address(name, index)],
+  };
+}
+
+// The head so many further on, round and round.
+export function atHead(pass, where, by) {
+  const heads = headsOf(pass);
+  return withHead(where, (where.cell.head + by + heads) % heads);
+}
+
+export function withHead(where, head) {
+  return { cell: { ...where.cell, head }, trail: where.ask === MOVES ? where.trail : [] };
+}
+
+function headsOf(pass) {
+  const lengths = [...pass.stages.values()].flatMap(({ axes }) => axes.flatMap(({ coordinates }) => coordinates));
+  return Math.max(1, ...lengths.filter(([name]) => name === "head").map(([, length]) => length));
+}

@@ -1,0 +1,90 @@
+// Training: how a model came to its parameters. A slider leads from checkpoint to checkpoint, Play runs through them.
+import { button } from "../elements/button.js";
+import { makeCheckpoints } from "./checkpoints.js";
+import { along, drawCurve } from "./curve.js";
+import { element, roomy, write } from "../elements/element.js";
+import { drawKinds } from "./kinds.js";
+import { PERCENTS, percent, short } from "../pass/numeral.js";
+
+const FINEST = 1000; // places that the slider has
+const KEYS = new Map([["ArrowRight", 1], ["ArrowUp", 1], ["ArrowLeft", -1], ["ArrowDown", -1], ["Home", -Infinity], ["End", Infinity]]);
+
+export function makeTraining(tools) {
+  const box = element("section", "training");
+  box.setAttribute("aria-label", "Training");
+  box.hidden = true;
+  const scrubber = element("div", "scrubber"), slider = element("input"), figures = element("p", "figures");
+  const patterns = element("p", "patterns"), kinds = element("div");
+  slider.type = "range";
+  slider.max = FINEST;
+  slider.setAttribute("aria-label", "Training steps");
+  const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play()));
+  scrubber.append(element("div", "chart"), slider);
+  box.append(play, scrubber, figures, patterns, kinds);
+  let training = null;
+
+  const show = () => {
+    write(play, checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training");
+    slider.value = placesOf(training)[checkpoints.shown];
+    slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));
+  };
+  const checkpoints = makeCheckpoints(tools.train, show);
+  slider.oninput = () => checkpoints.to(nearest(placesOf(training), Number(slider.value)));
+  slider.onkeydown = (event) => {
+    const by = KEYS.get(event.key);
+    if (!by) return;
+    event.preventDefault();
+    checkpoints.to(Math.min(Math.max(checkpoints.shown + by, 0), training.checkpoints.length - 1));
+  };
+  return {
+    element: box,
+    update({ document: { model, changes } }, _where, { colours }) {
+      box.classList.toggle("without-changes", changes.length > 0);
+      if (training === (model?.training ?? null)) return;
+      training = model?.training ?? null;
+      box.hidden = !training;
+      if (!training) return checkpoints.end();
+      checkpoints.arrive(training);
+      scrubber.firstChild.replaceChildren(drawCurve(training));
+      figures.replaceChildren(...drawFigures(training));
+      patterns.replaceChildren(...drawPatterns(training));
+      kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, colours)] : []));
+      show();
+    },
+    get isRunning() { return checkpoints.isRunning; },
+    end: checkpoints.end,
+  };
+}
+
+function afterText({ checkpoints }, at) {
+  return at === 0 ? "before training" : `after ${checkpoints[at]} of ${checkpoints.at(-1)} steps`;
+}
+
+// What the parameters of the checkpoint do, in the words that name the lines of the chart.
+function drawFigures(training) {
+  const { curve, checkpoints, at } = training;
+  const [, loss, accuracy] = curve.find(([step]) => step === checkpoints[at]);
+  const lossLine = element("span", "of-loss", "loss "), accuracyLine = element("span", "of-accuracy", "held-out accuracy ");
+  lossLine.append(roomy("span", "", short(loss), curve.map(([, each]) => short(each))));
+  accuracyLine.append(roomy("span", "", percent(accuracy), PERCENTS));
+  const after = checkpoints.map((_, place) => `${afterText(training, place)}:`);
+  return [roomy("span", "", after[at], after), lossLine, accuracyLine];
+}
+
+function drawPatterns({ patterns, heldOut, met }) {
+  const chance = met ? `, ${met} of which came up in training by chance` : "";
+  return [
+    element("span", "of", `on average over ${heldOut} held-out texts${chance}`),
+    ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", label)]),
+  ];
+}
+
+// Where the checkpoints are on the slider.
+function placesOf(training) {
+  return training.checkpoints.map((step) => Math.round(FINEST * along(training, step)));
+}
+
+function nearest(places, place) {
+  const distances = places.map((each) => Math.abs(each - place));
+  return distances.indexOf(Math.min(...distances));
+}

@@ -1,0 +1,106 @@
+// Printing: every step as a page of its own, without controls, and as further pages where its matrices have no room on one.
+import { coloursOf } from "../elements/colour.js";
+import { element } from "../elements/element.js";
+import { drawLesson, lessonAt } from "../words/lesson.js";
+import { lookAt } from "../scene/looks.js";
+import { makePicture } from "../picture/picture.js";
+import { atStep, focusOf, isFirst, stepAt, stepsOf } from "../scene/state.js";
+import { makeThread } from "../words/thread.js";
+import { drawStory, titleOf } from "../panel/told.js";
+import { makeTraining } from "../training/training.js";
+import { makeWholePass } from "../map/wholepass.js";
+
+const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {} };
+
+// Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}. Returns what
+// ends this.
+export function listenToPrinter(window, root, now) {
+  const pages = element("div", "pages");
+  let isPresented = false;
+  const before = () => {
+    isPresented = root.classList.contains("presenting");
+    root.classList.remove("presenting"); // its letters are for a room
+    root.append(pages);
+    drawPages(pages, now());
+  };
+  const after = () => {
+    pages.replaceChildren();
+    pages.remove();
+    if (isPresented) root.classList.add("presenting");
+    isPresented = false;
+  };
+  window.addEventListener("beforeprint", before);
+  window.addEventListener("afterprint", after);
+  return () => {
+    window.removeEventListener("beforeprint", before);
+    window.removeEventListener("afterprint", after);
+    after();
+  };
+}
+
+function drawPages(pages, { pass, where }) {
+  const colours = coloursOf(pages, pass.document.palette);
+  pages.replaceChildren();
+  for (const step of stepsOf(pass)) {
+    const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), present: false };
+    const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours };
+    drawStep(columnsOf(stepAt(pass, there)), (columns, isFurther) => {
+      const page = element("section", "printed");
+      pages.append(page);
+      drawPage(page, { pass, where: there, look, columns, isFurther });
+      return page;
+    });
+  }
+}
+
+// Each page has as many columns of matrices as it has room for with digits. Matrices that have none even alone are on one.
+function drawStep(columns, draw) {
+  const made = [];
+  let from = 0;
+  do {
+    let to = columns.length, page = draw(columns.slice(from), from > 0);
+    while (isUnwritten(page) && to - from > 1) {
+      page.remove();
+      to -= 1;
+      page = draw(columns.slice(from, to), from > 0);
+    }
+    made.push(page);
+    from = to;
+  } while (from < columns.length);
+  if (made.length === 1 || !made.some(isUnwritten)) return;
+  for (const page of made) page.remove();
+  draw(columns, false);
+}
+
+function isUnwritten(page) {
+  return Boolean(page.querySelector(".unwritten"));
+}
+
+// The columns of a step's pictures, as [picture, column].
+function columnsOf({ pictures }) {
+  return pictures.flatMap(({ grid }, picture) => grid[0].map((_, column) => [picture, column]));
+}
+
+function partOf({ pictures }, columns) {
+  const parts = pictures.map((picture, place) => {
+    const own = columns.filter(([of]) => of === place);
+    return { ...picture, grid: picture.grid.map((row) => own.map(([, column]) => row[column])).filter((row) => row.some(Boolean)) };
+  });
+  return parts.filter(({ grid }) => grid.length);
+}
+
+function drawPage(page, { pass, where, look, columns, isFurther }) {
+  const lesson = drawLesson(lessonAt(pass, where)), picture = makePicture(INERT);
+  const views = isFurther ? [] : [...(isFirst(pass, where) ? [makeTraining] : []), makeThread, makeWholePass].map((make) => make(INERT));
+  page.append(...(isFurther ? [lesson[0]] : [...lesson, drawSaid(pass, where, look)]), ...views.map((view) => view.element), picture.element);
+  for (const view of views) view.update(pass, where, look);
+  picture.update(pass, where, look, partOf(stepAt(pass, where), columns));
+}
+
+function drawSaid(pass, where, look) {
+  const focus = focusOf(pass, where), { name, index } = focus;
+  if (pass.number(name, index) === undefined) return "";
+  const said = element("div", "said");
+  said.append(element("strong", "", titleOf(pass, look, focus)), drawStory(pass.story(name, index, where.cell), INERT));
+  return said;
+}

@@ -1,0 +1,57 @@
+// The toolbar: Play, Present, Copy link, and the step in NumPy.
+import { button } from "../elements/button.js";
+import { element, write } from "../elements/element.js";
+import { areLettersOn } from "../scene/letters.js";
+import { copyLink } from "../elements/link.js";
+import { SPEEDS } from "../scene/play.js";
+import { momentsOf } from "../scene/reveal.js";
+import { makeScroller } from "../elements/scroller.js";
+import { stepAt } from "../scene/state.js";
+
+export function makeToolbar(play, { startPlay, present }) {
+  const box = element("div", "toolbar");
+  let link = {};
+  const start = button("", () => {
+    if (play.isRunning) play.pause();
+    else if (play.isUnderWay) play.resume();
+    else startPlay();
+  });
+  const back = button("‹", () => play.step(-1)), on = button("›", () => play.step(1));
+  back.setAttribute("aria-label", "One moment back");
+  on.setAttribute("aria-label", "One moment on");
+  const speed = drawSpeeds(play);
+  const presenting = button("Present", present);
+  const said = element("span", "copied");
+  said.setAttribute("role", "status");
+  const copy = button("Copy link", async () => {
+    said.textContent = await copyLink(window, link);
+    setTimeout(() => { said.textContent = ""; }, 5000);
+  });
+  const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
+  code.setAttribute("role", "group");
+  code.setAttribute("aria-label", "The step in NumPy");
+  numpy.append(element("summary", "", "In NumPy"), code);
+  box.append(start, back, on, speed, presenting, copy, numpy, said);
+
+  const update = (pass, where) => {
+    const { numpy: lines } = stepAt(pass, where);
+    link = pass.document.link;
+    start.hidden = !momentsOf(pass, where).length;
+    write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
+    for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
+    write(presenting, where.present ? "Leave" : "Present");
+    presenting.title = areLettersOn() ? "Key P" : "";
+    numpy.hidden = !lines.length;
+    write(code, lines.join("\n"));
+  };
+  return { element: box, update };
+}
+
+function drawSpeeds(play) {
+  const speed = element("select");
+  speed.setAttribute("aria-label", "Speed");
+  for (const name of SPEEDS.keys()) speed.append(element("option", "", name));
+  speed.value = play.speed;
+  speed.onchange = () => { play.speed = speed.value; };
+  return speed;
+}

@@ -1,0 +1,136 @@
+// The viewer: shows one pass, given as a document, and remembers where one is in it. document.schema.json says what a
+// document holds. Everything a person typed arrives as text and is only ever set as textContent.
+import { readPlace, searchAt } from "../scene/address.js";
+import { makeAnnouncer } from "./announcer.js";
+import { coloursOf } from "../elements/colour.js";
+import { element } from "../elements/element.js";
+import { makeRequestsOnce } from "../talk/requestOnce.js";
+import { makeHeads } from "../map/heads.js";
+import { afterFrame } from "../elements/afterFrame.js";
+import { makeLesson } from "../words/lesson.js";
+import { lookAt } from "../scene/looks.js";
+import { makeMap } from "../map/map.js";
+import { makePanel } from "../panel/panel.js";
+import { readPass } from "../pass/pass.js";
+import { makePicture } from "../picture/picture.js";
+import { makePlay, ticksOf } from "../scene/play.js";
+import { listenToPrinter } from "./print.js";
+import { destinationOf, makePresenting } from "../scene/present.js";
+import { momentAt, momentsOf } from "../scene/reveal.js";
+import { atStep, carried, fitted } from "../scene/state.js";
+import { makeStatus } from "./status.js";
+import { makeThread } from "../words/thread.js";
+import { makeToolbar } from "./toolbar.js";
+import { makeTools } from "../picture/tools.js";
+import { makeTraining } from "../training/training.js";
+import { makeStepButtons } from "../map/stepButtons.js";
+import { makeWholePass } from "../map/wholepass.js";
+
+// `host` is where the viewer stands: send(event, message) reaches the server; type() gives the keyboard to the sentence;
+// address has read(), write(search, isNewPlace) and onArrival(listener). `left` is what an earlier viewer's end() gave: one begins where it was left.
+// Returns {show(document), end()}.
+export function mount(root, host, left = null) {
+  let pass = null, where = null, part = null, byHowMuch = false;
+  let chosen = left; // where somebody went last, in which document: what is typed on the way to other words may lack those picked
+
+  const render = () => {
+    const { name, lines, isShown } = momentAt(pass, where, part);
+    const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
+    const look = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
+    root.dataset.moment = name;
+    root.classList.toggle("presenting", where.present);
+    presenting.show(where.present);
+    for (const view of views) view.update(pass, where, look);
+  };
+  const here = () => ({ document: pass.document, where });
+  const arrive = (place) => {
+    const there = fitted(pass, place);
+    where = { ...there, reveal: there.reveal < momentsOf(pass, there).length ? there.reveal : null };
+  };
+  const go = (parts, isPlaying = false) => {
+    if (!isPlaying) {
+      play.end();
+      part = null;
+    }
+    const { step } = where;
+    arrive({ ...where, ...(parts.step && parts.step !== step ? atStep(pass, where, parts.step) : {}), ...parts });
+    chosen = here();
+    if (!isPlaying) write(where.step !== step);
+    render();
+  };
+  const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
+  const follow = (command) => {
+    const parts = pass && destinationOf(pass, where, command);
+    if (parts) go(parts);
+    return Boolean(parts);
+  };
+  const play = makePlay((tick) => {
+    part = tick.part;
+    go({ reveal: tick.reveal }, true);
+  }, () => {
+    if (!play.isRunning) write(false);
+    render();
+  });
+  const errands = makeRequestsOnce(host.send);
+  const tools = makeTools({
+    go,
+    errands,
+    send: host.send,
+    now: () => ({ pass, where }),
+    show: (is) => {
+      byHowMuch = is;
+      render();
+    },
+  });
+  const enter = ({ event, value }) => {
+    host.send(event, value);
+    host.type();
+  };
+  const presenting = makePresenting(document, root, follow);
+  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present") });
+  const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
+  const thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
+  const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
+  foot.append(toolbar.element, status.element);
+  main.append(...[thread, lesson, picture, wholePass].map((view) => view.element), foot);
+  panel.element.prepend(heads.element);
+  columns.append(main, panel.element);
+  root.replaceChildren(way.element, training.element, columns, announcer.element);
+  const views = [way, map, training, thread, lesson, heads, panel, toolbar, picture, wholePass, status, announcer]; // large boxes get what is left
+  const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
+  root.ontransitionend = ({ target }) => { // another theme (frame.css)
+    if (target === root && pass) render();
+  };
+  const forget = host.address.onArrival(() => {
+    play.end();
+    part = null;
+    errands.forget();
+    arrive(readPlace(pass, host.address.read()));
+    chosen = here();
+    render();
+  });
+
+  return {
+    show: (document) => {
+      pass = readPass(document);
+      errands.answered(pass);
+      if (chosen?.document.arrival === document.arrival) arrive(carried(chosen, document));
+      else {
+        arrive(document.where);
+        chosen = here();
+      }
+      afterFrame(() => write(false)); // what could not be read in it is mended, and what a late run has written of it
+      render();
+    },
+    end: () => {
+      play.end();
+      training.end();
+      presenting.end();
+      endPrinting();
+      forget();
+      return chosen;
+    },
+  };
+}

@@ -1,0 +1,60 @@
+// The lesson: a step's heading, what is said of it, and its formula; and beside what a model is asked first, the door to
+// one's own sentence.
+import { button } from "../elements/button.js";
+import { element } from "../elements/element.js";
+import { typesetInPieces } from "../elements/formula.js";
+import { ofHead } from "../pass/latex.js";
+import { nameOf } from "../pass/layers.js";
+import { drawRuns, runsAt } from "../elements/runs.js";
+import { drawShapes } from "./shapes.js";
+import { isFirst, stepAt, stepsOf } from "../scene/state.js";
+import { isNewcomer, WELCOME } from "./welcome.js";
+
+// enter(door) is called as somebody goes through it.
+export function makeLesson(enter) {
+  const box = element("section", "lesson");
+  let shown = "", isNew = null;
+  const update = (pass, where) => {
+    const lesson = lessonAt(pass, where), door = isFirst(pass, where) ? pass.document.door : null;
+    const next = JSON.stringify([where.step, where.cell.head, lesson, door]);
+    if (shown === next) return; // what is selected in it stays selected
+    shown = next;
+    const isLast = stepsOf(pass).at(-1) === where.step;
+    if (isFirst(pass, where)) isNew ??= isNewcomer(() => localStorage);
+    const welcome = isNew && isFirst(pass, where) ? [element("p", "welcome", WELCOME)] : [];
+    box.replaceChildren(...drawLesson(lesson), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
+    if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
+  };
+  return { element: box, update };
+}
+
+// What the step says, as it reads for what is selected.
+export function lessonAt(pass, where) {
+  const { layer, heading, text, notes, formulas } = stepAt(pass, where);
+  const read = (runs) => runsAt(pass, runs, where.cell);
+  return {
+    layer: nameOf(layer),
+    heading: read(heading),
+    text: read(text),
+    notes: notes.map(read),
+    formulas: formulas.map((latex) => ofHead(latex, where.cell.head)),
+  };
+}
+
+export function drawLesson({ layer, heading, text, notes, formulas }) {
+  const title = element("header");
+  title.append(...(layer ? [element("span", "layer", layer)] : []), lineOf("h2", "", heading), ...formulas.map(drawFormula));
+  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
+}
+
+function lineOf(tag, className, runs) {
+  const line = element(tag, className);
+  line.append(...drawRuns(runs));
+  return line;
+}
+
+function drawFormula(latex) {
+  const formula = element("span", "formula");
+  formula.append(...typesetInPieces(latex));
+  return formula;
+}

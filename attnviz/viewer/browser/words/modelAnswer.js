@@ -1,0 +1,103 @@
+// Model answers: what a model says, beside the words at which it was trained to. A click leads to how that was computed.
+import { element, redraw, roomy } from "../elements/element.js";
+import { PERCENTS, percent } from "../pass/numeral.js";
+import { ties } from "../pass/row.js";
+
+const VERDICTS = new Map([
+  ["right", { mark: "✓", said: "Right" }],
+  ["guess", { mark: "guess", said: "Right by a lucky guess: nothing has been learnt yet" }],
+  ["wrong", { mark: "✗", said: "Wrong" }],
+  ["tied", { mark: "?", said: "Undecided: several answers are equally likely" }],
+  ["unknown", { mark: "?", said: "No answer is right: the model was not made for this text" }],
+  ["to-come", { mark: "", said: "" }],
+]);
+const TIED = "tied";
+
+// [{place, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
+// set by hand, null where that is the same.
+export function answersOf(pass) {
+  const { model, before } = pass.document;
+  if (!model) return [];
+  const old = Object.hasOwn(before, model.answers) ? pass.with(before) : null;
+  return placesOf(model).map((place) => {
+    const answer = likeliest(pass, model.answers, place), right = model.right[place];
+    const was = old && likeliest(old, model.answers, place);
+    return { place, index: answer.index, label: answer.label, share: answer.share, verdict: verdictOn(answer, right, model), before: was && isOther(was, answer) ? was : null };
+  });
+}
+
+function verdictOn({ label, isTied }, right, { guesses }) {
+  if (right === null) return "unknown";
+  if (isTied) return "tied";
+  if (right !== label) return "wrong";
+  return guesses ? "guess" : "right";
+}
+
+// The last word, or each of which something is asked; where nobody knows what is asked, every word.
+function placesOf({ read, right }) {
+  const places = [...right.keys()];
+  if (read === "last") return places.slice(-1);
+  const asked = places.filter((place) => right[place] !== null);
+  return asked.length ? asked : places;
+}
+
+function likeliest(pass, name, place) {
+  const shares = pass.row(name, [place, 0]), share = Math.max(...shares), answer = shares.indexOf(share);
+  const isTied = shares.filter((each) => ties(share, each)).length > 1;
+  return { index: [place, answer], label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer], share, isTied };
+}
+
+function isOther(one, other) {
+  return one.label !== other.label || percent(one.share) !== percent(other.share);
+}
+
+// `words` is the line of words that they stand beside.
+export function makeAnswers({ pick, visit }, words) {
+  const line = element("div"), box = element("div", "answers");
+  line.append(words, box);
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", "Answers");
+  return {
+    element: line,
+    update(pass, _where, look) {
+      const { model } = pass.document;
+      box.hidden = !model;
+      line.className = `spoken ${model?.read ?? ""}`;
+      line.style.setProperty("--words", pass.document.words.query.length);
+      if (model) line.style.setProperty("--label", Math.max(...roomIn(pass).labels.map(({ length }) => length)));
+      redraw(box, answersOf(pass).map((answer) => {
+        const { place, index } = answer;
+        const made = drawAnswer(look.shown(model.answers, index) ? answer : null, roomIn(pass), () => {
+          pick(model.answers, index);
+          visit(model.answers);
+        });
+        if (model.read === "each") made.style.gridColumn = place + 1;
+        return made;
+      }));
+    },
+  };
+}
+
+// All that may stand for an answer, while the numbers of the pass change, so that the words beside it stay where they are.
+function roomIn({ stages, document: { model, before } }) {
+  const labels = [...stages.get(model.answers).axes[1].labels, TIED];
+  return { labels, befores: Object.hasOwn(before, model.answers) ? labels.flatMap((label) => PERCENTS.map((share) => `was ${label} ${share}`)) : [] };
+}
+
+// An answer, or a question mark in its room while it is to come.
+function drawAnswer(answer, { labels, befores }, lead) {
+  const kind = answer?.verdict ?? "to-come", { mark, said } = VERDICTS.get(kind);
+  const made = element("button", `answer ${kind}`), now = element("span", "now"), verdict = element("span", "mark", mark);
+  made.type = "button";
+  made.disabled = !answer;
+  if (answer) {
+    made.onclick = lead;
+    made.title = `${said}. See how this answer was computed.`;
+    verdict.setAttribute("role", "img");
+    verdict.setAttribute("aria-label", said);
+  }
+  now.append(roomy("strong", "", answer?.label ?? "?", labels), roomy("span", "share", answer ? percent(answer.share) : "", PERCENTS), verdict);
+  made.append(now);
+  if (befores.length) made.append(roomy("span", "before", answer?.before ? `was ${answer.before.label} ${percent(answer.before.share)}` : "", befores));
+  return made;
+}

@@ -1,0 +1,162 @@
+"""Firefox and WebKit, each driven by the protocol that it speaks itself: `open(url)`, `press(key)`, `read(expression)`.
+
+A page that hangs answers nothing: each command has `PATIENCE`, and all that was started is killed at the end.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+from websockets.exceptions import InvalidHandshake
+from websockets.sync.client import connect
+
+from benchmarks.server import free_port
+
+NEEDED = {
+    "firefox": {"firefox-esr": "firefox-esr"},
+    "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"},
+}
+"""The commands of each engine, and the packages of Debian that have them."""
+PATIENCE = 30  # seconds
+SIZE = {"width": 1366, "height": 828}
+KEYS = {"ArrowRight": "\ue014", "PageDown": "\ue00f", "Escape": "\ue00c", "Enter": "\ue007"}
+"""What WebDriver calls the keys that write no letter."""
+
+
+class Firefox:
+    """Firefox by WebDriver BiDi. `errors` is what its console called one."""
+
+    def __init__(self, socket):
+        self.socket, self.ids, self.errors = socket, itertools.count(), []
+        self._do("session.new", capabilities={})
+        self._do("session.subscribe", events=["log.entryAdded"])
+        self.context = self._do("browsingContext.getTree")["contexts"][0]["context"]
+        self._do("browsingContext.setViewport", context=self.context, viewport=SIZE)
+
+    def open(self, url):
+        self._do("browsingContext.navigate", context=self.context, url=url, wait="none")
+
+    def press(self, key):
+        self._do("input.performActions", context=self.context, actions=_pressed(key))
+
+    def read(self, expression):
+        asked = {"expression": f"JSON.stringify({expression})", "target": {"context": self.context}}
+        return json.loads(self._do("script.evaluate", awaitPromise=False, **asked)["result"].get("value", "null"))
+
+    def _do(self, method, **params):
+        number = next(self.ids)
+        self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
+        while (heard := json.loads(self.socket.recv(timeout=PATIENCE))).get("id") != number:
+            entry = heard["params"]
+            if entry.get("level") == "error":
+                self.errors.append(entry["text"])
+        return heard["result"]
+
+
+class WebKit:
+    """WebKit by WebDriver, which doesn't tell what its console says."""
+
+    def __init__(self, address):
+        self.path, self.errors = f"{address}/session", []
+        browser = {"binary": str(next(Path("/usr/lib").glob("*/webkit2gtk-4*/MiniBrowser"))), "args": ["--automation"]}
+        asked = {"browserName": "MiniBrowser", "pageLoadStrategy": "none", "webkitgtk:browserOptions": browser}
+        self.path += f"/{self._do('', capabilities={'alwaysMatch': asked})['sessionId']}"
+        self._do("/window/rect", **SIZE)
+
+    def open(self, url):
+        self._do("/url", url=url)
+
+    def press(self, key):
+        self._do("/actions", actions=_pressed(key))
+
+    def read(self, expression):
+        try:
+            return self._do("/execute/sync", script=f"return ({expression})", args=[])
+        except urllib.error.HTTPError as error:
+            if error.code != 404:  # which says that there is no window: one page is giving way to another
+                raise
+            return None
+
+    def _do(self, command, **params):
+        request = urllib.request.Request(self.path + command, json.dumps(params).encode())
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return json.load(answer)["value"]
+
+
+def missing(engine):
+    """What has to be installed for an engine; nothing if all is there."""
+    packages = [package for command, package in NEEDED[engine].items() if not shutil.which(command)]
+    return f"no {engine} (Debian: apt-get install {' '.join(packages)})" if packages else ""
+
+
+def started(engine, folder):
+    """An engine with an empty folder of its own, until the end of the block."""
+    return _webkit() if engine == "webkit" else _firefox(folder)
+
+
+@contextlib.contextmanager
+def _firefox(profile):
+    port = free_port()
+    url = f"ws://127.0.0.1:{port}/session"
+    command = ["firefox-esr", "--headless", "--profile", profile, "--remote-debugging-port", str(port)]
+    with _process(command), _soon(lambda: connect(url, max_size=None, ping_interval=None)) as socket:
+        yield Firefox(socket)
+
+
+@contextlib.contextmanager
+def _webkit():
+    port = free_port()
+    with _display() as display, _process(["WebKitWebDriver", f"--port={port}"], DISPLAY=display):
+        yield _soon(lambda: WebKit(f"http://127.0.0.1:{port}"))
+
+
+@contextlib.contextmanager
+def _display():
+    read, write = os.pipe()
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL)
+    os.close(write)
+    with open(read) as told:
+        number = told.readline().strip()
+    try:
+        yield f":{number}"
+    finally:
+        server.terminate()  # which takes its lock away
+        server.wait()
+
+
+@contextlib.contextmanager
+def _process(command, **environment):
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command, env=os.environ | environment, start_new_session=True, **quiet)
+    try:
+        yield
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)  # with all that it started: a page that hangs ends by nothing else
+        process.wait()
+
+
+def _soon(reach):
+    """What can be reached once somebody listens."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return reach()
+        except (OSError, InvalidHandshake):  # it may listen before it knows what is asked
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def _pressed(key):
+    """A key as both protocols take it."""
+    moves = [{"type": kind, "value": KEYS.get(key, key)} for kind in ("keyDown", "keyUp")]
+    return [{"type": "key", "id": "keyboard", "actions": moves}]

@@ -1,0 +1,185 @@
+"""What a person types always makes a pass: what is said where a model can't read all of it, and what is offered."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page import did, opened, values
+
+from attnviz import Settings, trace_of
+from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
+from attnviz.core.tokens import leading, replaced, tokenize
+from attnviz.models import MODELS
+from attnviz.scene.acts import act
+from attnviz.scene.address import parse, query
+from attnviz.scene.advice import offers, said
+from attnviz.scene.scene import OWN, Options, Scene
+from attnviz.scene.tabscene import TabScene
+
+WORDS = st.sampled_from(
+    [*MODELS["who-is-it"].task.words, *"01ae^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]
+)
+TEXTS = st.text(max_size=60) | st.lists(WORDS, max_size=80).map(" ".join)
+
+
+def same(one, other):
+    return [(s.name, s.value.tobytes()) for s in one.stages] == [(s.name, s.value.tobytes()) for s in other.stages]
+
+
+@settings(max_examples=60)
+@given(st.sampled_from([*MODELS, OWN]), TEXTS)
+def test_whatever_has_a_word_makes_a_pass_of_its_first_tokens(source, text):
+    fitted = parse({"sentence": text} | ({"model": source} if source in MODELS else {}))
+    assert fitted.refused == () or not tokenize(text)
+    if fitted.trace is None:
+        return
+    tokens = tokenize(fitted.scene.sentence)
+    model = MODELS[source].at(0) if source in MODELS else None
+    if model and all(word.lower() in model.task.words or {*word.lower()} <= {*model.task.words} for word in tokens):
+        assert fitted.trace.origin.title == model.task.title
+        assert len(fitted.trace["x"].value) <= model.longest
+    else:
+        expected = trace_of(Settings(" ".join(tokens[:MAX_TOKENS])))
+        assert same(fitted.trace, expected)
+        assert fitted.trace.labels == expected.labels
+
+
+def test_an_address_with_an_unknown_word_gives_random_parameters_with_their_settings_and_the_way_back():
+    written = {
+        "model": "who-is-it",
+        "sentence": "Hello street",
+        "d_model": "12",
+        "heads": "3",
+        "seed": "7",
+        "mask": "causal",
+    }
+    fitted = parse(written)
+    assert query(fitted.scene) == written
+    expected = trace_of(Settings("Hello street", d_model=12, n_heads=3, seed=7, mask="causal"))
+    assert same(fitted.trace, expected)
+    at = opened(**written)
+    shown = {
+        "source": "who-is-it",
+        "sentence": "Hello street",
+        "d_model": 12,
+        "n_heads": 3,
+        "seed": "7",
+        "mask": "causal",
+    }
+    answer = did(at, "nothing", True)
+    assert shown.items() <= values(answer).items()
+    assert answer["notices"] == [said(fitted)[0]]
+    assert said(fitted)[0].startswith("This model doesn't know “Hello”, so the pass below has random parameters.")
+    back = answer["offers"][-1]
+    assert back["label"] == "Back to Who is “it”?"
+    answer = did(at, back["event"], back["value"])
+    assert at.query_params == {"model": "who-is-it"}
+    assert (answer["notices"], answer["offers"]) == ([], [])
+    assert answer["pass"]["model"]
+
+
+@settings(max_examples=40)
+@given(st.sampled_from([name for name, model in MODELS.items() if "it" in model.task.words]), TEXTS)
+def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_were_typed(source, text):
+    place = TabScene("", Scene(source=source, sentence=text))
+    before = [word.lower() for word in tokenize(text)]
+    known = MODELS[source].task.words
+    for _ in before:
+        offered = [each for each in offers(place.fitted()) if each["event"] == "replace"]
+        if not offered:
+            break
+        word, by = offered[0]["value"]
+        assert word not in known
+        assert by in known
+        act(place, "replace", [word, by])
+        before = [by if each == word else each for each in before]
+        assert [each.lower() for each in tokenize(place.scene.sentence)] == before
+    title = place.fitted().trace.origin.title if place.fitted().trace else ""
+    assert (title == MODELS[source].title) == (bool(before) and {*before} <= {*known})
+
+
+@pytest.mark.parametrize(
+    ("unknown", "named", "first"),
+    [
+        ("the anmial was tired", "“anmial”", "anmial → animal"),
+        ("Streat, street", "“Streat” and “,”", "Streat → street"),
+        ("we all saw the big wombat", "“we”, “all”, “saw”, “big” and 1 more", None),
+    ],
+)
+def test_unknown_words_are_named_as_they_were_typed_beside_the_nearest_known_ones(unknown, named, first):
+    fitted = parse({"model": "who-is-it", "sentence": unknown})
+    assert f"doesn't know {named}, so" in said(fitted)[0]
+    nearest = [each["label"] for each in offers(fitted)[:-1]]
+    assert nearest[:1] == ([first] if first else []), "what is spelt like none is near to none"
+    assert len(nearest) <= 3
+    assert said(fitted)[0].endswith("The nearest words that it knows:") == bool(first)
+
+
+def test_letters_are_near_to_no_word():
+    fitted = parse({"model": "mirror", "sentence": "hello 1"})
+    assert [each["label"] for each in offers(fitted)] == ["Back to Mirror"]
+    assert "nearest" not in said(fitted)[0]
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "most"),
+    [
+        ("mirror", "1234567890", 8),
+        ("by-hand", "abcd" * 5, 15),
+        ("by-hand", "^ " + "abcd" * 5, 16),
+        ("recall", "a 1 " * 6, 9),
+    ],
+)
+def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(model, text, most):
+    at = opened(model=model, sentence=text)
+    words = re.findall(r"\S", text)
+    place = TabScene("", parse(dict(at.query_params)).scene)
+    fitted = place.fitted()
+    assert same(fitted.trace, MODELS[model].at(0).trace(" ".join(words[:most])))
+    first = f"the pass below has the first {most} of the {len(words)} in this sentence."
+    assert said(fitted) == [f"This model reads at most {most} tokens: {first}"]
+    (offer,) = offers(fitted)
+    assert offer["label"] == f"Show all {len(words)} with random parameters"
+    act(place, offer["event"], offer["value"])
+    assert (said(place.fitted()), offers(place.fitted())) == ([], [])
+    assert place.scene.source == OWN
+    assert list(tokenize(place.scene.sentence)) == words
+    assert same(place.fitted().trace, trace_of(Settings(" ".join(words))))
+
+
+def test_more_tokens_than_any_pass_has_room_for_are_said_and_not_offered():
+    long = "the " * (MAX_TOKENS + 6)
+    for written in ({"sentence": long}, {"model": "who-is-it", "sentence": long}, {"sentence": "a b", "context": long}):
+        fitted = parse(written)
+        assert len(fitted.trace.labels["key"]) == MAX_TOKENS
+        name = "context" if "context" in written else "sentence"
+        assert said(fitted)[0].endswith(f"the first 64 of the 70 in this {name}.")
+        assert offers(fitted) == []
+        assert getattr(fitted.scene, name) == long
+
+
+def test_what_was_set_comes_back_with_an_unknown_word_and_the_training_with_the_words():
+    place = TabScene("", parse({"model": "who-is-it", "seed": "3", "checkpoint": "4"}).scene)
+    known = place.scene.sentence
+    act(place, "sentence", "hello")
+    act(place, "d_model", 16)
+    act(place, "sentence", known)
+    fitted = place.fitted()
+    assert (fitted.scene.model_seed, fitted.scene.checkpoint, fitted.scene.options) == (3, 4, Options())
+    act(place, "sentence", "hello again")
+    assert place.fitted().scene.options == Options(d_model=16)
+
+
+@given(st.text(max_size=40) | TEXTS, st.integers(1, 20))
+def test_a_text_is_led_as_far_as_its_first_tokens(text, most):
+    text = text[:MAX_CHARACTERS]
+    assert tokenize(leading(text, most)) == tokenize(text)[:most]
+
+
+@given(TEXTS, st.data())
+def test_a_word_is_replaced_wherever_it_stands_and_nothing_else_is(text, data):
+    tokens = tokenize(text)
+    word = data.draw(st.sampled_from([token.lower() for token in tokens] or ["a"]))
+    after = tuple("cat" if token.lower() == word else token for token in tokens)
+    assert tokenize(replaced(text, word, "cat")) == after

@@ -1,0 +1,140 @@
+"""The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting."""
+
+import os
+import time
+
+import pytest
+from documents import document
+from engines import missing, started
+from numerals import short
+from page import SENTENCE
+from tab import at
+
+from attnviz import Settings, trace_of
+from attnviz.core.changes import parse_change
+from attnviz.scene.address import parse
+
+pytestmark = pytest.mark.browser
+
+STEPS = document(parse({"sentence": SENTENCE}))["steps"]
+VIEWER = "[...document.querySelectorAll('*')].find((each) => each.shadowRoot?.querySelector('.viewer'))?.shadowRoot"
+SEEN = f"""(() => {{
+  const viewer = {VIEWER}, text = (selector) => viewer.querySelector(selector).textContent;
+  if (!viewer?.querySelector(".lesson h2")) return null;
+  const grids = [...viewer.querySelectorAll(".picture:not([hidden]) [role=grid]")];
+  return {{
+    place: text(".way .place"), heading: text(".lesson h2"), address: location.search,
+    grids: grids.map((grid) => [...grid.querySelectorAll("[data-row]")].map((cell) => cell.textContent)),
+    isWhole: [...viewer.querySelectorAll(".board")].every((board) => board.scrollHeight === board.clientHeight),
+    settings: viewer.querySelector(".settings").checkVisibility({{ visibilityProperty: true }}),
+  }};
+}})()"""
+
+LINES = f"""[...{VIEWER}.querySelectorAll("button.link, .settings [title] > .name")]
+  .map((each) => getComputedStyle(each).textDecoration)"""
+BESIDE = f"""(() => {{
+  const right = (each) => each.getBoundingClientRect().right, terms = {VIEWER}.querySelector(".terms");
+  return right(terms) - Math.max(...[...terms.querySelectorAll(".value")].map(right));
+}})()"""
+"""How wide a scrollbar may be that lies over the terms but over none of their numbers."""
+
+UPRIGHT = """(() => {
+  const roots = [...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? []), range = new Range();
+  const labels = roots.flatMap((each) => [...each.querySelectorAll(".matrix :is(.long, [scope=rowgroup])")]);
+  return labels.map((label) => {
+    range.selectNodeContents(label);
+    const { width, height } = range.getBoundingClientRect();
+    return height > width;
+  });
+})()"""
+"""Of each label of a matrix on the page that is to stand upright, whether it does."""
+
+
+class Chromium:
+    def __init__(self, tab):
+        self.open, self.press, self.read = tab.page.goto, tab.page.keyboard.press, tab.page.evaluate
+        self.errors = tab.errors
+
+
+@pytest.fixture(params=["chromium", "firefox", "webkit"])
+def engine(request, tmp_path):
+    if request.param == "chromium":
+        yield Chromium(request.getfixturevalue("visit")())
+        return
+    if absent := missing(request.param):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests not run: {absent}")
+    with started(request.param, tmp_path) as driven:
+        yield driven
+
+
+def test_every_step_a_number_set_by_hand_and_presenting(engine, server):
+    trace, headings = trace_of(Settings(SENTENCE)), set()
+    engine.open(f"{server}/{at(sentence=SENTENCE)}")
+    for number, step in enumerate(STEPS, 1):
+        headings.add(shown(engine, trace, number)["heading"])
+        if step["id"] == "scores":
+            assert {"underline" in each for each in engine.read(LINES)} == {True}
+            assert engine.read(BESIDE) > 8
+            trace = trace.with_changes(parse_change("scores[0,1,2]=3"))
+            set_by_hand(engine, "3")
+            shown(engine, trace, number)
+        if step["id"] == "scaling":
+            presented(engine, trace, number)
+        else:
+            engine.press("ArrowRight")
+    assert len(headings) == len(STEPS)
+    engine.open(f"{server}/by_hand")
+    assert set(until(engine, len, UPRIGHT)) == {True}
+    assert engine.errors == []
+
+
+def shown(engine, trace, number):
+    """Wait until all of that step is on the screen, counted from 1, with the numbers of the pass."""
+    place, numbers = f"step {number} of {len(STEPS)}", numbers_of(trace, STEPS[number - 1])
+    return until(engine, lambda seen: seen["place"] == place and seen["isWhole"] and numbers in [*seen["grids"], []])
+
+
+def numbers_of(trace, step):
+    """The numbers of a step's result in the first head, as they are written; none where it has no picture."""
+    if not step["pictures"]:
+        return []
+    value = trace[step["pictures"][0]["grid"][-1][-1]["stage"]].value
+    return [short(each) for each in (value[0] if value.ndim == 3 else value).flat]
+
+
+def set_by_hand(engine, number):
+    """Type a number in place of the one in focus, and leave the box."""
+    box = f"{VIEWER}.querySelector('.by-hand input')"
+    engine.read(f"{box}.focus()")
+    engine.read(f"{box}.select()")
+    for key in (*number, "Enter"):
+        engine.press(key)
+    engine.read(f"{box}.blur()")
+
+
+def presented(engine, trace, number):
+    """Page Down shows a step moment by moment up to all of it, and then the next; the settings are away meanwhile."""
+    drawn = []
+    engine.press("p")
+    seen = until(engine, lambda seen: not seen["settings"])
+    place = seen["place"]
+    while seen["place"] == place:
+        drawn.append(seen["grids"][-1])
+        before = seen["address"]
+        engine.press("PageDown")
+        seen = until(engine, lambda seen, before=before: seen["address"] != before)
+    n_written = [sum(map(bool, texts)) for texts in drawn]
+    assert n_written == sorted(n_written)
+    assert n_written[0] == 0
+    assert drawn[-1] == numbers_of(trace, STEPS[number - 1])
+    engine.press("Escape")
+    until(engine, lambda seen: seen["settings"])
+
+
+def until(engine, holds, what=SEEN):
+    """What is seen, as soon as that holds of it. An engine that answers nothing raises by itself."""
+    deadline = time.monotonic() + 60
+    while not ((seen := engine.read(what)) and holds(seen)):
+        assert time.monotonic() < deadline, f"still {seen}"
+        time.sleep(0.02)
+    return seen

@@ -1,0 +1,153 @@
+"""Answers from memory: what would be made anew, bounded, and nobody's to empty or to fill."""
+
+import json
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from documents import document, whole
+from page import changes_of
+
+from attnviz.scene import pass_cache
+from attnviz.scene.fitting import fit, pass_of
+from attnviz.scene.pass_cache import LARGEST, SHARE, Answers, closed, key_of
+from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, with_options
+
+OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
+LOOKED = {"step": "softmax", "present": True}
+
+
+def seeded(seed):
+    return replace(OWN, options=with_options(OWN.options, seed=seed))
+
+
+def ask(kept, scene, *sessions):
+    for session in sessions:
+        fitted = fit(scene, kept.original)
+        kept.written(fitted, session)
+
+
+def is_kept(kept, scene):
+    return kept.original(scene) is kept.original(scene)
+
+
+@pytest.mark.parametrize("scene", [FIRST_VISIT, OWN, Scene(source="002 multihead")], ids=["first", "own", "example"])
+def test_an_answer_from_memory_is_the_document_that_would_be_made_anew(scene):
+    kept = Answers()
+    for number, session in enumerate("abcd"):
+        for looked in ({}, LOOKED):
+            fitted = fit(replace(scene, **looked), kept.original)
+            anew = document(fit(replace(scene, **looked)), arrival=number)
+            assert whole(json.loads(kept.written(fitted, session, arrival=number))) == anew
+    assert is_kept(kept, scene)
+
+
+def test_what_is_asked_beyond_a_pass_is_made_anew():
+    kept = Answers()
+    ask(kept, OWN, "a", "b")
+    fitted = fit(OWN, kept.original)
+    changed = fit(replace(OWN, changes=changes_of("scores[0,1,2]=3")), kept.original)
+    assert json.loads(kept.written(fitted, "a", slopes_of="output[0,0]"))["slopes"]["of"] == "output[0,0]"
+    assert whole(json.loads(kept.written(changed, "a"))) == document(changed)
+    assert whole(json.loads(kept.written(fitted, "a"))) == document(fit(OWN))
+
+
+def test_another_setting_of_any_kind_is_another_answer():
+    model = replace(FIRST_VISIT, checkpoint=3)
+    scenes = [OWN, seeded(6), replace(OWN, sentence="a b"), replace(OWN, context="d"), FIRST_VISIT, model]
+    scenes += [replace(model, model_seed=1), Scene(source=next(iter(SOURCES)))]
+    scenes += [replace(OWN, options=with_options(OWN.options, mask="causal"))]
+    assert len({key_of(scene) for scene in scenes}) == len(scenes)
+
+
+def test_one_session_alone_has_nothing_kept_and_two_have():
+    kept = Answers()
+    ask(kept, OWN, "a", "a", "a")
+    assert not is_kept(kept, OWN)
+    ask(kept, OWN, "b")
+    assert is_kept(kept, OWN)
+
+
+def test_the_passes_that_everyone_may_meet_are_kept_without_a_document_too_and_no_other():
+    kept = Answers(room=0)
+    for scene in (FIRST_VISIT, Scene(), Scene(source="002 multihead")):
+        assert is_kept(kept, scene)
+        anew = pass_of(scene)
+        for stage in kept.original(scene).stages:
+            np.testing.assert_array_equal(stage.value, anew[stage.name].value)
+    assert not is_kept(kept, OWN)
+
+
+def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeypatch):
+    kept = Answers(room=0)
+    for scene in (FIRST_VISIT, *(Scene(source=source) for source in SOURCES)):
+        assert key_of(fit(scene).scene) in closed()
+        ask(kept, scene, "a")
+    ask(kept, OWN, "a", "b")
+    assert not is_kept(kept, OWN)
+    monkeypatch.setattr(pass_cache, "body", None)
+    ask(kept, FIRST_VISIT, "b")
+
+
+def size():
+    return pass_cache.Answer(fit(OWN).original, pass_cache.body(fit(OWN)), "").size
+
+
+def test_two_sessions_fill_no_more_than_their_share():
+    kept = Answers(room=2 * SHARE * size() + SHARE)
+    for seed in range(20):
+        ask(kept, seeded(seed), "thief", "friend")
+    assert 0 < kept.n_bytes <= 2 * 2 * size() + 2
+
+
+def test_it_never_holds_more_than_its_room_and_what_a_class_asks_for_stays():
+    kept = Answers(room=SHARE * (size() + 1_000))
+    ask(kept, OWN, "c1", "c2", "c3", "c4")
+    for seed in range(100, 120):
+        ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
+        assert is_kept(kept, seeded(seed))
+        assert kept.n_bytes <= SHARE * (size() + 1_000)
+    assert is_kept(kept, OWN)
+    assert not is_kept(kept, seeded(100))
+
+
+def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
+    kept = Answers()
+    ask(kept, OWN, "a")
+    for seed in range(100, 120):
+        ask(kept, seeded(seed), "flood")
+    ask(kept, OWN, "b")
+    assert is_kept(kept, OWN)
+
+
+def test_what_waits_is_bounded(monkeypatch):
+    monkeypatch.setattr(pass_cache, "SESSIONS", 10)
+    kept = Answers()
+    for number in range(30):
+        ask(kept, seeded(100 + number), f"{number}")
+    assert len(kept._waiting) == 10
+
+
+def test_a_large_pass_is_never_kept():
+    kept = Answers()
+    large = replace(OWN, sentence=" ".join(map(str, range(60))), options=with_options(OWN.options, d_model=64))
+    assert sum(stage.value.nbytes for stage in fit(large).original.stages) > LARGEST
+    ask(kept, large, "a", "b", "c")
+    assert not is_kept(kept, large)
+
+
+def test_many_threads_get_the_same():
+    kept = Answers()
+    expected = document(fit(OWN))
+    found = []
+
+    def run(number):
+        found.append(whole(json.loads(kept.written(fit(OWN, kept.original), str(number)))))
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 8

@@ -1,0 +1,50 @@
+"""Seams: every name of Streamlit's that is not public stands in one module, and is still there."""
+
+import ast
+from pkgutil import resolve_name
+
+import pytest
+from page import ROOT
+from streamlit.testing.v1 import AppTest
+
+from attnviz.ui import seams
+
+
+@pytest.mark.parametrize("name", seams.REASONS)
+def test_streamlit_still_has_a_name_that_we_use(name):
+    resolve_name(name)
+
+
+def test_streamlit_still_tells_a_run_what_led_to_it():
+    def page():
+        import streamlit as st
+
+        from attnviz.ui import seams
+
+        st.text(repr((seams.is_navigation(), seams.address())))
+        st.text(seams.page())
+
+    run = AppTest.from_function(page)
+    run.query_params["step"] = "softmax"
+    said, page_hash = (each.value for each in run.run().text)
+    assert (said, bool(page_hash)) == ("(False, 'step=softmax')", True)
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_other_module_imports_a_part_of_streamlit():
+    parts = {
+        (path.name, name)
+        for path in [ROOT / "app.py", *ROOT.glob("pages/*.py"), *ROOT.glob("attnviz/**/*.py")]
+        for name in imported(path)
+        if name.partition(".")[0] == "streamlit" and name != "streamlit"
+    }
+    assert {file for file, _ in parts} == {"seams.py"}
+    for _, name in parts:
+        assert any(f"{known}.".startswith(f"{name}.") for known in seams.REASONS), f"why is {name} used?"
