@@ -5,7 +5,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 
 import streamlit as st
 
-from attnviz.server import descriptors, guards
+from attnviz.server import guards, process
 from attnviz.ui.state import tabs
 
 if __name__ == "__main__":
@@ -28,5 +28,5 @@ if __name__ == "__main__":
     with tabs.shared():
         page.run()
 else:
-    descriptors.allow_enough()
+    process.allow_files()
     app = st.App(__file__, routes=guards.routes(), middleware=guards.middleware(), lifespan=guards.lifespan)

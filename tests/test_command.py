@@ -14,7 +14,7 @@ import streamlit.config
 from page import ROOT
 
 from attnviz.server.command import main
-from attnviz.server.descriptors import ENOUGH
+from attnviz.server.process import ENOUGH_FILES
 from attnviz.server.settings import settings
 from benchmarks.server import free_port, running
 
@@ -61,7 +61,7 @@ def test_the_command_starts_in_an_empty_folder(installed, tmp_path):
     ):
         assert b"<title>Streamlit</title>" in page.read()
         allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
-        assert allowed == min(ENOUGH, most), "an open tab takes four descriptors"
+        assert allowed == min(ENOUGH_FILES, most), "an open tab takes five descriptors"
     assert address in (tmp_path / "log").read_text()
 
 
@@ -74,7 +74,7 @@ def served(monkeypatch):
     """The settings that the command would serve the app with, and what it would do with the socket that it has."""
     given = {}
     monkeypatch.setattr("attnviz.ui.seams.load_config_options", given.update)
-    monkeypatch.setattr("attnviz.server.descriptors.allow_enough", lambda: None)
+    monkeypatch.setattr("attnviz.server.process.allow_files", lambda: None)
 
     def start(*arguments, serve=lambda listening: None):
         monkeypatch.setattr("uvicorn.Server.run", lambda server, sockets: serve(*sockets))

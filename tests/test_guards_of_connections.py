@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attnviz.server import messages
-from attnviz.server.descriptors import allow_enough
 from attnviz.server.messages import MAX_BYTES, Messages, judged
+from attnviz.server.process import allow_files
 
 
 def said(**message):
@@ -109,5 +109,5 @@ def test_the_limit_of_files_is_raised_as_far_as_macos_takes_and_never_lowered(mo
     monkeypatch.setattr(resource, "setrlimit", lambda _, limits: raised.append(limits))
     for limits in ((256, sys.maxsize), (1_024, 4_100), (16_384, 16_384)):
         monkeypatch.setattr(resource, "getrlimit", lambda _, limits=limits: limits)
-        allow_enough()
+        allow_files()
     assert raised == [(10_240, sys.maxsize), (4_100, 4_100), (16_384, 16_384)]

@@ -20,7 +20,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from attnviz.scene.acts import NAMES
-from attnviz.server.descriptors import FILES_OF_A_TAB
+from attnviz.server.process import FILES_OF_A_TAB
 from benchmarks.server import free_port, running
 from benchmarks.visitor import Visitor
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack, asynccontextmanager, suppress
 
 import streamlit as st
 
-from attnviz.server.descriptors import FILES_OF_A_TAB
+from attnviz.server.process import FILES_OF_A_TAB
 from attnviz.ui import seams
 
 

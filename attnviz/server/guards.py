@@ -15,7 +15,7 @@ from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
 from attnviz.server.messages import Messages
-from attnviz.server.warmup import warm_up
+from attnviz.server.process import warm_up
 
 
 def routes() -> list[BaseRoute]:
