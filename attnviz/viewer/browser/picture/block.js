@@ -3,26 +3,26 @@ import { titleOf } from "./caption.js";
 import { scaleOf } from "./face.js";
 import { plain } from "../pass/latex.js";
 import { short } from "../pass/numeral.js";
-import { bandOf } from "./sheet.js";
+import { bandOf } from "./slot.js";
 
 const WIDEST_CAPTION = 14; // a longer one is cut off
 
-export function blockOf(sheet, paint) {
-  const { slot, size: [rows, columns] } = sheet;
+export function blockOf(slot, paint) {
+  const { given, size: [rows, columns] } = slot;
   const width = (text) => textWidth(text, paint.family);
   return {
     rows, columns,
-    rowLabel: Math.max(...sheet.rows.labels.map(width)),
-    columnLabel: Math.max(...sheet.columns.labels.map(width)),
-    rowNames: sheet.rows.labels.join("\n"),
-    columnNames: sheet.columns.labels.join("\n"),
-    before: slot.sign ? 0.9 + width(slot.sign) : 0,
-    after: slot.after ? 0.9 + width(slot.after) : 0,
-    sums: slot.sums ? 3.2 : 0,
-    bands: bandOf(sheet.columns) > 0,
-    caption: Math.min(width(`${plain(sheet.symbol)} ${titleOf(sheet, paint.look)}`) + 1.6, WIDEST_CAPTION),
-    symbol: width(plain(sheet.symbol)) + 1,
-    digits: width(widestDigits(scaleOf(sheet, paint), isMoved(sheet, paint))),
+    rowLabel: Math.max(...slot.rows.labels.map(width)),
+    columnLabel: Math.max(...slot.columns.labels.map(width)),
+    rowNames: slot.rows.labels.join("\n"),
+    columnNames: slot.columns.labels.join("\n"),
+    before: given.sign ? 0.9 + width(given.sign) : 0,
+    after: given.after ? 0.9 + width(given.after) : 0,
+    sums: given.sums ? 3.2 : 0,
+    bands: bandOf(slot.columns) > 0,
+    caption: Math.min(width(`${plain(slot.symbol)} ${titleOf(slot, paint.look)}`) + 1.6, WIDEST_CAPTION),
+    symbol: width(plain(slot.symbol)) + 1,
+    digits: width(widestDigits(scaleOf(slot, paint), isMoved(slot, paint))),
   };
 }
 

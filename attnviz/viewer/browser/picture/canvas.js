@@ -26,10 +26,10 @@ export function makeCanvas([rows, columns]) {
   };
   return {
     element: grid,
-    update(sheet, paint, described, geometry) {
+    update(slot, paint, described, geometry) {
       describe = described;
       size = geometry.cell;
-      draw(canvas, sheet, paint, geometry);
+      draw(canvas, slot, paint, geometry);
       stand(here);
     },
     select(place) {
@@ -65,8 +65,8 @@ function inside(place, length) {
   return Math.min(Math.max(Math.floor(place), 0), length - 1);
 }
 
-function draw(canvas, sheet, paint, { cell: [width, height], font, written }) {
-  const [rows, columns] = sheet.size;
+function draw(canvas, slot, paint, { cell: [width, height], font, written }) {
+  const [rows, columns] = slot.size;
   const ratio = globalThis.devicePixelRatio;
   canvas.width = Math.round(columns * width * ratio);
   canvas.height = Math.round(rows * height * ratio);
@@ -80,7 +80,7 @@ function draw(canvas, sheet, paint, { cell: [width, height], font, written }) {
   pen.textBaseline = "middle";
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) {
-      const face = faceAt(sheet, paint, row, column);
+      const face = faceAt(slot, paint, row, column);
       const [x, y] = [column * width, row * height];
       pen.fillStyle = face.kind === "hidden" ? hatched : face.colour ?? css(mixed(paint.colours.text, paint.colours.page, 0.05));
       pen.fillRect(x, y, width - gap, height - gap);

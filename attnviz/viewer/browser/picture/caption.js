@@ -2,27 +2,27 @@
 import { element } from "../elements/element.js";
 import { typeset } from "../elements/formula.js";
 import { plain } from "../pass/latex.js";
-import { shapeOf } from "./sheet.js";
+import { shapeOf } from "./slot.js";
 
 export function titleOf({ name, stage }, look) {
   return look.titleOf(name) || stage.title;
 }
 
 // All of it, as one hears it.
-export function spoken(sheet, look) {
-  const { lengths, counted } = shapeOf(sheet);
-  return `${titleOf(sheet, look)} ${plain(sheet.symbol)}, ${lengths}: ${counted}`;
+export function spoken(slot, look) {
+  const { lengths, counted } = shapeOf(slot);
+  return `${titleOf(slot, look)} ${plain(slot.symbol)}, ${lengths}: ${counted}`;
 }
 
 // What does not fit beside the symbol is left out from its end (picture.css).
-export function writeCaption(caption, sheet, look) {
-  const text = spoken(sheet, look);
+export function writeCaption(caption, slot, look) {
+  const text = spoken(slot, look);
   if (caption.title === text) return;
   caption.title = text;
   const symbol = element("span", "symbol");
-  symbol.append(typeset(sheet.symbol));
-  const { lengths, counted } = shapeOf(sheet);
+  symbol.append(typeset(slot.symbol));
+  const { lengths, counted } = shapeOf(slot);
   const name = element("span", "name");
-  name.append(symbol, element("span", "title", titleOf(sheet, look)));
+  name.append(symbol, element("span", "title", titleOf(slot, look)));
   caption.replaceChildren(name, element("span", "shape", lengths), element("span", "shape", counted));
 }

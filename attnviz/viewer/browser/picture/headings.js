@@ -1,7 +1,7 @@
 // Headings: what the rows and the columns of a table are called, for those who hear it: they take no room.
 // What is seen stands around the table (labels.js).
 import { element } from "../elements/element.js";
-import { shapeOf } from "./sheet.js";
+import { shapeOf } from "./slot.js";
 
 // `line` is the row of all columns' headings, `rows` are the headings of rows.
 export function makeHeadings([rows, columns]) {
@@ -13,13 +13,13 @@ export function makeHeadings([rows, columns]) {
   return {
     line,
     rows: down,
-    write(sheet) {
-      const next = [sheet.stage.title, ...sheet.rows.labels, ...sheet.columns.labels].join("\n");
+    write(slot) {
+      const next = [slot.stage.title, ...slot.rows.labels, ...slot.columns.labels].join("\n");
       if (next === shown) return;
       shown = next;
-      corner.textContent = shapeOf(sheet).counted || sheet.stage.title;
-      across.forEach((each, place) => { each.textContent = sheet.columns.labels[place] || sheet.stage.title; });
-      down.forEach((each, place) => { each.textContent = sheet.rows.labels[place] || sheet.stage.title; });
+      corner.textContent = shapeOf(slot).counted || slot.stage.title;
+      across.forEach((each, place) => { each.textContent = slot.columns.labels[place] || slot.stage.title; });
+      down.forEach((each, place) => { each.textContent = slot.rows.labels[place] || slot.stage.title; });
     },
   };
 }

@@ -1,6 +1,6 @@
 // Labels: what the rows and the columns of a matrix are called. Those of the selected cell are always there.
 import { element } from "../elements/element.js";
-import { bandOf } from "./sheet.js";
+import { bandOf } from "./slot.js";
 
 // One strip of labels, along "rows" or "columns".
 export function makeLabels(along) {

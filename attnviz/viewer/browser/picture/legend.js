@@ -5,21 +5,21 @@ import { scaleOf } from "./face.js";
 import { typeset } from "../elements/formula.js";
 import { digits, short } from "../pass/numeral.js";
 
-export function drawLegend(sheets, paint) {
+export function drawLegend(slots, paint) {
   const scales = new Map();
-  for (const sheet of sheets) {
-    const { scale, limit } = scaleOf(sheet, paint);
+  for (const slot of slots) {
+    const { scale, limit } = scaleOf(slot, paint);
     if (scale === "flag") continue;
     const ends = scale === "share" ? ["0", "1"] : [-limit, limit].map(limit < 0.01 ? digits : short);
-    const kind = paint.look.titleOf(sheet.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
+    const kind = paint.look.titleOf(slot.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
     const symbols = scales.get(key)?.symbols ?? new Set();
-    scales.set(key, { kind, scale, ends, symbols: symbols.add(sheet.symbol) });
+    scales.set(key, { kind, scale, ends, symbols: symbols.add(slot.symbol) });
   }
-  const some = (test) => sheets.some((sheet) => test(sheet.name));
+  const some = (test) => slots.some((slot) => test(slot.name));
   return [
     ...[...scales.values()].map((each) => drawScale(each, paint, scales.size > 1)),
     ...(some((name) => hasHidden(name, paint)) ? [drawSwatch("hidden", "hidden")] : []),
-    ...(sheets.some((sheet) => hasMarked(sheet, paint)) ? [drawSwatch("marked", "set by hand")] : []),
+    ...(slots.some((slot) => hasMarked(slot, paint)) ? [drawSwatch("marked", "set by hand")] : []),
   ];
 }
 

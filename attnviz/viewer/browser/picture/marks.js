@@ -2,12 +2,12 @@
 import { rectangles } from "./frames.js";
 
 // The cell itself, the cells it was computed from (`sources`), those of the term that is just computed, and lightly its row and column.
-export function marksOf(sheet, cell, sources, term) {
-  const own = cell.name === sheet.name ? sheet.placeOf(cell.index) : null;
-  const places = (cells) => cells.filter(({ name }) => name === sheet.name).map(({ index }) => sheet.placeOf(index)).filter(Boolean);
+export function marksOf(slot, cell, sources, term) {
+  const own = cell.name === slot.name ? slot.placeOf(cell.index) : null;
+  const places = (cells) => cells.filter(({ name }) => name === slot.name).map(({ index }) => slot.placeOf(index)).filter(Boolean);
   const framed = (cells, kind) => rectangles(places(cells)).map((each) => ({ ...each, kind }));
   return [
-    ...(own ? crossOf(sheet, own) : []),
+    ...(own ? crossOf(slot, own) : []),
     ...framed(sources, "source"),
     ...framed(term, "term"),
     ...(own ? [{ row: own[0], column: own[1], rows: 1, columns: 1, kind: "focus" }] : []),

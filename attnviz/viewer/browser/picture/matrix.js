@@ -7,13 +7,13 @@ import { drawFrames } from "./frames.js";
 import { listen } from "../elements/grid.js";
 import { drawBands, makeLabels } from "./labels.js";
 import { short } from "../pass/numeral.js";
-import { bandOf } from "./sheet.js";
+import { bandOf } from "./slot.js";
 import { makeTable } from "./table.js";
 
 const LARGEST_TABLE = 16;
 const CLOSEST = 10; // pixels between lines that part heads
 
-// `acts` are point(sheet, place or null) and pick(sheet, place).
+// `acts` are point(slot, place or null) and pick(slot, place).
 export function makeMatrix(size, acts) {
   const figure = element("figure", "matrix");
   const caption = element("figcaption"), frames = element("div", "frames"), bands = element("div", "bands");
@@ -23,31 +23,31 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let sheet = null, geometry = null, drawn = null, stood = "", framed = "";
-  listen(cells, { point: (place) => acts.point(sheet, place), pick: (place) => acts.pick(sheet, place) });
+  let slot = null, geometry = null, drawn = null, stood = "", framed = "";
+  listen(cells, { point: (place) => acts.point(slot, place), pick: (place) => acts.pick(slot, place) });
 
   return {
     element: figure,
-    update(newSheet, newGeometry, paint) {
-      sheet = newSheet;
+    update(newSlot, newGeometry, paint) {
+      slot = newSlot;
       geometry = newGeometry;
-      const stands = JSON.stringify([geometry, sheet.stage.role]);
-      if (stands !== stood) place(figure, sheet, geometry);
+      const stands = JSON.stringify([geometry, slot.stage.role]);
+      if (stands !== stood) place(figure, slot, geometry);
       stood = stands;
-      writeCaption(caption, sheet, paint.look);
-      cells.element.setAttribute("aria-label", spoken(sheet, paint.look));
-      labels.rows.write(geometry.labels[0] ? sheet.rows.labels : [], { upright: false, all: geometry.all[0] }, geometry.cell[1]);
-      labels.columns.write(geometry.labels[1] ? sheet.columns.labels : [], { upright: geometry.upright, all: geometry.all[1] }, geometry.cell[0]);
-      bands.replaceChildren(...drawBands(sheet.columns, geometry.cell[0], paint.head));
-      lines.replaceChildren(...drawLines(sheet, geometry.cell));
-      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(sheet, geometry, paint) };
+      writeCaption(caption, slot, paint.look);
+      cells.element.setAttribute("aria-label", spoken(slot, paint.look));
+      labels.rows.write(geometry.labels[0] ? slot.rows.labels : [], { upright: false, all: geometry.all[0] }, geometry.cell[1]);
+      labels.columns.write(geometry.labels[1] ? slot.columns.labels : [], { upright: geometry.upright, all: geometry.all[1] }, geometry.cell[0]);
+      bands.replaceChildren(...drawBands(slot.columns, geometry.cell[0], paint.head));
+      lines.replaceChildren(...drawLines(slot, geometry.cell));
+      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(slot, geometry, paint) };
       if (!isSame(face, drawn) || paint.look.moment !== "all") {
-        cells.update(sheet, paint, ([row, column]) => describe(sheet, paint, row, column), geometry);
-        writeSums(sums, sheet, paint, geometry);
+        cells.update(slot, paint, ([row, column]) => describe(slot, paint, row, column), geometry);
+        writeSums(sums, slot, paint, geometry);
       }
       drawn = face;
-      write(sign, sheet.slot.sign);
-      write(after, sheet.slot.after);
+      write(sign, slot.given.sign);
+      write(after, slot.given.after);
     },
     // The cell that Tab leads to, the frames, and the lit rows and columns.
     mark(marks, reached) {
@@ -63,8 +63,8 @@ export function makeMatrix(size, acts) {
 }
 
 // What the cells' faces depend on, besides the numbers: most moves in a pass leave most matrices as they are.
-function stateOf({ index, slot }, { cell, font, written }, { look, limit, colours }) {
-  return JSON.stringify([index(0, 0), slot, cell, font, written, look.moment, look.kind, limit, colours]);
+function stateOf({ index, given }, { cell, font, written }, { look, limit, colours }) {
+  return JSON.stringify([index(0, 0), given, cell, font, written, look.moment, look.kind, limit, colours]);
 }
 
 function isSame(one, other) {
@@ -72,12 +72,12 @@ function isSame(one, other) {
 }
 
 // All that a cell is; "" while it is to come, and then no key leads to it.
-function describe(sheet, { pass, look }, row, column) {
-  const index = sheet.index(row, column);
-  if (!look.shown(sheet.name, index)) return "";
-  const value = look.pass.number(sheet.name, index);
+function describe(slot, { pass, look }, row, column) {
+  const index = slot.index(row, column);
+  if (!look.shown(slot.name, index)) return "";
+  const value = look.pass.number(slot.name, index);
   const number = value === undefined ? "…" : Number.isFinite(value) ? String(value) : short(value);
-  return `${look.nameOf(sheet.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(sheet, pass, index) ? ", hidden" : ""}`;
+  return `${look.nameOf(slot.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(slot, pass, index) ? ", hidden" : ""}`;
 }
 
 function place(figure, { size: [rows, columns], stage }, { x, y, room, cell: [width, height], font, label, bands, labels, upright }) {
@@ -101,14 +101,14 @@ function drawLines({ size, rows, columns }, [width, height]) {
   ];
 }
 
-function writeSums(box, sheet, { look }, { cell: [, height], all }) {
-  box.hidden = !sheet.slot.sums || !all[0];
+function writeSums(box, slot, { look }, { cell: [, height], all }) {
+  box.hidden = !slot.given.sums || !all[0];
   if (box.hidden) return;
-  const [rows, columns] = sheet.size;
+  const [rows, columns] = slot.size;
   box.replaceChildren(element("span", "of", "sum"), ...Array.from({ length: rows }, (_, row) => {
-    const places = Array.from({ length: columns }, (__, column) => sheet.index(row, column));
-    const isThere = places.every((index) => look.shown(sheet.name, index));
-    const sum = places.reduce((total, index) => total + (look.pass.number(sheet.name, index) ?? 0), 0);
+    const places = Array.from({ length: columns }, (__, column) => slot.index(row, column));
+    const isThere = places.every((index) => look.shown(slot.name, index));
+    const sum = places.reduce((total, index) => total + (look.pass.number(slot.name, index) ?? 0), 0);
     const line = element("span", "", isThere ? short(sum) : "");
     line.style.top = `${row * height}px`;
     return line;

@@ -11,7 +11,7 @@ import { makeMatrix } from "./matrix.js";
 import { drawReadout, rowsOfReadout } from "./readout.js";
 import { APART, roomIn } from "./room.js";
 import { rovingFocus } from "../elements/roving.js";
-import { makeSheet } from "./sheet.js";
+import { makeSlot } from "./slot.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
 const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
@@ -39,18 +39,18 @@ export function makePicture(tools) {
     const cell = pointed ?? focus;
     const term = !pointed && look.lines ? pass.terms(focus.name, focus.index)?.lines[look.lines - 1]?.cells ?? [] : [];
     const sources = pass.cellsOf(cell.name, cell.index);
-    for (const { matrix, sheet } of matrices) {
-      const marks = pointed || look.moment !== "nothing" ? marksOf(sheet, cell, sources, term) : [];
-      matrix.mark(marks, pointed ? null : sheet.placeOf(pass.indexAt(sheet.name, where.cell)));
+    for (const { matrix, slot } of matrices) {
+      const marks = pointed || look.moment !== "nothing" ? marksOf(slot, cell, sources, term) : [];
+      matrix.mark(marks, pointed ? null : slot.placeOf(pass.indexAt(slot.name, where.cell)));
     }
   };
   const build = (pictures) => {
-    const key = pictures.map(({ grid }) => grid.map((row) => row.map((sheet) => sheet && [sheet.name, sheet.size]).join("|")).join("/")).join("//");
+    const key = pictures.map(({ grid }) => grid.map((row) => row.map((slot) => slot && [slot.name, slot.size]).join("|")).join("/")).join("//");
     if (key === built) return;
     built = key;
     matrices = []; // none is marked while what had the keyboard leaves
     plane.replaceChildren();
-    matrices = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean).map((sheet) => ({ matrix: makeMatrix(sheet.size, acts) }));
+    matrices = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean).map((slot) => ({ matrix: makeMatrix(slot.size, acts) }));
     plane.replaceChildren(...matrices.map(({ matrix }) => matrix.element));
   };
   // What is beside the matrices takes its room first: bars, and the readout where cells are too small for digits.
@@ -74,35 +74,35 @@ export function makePicture(tools) {
   const draw = () => {
     const { pass, where, look } = shown;
     const pictures = shown.pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
-      turns, grid: grid.map((row) => row.map((slot) => slot && makeSheet(pass, slot, where.cell))),
+      turns, grid: grid.map((row) => row.map((each) => each && makeSlot(pass, each, where.cell))),
     }));
-    const sheets = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
+    const slots = pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
     const isCornered = hasCorner(pictures);
-    box.hidden = !sheets.length;
+    box.hidden = !slots.length;
     around().classList.toggle("cornered", isCornered && where.present); // as the panel stands in the corner of no other step
     build(pictures);
-    if (!sheets.length) return;
+    if (!slots.length) return;
     const given = {
       pass, look,
-      limit: sharedLimit(sheets, look),
+      limit: sharedLimit(slots, look),
       head: where.cell.head,
       colours: look.colours,
     };
     bars.update(pass, where, look);
-    legend.replaceChildren(...drawLegend(sheets, given));
+    legend.replaceChildren(...drawLegend(slots, given));
     legend.classList.toggle("in-corner", isCornered && !where.present);
     const now = `${where.step} ${where.present} ${legend.childElementCount}`;
     if (measured !== now) room = measure();
     measured = now;
     const paint = { ...given, family: room.family, isStill: room.isPaper };
-    const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((sheet) => sheet && blockOf(sheet, paint))) }));
-    const fitted = layOut(blocks, where, (most) => drawReadout(readout, sheets, paint, focusOf(pass, where), acts, most));
+    const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paint))) }));
+    const fitted = layOut(blocks, where, (most) => drawReadout(readout, slots, paint, focusOf(pass, where), acts, most));
     const places = fitted.pictures.flat(2).filter(Boolean);
-    sheets.forEach((sheet, i) => {
-      matrices[i].sheet = sheet;
-      matrices[i].matrix.update(sheet, { ...fitted, ...places[i] }, paint);
+    slots.forEach((slot, i) => {
+      matrices[i].slot = slot;
+      matrices[i].matrix.update(slot, { ...fitted, ...places[i] }, paint);
     });
-    if (isCornered) giveCorner(around(), room.top, places[0], fitted.cell[1] * sheets[0].size[0]);
+    if (isCornered) giveCorner(around(), room.top, places[0], fitted.cell[1] * slots[0].size[0]);
     mark();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
     const letters = room.family && `1em ${room.family}`; // a picture that has left the page has none

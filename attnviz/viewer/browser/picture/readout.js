@@ -7,8 +7,8 @@ import { setTabStop } from "../elements/roving.js";
 import { makeScroller } from "../elements/scroller.js";
 
 // As many lines as there is room for `most` of.
-export function drawReadout(box, sheets, paint, focus, acts, most) {
-  const lists = linesOf(sheets, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
+export function drawReadout(box, slots, paint, focus, acts, most) {
+  const lists = linesOf(slots, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
   const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
   redraw(box, lists);
   const cells = rowsOfReadout(box).flat();
@@ -26,41 +26,41 @@ export function rowsOfReadout(box) {
 }
 
 // The focus's own row and column, and of each other matrix the line that it was computed from.
-function linesOf(sheets, pass, { name, index }) {
+function linesOf(slots, pass, { name, index }) {
   const sources = pass.cellsOf(name, index);
-  const focusFirst = [...sheets].sort((one, other) => (other.name === name) - (one.name === name));
-  const lines = focusFirst.flatMap((sheet) => {
-    const own = sheet.name === name ? sheet.placeOf(index) : null;
-    if (own) return [lineAt(sheet, own, 0, own), lineAt(sheet, own, 1, own)].filter(({ length }) => length > 1);
-    const places = sources.filter((cell) => cell.name === sheet.name).map((cell) => sheet.placeOf(cell.index)).filter(Boolean);
+  const focusFirst = [...slots].sort((one, other) => (other.name === name) - (one.name === name));
+  const lines = focusFirst.flatMap((slot) => {
+    const own = slot.name === name ? slot.placeOf(index) : null;
+    if (own) return [lineAt(slot, own, 0, own), lineAt(slot, own, 1, own)].filter(({ length }) => length > 1);
+    const places = sources.filter((cell) => cell.name === slot.name).map((cell) => slot.placeOf(cell.index)).filter(Boolean);
     if (!places.length) return [];
     const isColumn = places.length > 1 && places.every((place) => place[1] === places[0][1]);
-    return [lineAt(sheet, places[0], isColumn ? 1 : 0, places.length === 1 ? places[0] : null)];
+    return [lineAt(slot, places[0], isColumn ? 1 : 0, places.length === 1 ? places[0] : null)];
   });
   return [...new Map(lines.map((line) => [line.key, line])).values()]; // a stage may be drawn twice
 }
 
-// A row (axis 0) or a column (axis 1) of a sheet; `focus` is the one cell of it that counts, if only one does.
-function lineAt(sheet, place, axis, focus) {
-  const along = axis ? sheet.rows : sheet.columns, across = axis ? sheet.columns : sheet.rows;
+// A row (axis 0) or a column (axis 1) of a slot; `focus` is the one cell of it that counts, if only one does.
+function lineAt(slot, place, axis, focus) {
+  const along = axis ? slot.rows : slot.columns, across = axis ? slot.columns : slot.rows;
   return {
-    key: `${sheet.name} ${along.title} ${sheet.index(...place)}`,
-    sheet, length: sheet.size[1 - axis], labels: along.labels, name: across.labels[place[axis]],
+    key: `${slot.name} ${along.title} ${slot.index(...place)}`,
+    slot, length: slot.size[1 - axis], labels: along.labels, name: across.labels[place[axis]],
     focus: focus?.[1 - axis],
     placeAt: (n) => (axis ? [n, place[1]] : [place[0], n]),
   };
 }
 
-function drawList({ sheet, length, labels, name, focus, placeAt }, paint, acts) {
-  const box = element("section", `line ${sheet.stage.role}`);
+function drawList({ slot, length, labels, name, focus, placeAt }, paint, acts) {
+  const box = element("section", `line ${slot.stage.role}`);
   const title = element("h3");
   const symbol = element("span", "symbol");
-  symbol.append(typeset(sheet.symbol));
+  symbol.append(typeset(slot.symbol));
   title.append(symbol, element("span", "name", name));
   const list = makeScroller(element("ol"));
-  list.setAttribute("aria-label", `${plain(sheet.symbol)} ${name}`);
+  list.setAttribute("aria-label", `${plain(slot.symbol)} ${name}`);
   list.append(...Array.from({ length }, (_, n) => {
-    const item = element("li", n === focus ? "lit" : ""), cell = drawCell(sheet, paint, placeAt(n), acts);
+    const item = element("li", n === focus ? "lit" : ""), cell = drawCell(slot, paint, placeAt(n), acts);
     item.ariaHidden = cell.className === "to-come";
     item.append(element("span", "name", labels[n]), cell);
     return item;
@@ -70,15 +70,15 @@ function drawList({ sheet, length, labels, name, focus, placeAt }, paint, acts) 
 }
 
 // A number to click; nothing to press while it is to come.
-function drawCell(sheet, paint, place, acts) {
-  const { kind, text, colour = "", ink = "" } = faceAt(sheet, paint, ...place);
+function drawCell(slot, paint, place, acts) {
+  const { kind, text, colour = "", ink = "" } = faceAt(slot, paint, ...place);
   if (kind === "to-come") return element("span", kind);
   const cell = element("button", kind, text);
   cell.type = "button";
-  cell.dataset.cell = `${sheet.name}[${sheet.index(...place)}]`;
+  cell.dataset.cell = `${slot.name}[${slot.index(...place)}]`;
   Object.assign(cell.style, { backgroundColor: colour, color: ink });
-  cell.onclick = () => acts.pick(sheet, place);
-  cell.onpointerenter = cell.onfocus = () => acts.point(sheet, place);
-  cell.onpointerleave = cell.onblur = () => acts.point(sheet, null);
+  cell.onclick = () => acts.pick(slot, place);
+  cell.onpointerenter = cell.onfocus = () => acts.point(slot, place);
+  cell.onpointerleave = cell.onblur = () => acts.point(slot, null);
   return cell;
 }

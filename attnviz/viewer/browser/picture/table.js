@@ -33,11 +33,11 @@ export function makeTable([rows, columns]) {
   });
   return {
     element: grid,
-    update(sheet, paint, described) {
+    update(slot, paint, described) {
       describe = described;
-      headings.write(sheet);
+      headings.write(slot);
       cells.forEach((line, row) => {
-        line.forEach((cell, column) => { drawCell(cell, faceAt(sheet, paint, row, column), drawn); });
+        line.forEach((cell, column) => { drawCell(cell, faceAt(slot, paint, row, column), drawn); });
       });
       if (reached) setTabStop(reached);
       say();

@@ -1,20 +1,20 @@
-// Sheets: a slot of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
+// Slots: one place of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
 // others are fixed, or those of the selection.
 import { ofHead, transposed } from "../pass/latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
-export function makeSheet(pass, slot, selection) {
-  const { stage: name, rows, columns } = slot;
+export function makeSlot(pass, given, selection) {
+  const { stage: name, rows, columns } = given;
   const stage = pass.stages.get(name), { axes } = stage;
   const held = pass.indexAt(name, selection);
-  for (const [axis, place] of Object.entries(slot.fixed)) held[axis] = place;
+  for (const [axis, place] of Object.entries(given.fixed)) held[axis] = place;
   const others = axes.map((_, axis) => axis).filter((axis) => axis !== rows && axis !== columns);
   const headed = others.find((axis) => axes[axis].name === "head");
   const of = others.find((axis) => axis !== headed);
   const across = { ...NO_AXIS, labels: [of === undefined ? "" : axes[of].labels[held[of]]] };
-  const sheet = {
-    name, slot, stage,
+  const slot = {
+    name, given, stage,
     rows: axes[rows] ?? across,
     columns: axes[columns] ?? across,
     symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed], rows !== null && rows > columns),
@@ -24,13 +24,13 @@ export function makeSheet(pass, slot, selection) {
       if (columns !== null) index[columns] = column;
       return index;
     },
-    // Where the number of that index lies: [row, column], or null if it is not on this sheet.
+    // Where the number of that index lies: [row, column], or null if it is not in this slot.
     placeOf(index) {
       return others.every((axis) => index[axis] === held[axis]) ? [index[rows] ?? 0, index[columns] ?? 0] : null;
     },
   };
-  sheet.size = [sheet.rows.labels.length, sheet.columns.labels.length];
-  return sheet;
+  slot.size = [slot.rows.labels.length, slot.columns.labels.length];
+  return slot;
 }
 
 export function shapeOf({ size, rows, columns }) {

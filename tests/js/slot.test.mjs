@@ -5,50 +5,50 @@ import { neighbour } from "../../attnviz/viewer/browser/elements/grid.js";
 import { depthsOf } from "../../attnviz/viewer/browser/pass/depths.js";
 import { marksOf } from "../../attnviz/viewer/browser/picture/marks.js";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
-import { bandOf, makeSheet, shapeOf } from "../../attnviz/viewer/browser/picture/sheet.js";
+import { bandOf, makeSlot, shapeOf } from "../../attnviz/viewer/browser/picture/slot.js";
 import { documentOf } from "./passes.mjs";
 
 const pass = readPass(documentOf());
 const CELL = { head: 1, query: 2, key: 4, feature: 3, dimension: 5 };
-const slot = (stage, rows, columns, more = {}) => ({ stage, rows, columns, fixed: {}, sign: "", after: "", result: false, sums: false, ...more });
+const given = (stage, rows, columns, more = {}) => ({ stage, rows, columns, fixed: {}, sign: "", after: "", result: false, sums: false, ...more });
 const SLOTS = [
-  slot("scores", 1, 2), slot("k", 2, 1), slot("x", 0, 1), slot("concat", 0, 1), slot("b_q", null, 1), slot("heads", 1, 2, { fixed: { 0: 0 } }),
+  given("scores", 1, 2), given("k", 2, 1), given("x", 0, 1), given("concat", 0, 1), given("b_q", null, 1), given("heads", 1, 2, { fixed: { 0: 0 } }),
 ].filter(({ stage }) => pass.stages.has(stage));
 
 for (const each of SLOTS) {
-  test(`${each.stage}: every cell of a sheet is at a place of its own, and is found there again`, () => {
-    const sheet = makeSheet(pass, each, CELL), [rows, columns] = sheet.size, seen = new Set();
+  test(`${each.stage}: every cell of a slot is at a place of its own, and is found there again`, () => {
+    const slot = makeSlot(pass, each, CELL), [rows, columns] = slot.size, seen = new Set();
     for (let row = 0; row < rows; row += 1) for (let column = 0; column < columns; column += 1) {
-      const index = sheet.index(row, column);
+      const index = slot.index(row, column);
       assert.notEqual(pass.number(each.stage, index), undefined);
-      assert.deepEqual(sheet.placeOf(index), [row, column]);
+      assert.deepEqual(slot.placeOf(index), [row, column]);
       seen.add(String(index));
     }
     assert.equal(seen.size, rows * columns);
   });
 }
 
-test("a sheet is that of the selected head, or of the one that is fixed", () => {
-  assert.deepEqual(makeSheet(pass, slot("scores", 1, 2), CELL).index(0, 3), [1, 0, 3]);
-  assert.deepEqual(makeSheet(pass, slot("heads", 1, 2, { fixed: { 0: 0 } }), CELL).index(0, 3), [0, 0, 3]);
-  assert.equal(makeSheet(pass, slot("scores", 1, 2), CELL).placeOf([0, 1, 1]), null);
+test("a slot is that of the selected head, or of the one that is fixed", () => {
+  assert.deepEqual(makeSlot(pass, given("scores", 1, 2), CELL).index(0, 3), [1, 0, 3]);
+  assert.deepEqual(makeSlot(pass, given("heads", 1, 2, { fixed: { 0: 0 } }), CELL).index(0, 3), [0, 0, 3]);
+  assert.equal(makeSlot(pass, given("scores", 1, 2), CELL).placeOf([0, 1, 1]), null);
 });
 
-test("a sheet's shape is its rows × its columns, named in that order", () => {
-  const shape = (...drawn) => shapeOf(makeSheet(pass, slot(...drawn), CELL));
+test("a slot's shape is its rows × its columns, named in that order", () => {
+  const shape = (...drawn) => shapeOf(makeSlot(pass, given(...drawn), CELL));
   assert.deepEqual(shape("q", 1, 2), { lengths: "6 × 4", counted: "queries × d_k" });
   assert.deepEqual(shape("k", 2, 1), { lengths: "4 × 6", counted: "d_k × keys" });
 });
 
 test("a single row is named by the selected word, the row of a head by the head", () => {
-  assert.deepEqual(makeSheet(pass, slot("output", null, 1), CELL).rows.labels, ["sat"]);
-  assert.deepEqual(makeSheet(pass, slot("contributions", 0, 2), CELL).rows.labels, ["head 1", "head 2"]);
+  assert.deepEqual(makeSlot(pass, given("output", null, 1), CELL).rows.labels, ["sat"]);
+  assert.deepEqual(makeSlot(pass, given("contributions", 0, 2), CELL).rows.labels, ["head 1", "head 2"]);
 });
 
 test("symbols carry their head, and say that a matrix lies on its side", () => {
-  assert.match(makeSheet(pass, slot("scores", 1, 2), CELL).symbol, /_2$/);
-  assert.match(makeSheet(pass, slot("k", 2, 1), CELL).symbol, /_2\^⊤$/);
-  assert.ok(!makeSheet(pass, slot("x", 0, 1), CELL).symbol.includes("_i"));
+  assert.match(makeSlot(pass, given("scores", 1, 2), CELL).symbol, /_2$/);
+  assert.match(makeSlot(pass, given("k", 2, 1), CELL).symbol, /_2\^⊤$/);
+  assert.ok(!makeSlot(pass, given("x", 0, 1), CELL).symbol.includes("_i"));
 });
 
 test("bands are as wide as one head's part of an axis", () => {
@@ -57,12 +57,12 @@ test("bands are as wide as one head's part of an axis", () => {
 });
 
 test("what a score was computed from is framed: a row of Q, a column of K, the score, lightly its row and its column", () => {
-  const kinds = (each, cell) => marksOf(makeSheet(pass, each, CELL), cell, pass.cellsOf(cell.name, cell.index), []).map(({ kind, row, column, rows, columns }) => [kind, row, column, rows, columns]);
+  const kinds = (each, cell) => marksOf(makeSlot(pass, each, CELL), cell, pass.cellsOf(cell.name, cell.index), []).map(({ kind, row, column, rows, columns }) => [kind, row, column, rows, columns]);
   const cell = { name: "scores", index: [1, 2, 4] };
-  assert.deepEqual(kinds(slot("q", 1, 2), cell), [["source", 2, 0, 1, 4]]);
-  assert.deepEqual(kinds(slot("k", 2, 1), cell), [["source", 0, 4, 4, 1]]);
-  assert.deepEqual(kinds(slot("scores", 1, 2), cell), [["cross", 2, 0, 1, 6], ["cross", 0, 4, 6, 1], ["focus", 2, 4, 1, 1]]);
-  assert.deepEqual(kinds(slot("q", 1, 2), { name: "scores", index: [0, 2, 4] }), []); // another head
+  assert.deepEqual(kinds(given("q", 1, 2), cell), [["source", 2, 0, 1, 4]]);
+  assert.deepEqual(kinds(given("k", 2, 1), cell), [["source", 0, 4, 4, 1]]);
+  assert.deepEqual(kinds(given("scores", 1, 2), cell), [["cross", 2, 0, 1, 6], ["cross", 0, 4, 6, 1], ["focus", 2, 4, 1, 1]]);
+  assert.deepEqual(kinds(given("q", 1, 2), { name: "scores", index: [0, 2, 4] }), []); // another head
 });
 
 test("cells that fill a rectangle have one frame, others one each", () => {
