@@ -113,6 +113,7 @@ def where(scene: Scene, trace: Trace) -> dict:
         "trail": list(scene.trail),
         "ask": scene.question,
         "order": scene.order,
+        "view": scene.view,
         "present": scene.present,
         "reveal": scene.reveal,
     }

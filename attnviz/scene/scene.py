@@ -29,6 +29,8 @@ SOURCES = {
 SENTENCE = "the cat sat on the mat"
 QUESTIONS = ("what made it", "what would move it", "what if")
 ORDERS = ("large ones first", "in order")
+VIEWS = ("sheet", "matrices")
+"""One word's attention on one sheet, or all words at once, stage by stage."""
 Options = make_dataclass(
     "Options",
     [(name, type(default), default) for name, default in DEFAULTS.items() if name != "context"],
@@ -70,6 +72,8 @@ class Scene:
         What is asked of a number.
     order : one of ORDERS
         In which order its terms are listed.
+    view : one of VIEWS
+        How one looks at it.
     present : bool
         Whether the picture fills the screen, for a projector.
     reveal : int or None
@@ -91,6 +95,7 @@ class Scene:
     trail: tuple[str, ...] = ()
     question: str = QUESTIONS[0]
     order: str = ORDERS[0]
+    view: str = VIEWS[0]
     present: bool = False
     reveal: int | None = None
     notebook: str = next(iter(EXAMPLES))

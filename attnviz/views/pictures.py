@@ -28,7 +28,7 @@ class Slot:
     ----------
     stage : str
     rows, columns : int or None
-        The axes of the stage that are drawn; None draws a single row.
+        The axes of the stage that are drawn; None draws a single row, or a single column.
     fixed : mapping of int to int
         The place on an axis that is not drawn; without one it is the selected place.
     sign, after : str
@@ -41,7 +41,7 @@ class Slot:
 
     stage: str
     rows: int | None
-    columns: int
+    columns: int | None
     fixed: Mapping[int, int] = field(default_factory=dict)
     sign: str = ""
     after: str = ""

@@ -3,6 +3,7 @@
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
 from attnviz.text.vocabulary import symbol
+from attnviz.views.bands import Band, bands, page
 from attnviz.views.pictures import Picture, pictures
 
 
@@ -12,6 +13,7 @@ def step_data(trace: Trace, step: Step) -> dict:
     Its attention and its heads are those of its layer, outside of layers those of the last.
     """
     names = trace.layers[step.layer - 1].names
+    there = bands(trace, step)
     return {
         "id": step.id,
         "layer": step.layer,
@@ -26,6 +28,8 @@ def step_data(trace: Trace, step: Step) -> dict:
         "pictures": [_picture(picture) for picture in pictures(trace, step.stages)],
         "formulas": formulas(trace, step),
         "numpy": [line for name in step.stages for line in trace.lines(name)],
+        "page": page(trace, step, there),
+        "bands": [_band(band) for band in there],
         "arcs": step.arcs,
         "bars": [[bars.stage, bars.array] for bars in step.bars],
     }
@@ -40,3 +44,8 @@ def formulas(trace: Trace, step: Step) -> list[str]:
 def _picture(picture: Picture) -> dict:
     grid = [[slot and vars(slot) for slot in row] for row in picture.grid]
     return {"grid": grid, "turns": picture.turns, "aside": picture.aside}
+
+
+def _band(band: Band) -> dict:
+    slots = {part: slot and vars(slot) for part, slot in vars(band).items() if part in ("cells", "left", "right")}
+    return vars(band) | slots

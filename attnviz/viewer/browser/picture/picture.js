@@ -12,6 +12,7 @@ import { drawReadout, rowsOfReadout } from "./readout.js";
 import { APART, roomIn } from "./room.js";
 import { rovingFocus } from "../elements/roving.js";
 import { makeSlot } from "./slot.js";
+import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
 const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
@@ -122,7 +123,7 @@ export function makePicture(tools) {
   return {
     element: box,
     // Of the step's pictures, a page of paper may have a part alone.
-    update(pass, where, look, pictures = stepAt(pass, where).pictures) {
+    update(pass, where, look, pictures = isSheet(pass, where) ? [] : stepAt(pass, where).pictures) {
       shown = { pass, where, look, pictures };
       draw();
     },

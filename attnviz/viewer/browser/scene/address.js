@@ -1,7 +1,7 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
-import { ORDERS, QUESTIONS, startAt, stepsOf } from "./state.js";
+import { ORDERS, QUESTIONS, startAt, stepsOf, VIEWS } from "./state.js";
 
-const OWN = ["step", "cell", "picked", "trail", "ask", "order", "present", "reveal"];
+const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal"];
 const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer"]; // the last is left out where it is the first
 
 // The address with another place in it: its search, from "?" on or empty.
@@ -12,7 +12,7 @@ export function searchAt(pass, where, search) {
   return textOf(query);
 }
 
-function parametersOf(pass, { step, cell, picked, trail, ask, order, present, reveal }) {
+function parametersOf(pass, { step, cell, picked, trail, ask, order, view, present, reveal }) {
   const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
@@ -21,6 +21,7 @@ function parametersOf(pass, { step, cell, picked, trail, ask, order, present, re
     trail: trail.join("<"),
     ask: ask === QUESTIONS[0] ? "" : ask,
     order: order === ORDERS[0] ? "" : order,
+    view: view === VIEWS[0] ? "" : view,
     present: present ? "1" : "",
     reveal: reveal === null ? "" : String(reveal),
   };
@@ -39,6 +40,7 @@ export function readPlace(pass, search) {
     trail: said("trail") ? said("trail").split("<") : [],
     ask: oneOf("ask", QUESTIONS),
     order: oneOf("order", ORDERS),
+    view: oneOf("view", VIEWS),
     present: said("present") === "1",
     reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
   };

@@ -1,4 +1,5 @@
 // Reveals: the moments in which a step's results come to light. A presenter's remote, Play and the address all count them.
+import { isSheet, momentsOfBands, toCome } from "./bands.js";
 import { focusOf, slotsOf, stepAt } from "./state.js";
 
 // How far each moment has come: how many cells of the selected row, and how many rows, are there by then.
@@ -13,6 +14,7 @@ const MOMENTS = {
 
 // The names of a step's moments before all of it is there; where.reveal counts them, and is null when all is there.
 export function momentsOf(pass, where) {
+  if (isSheet(pass, where)) return Array(momentsOfBands(stepAt(pass, where)).count - 1).fill("band");
   const results = resultStages(pass, where);
   if (!results.length) return [];
   const widths = results.map((name) => pass.stages.get(name).shape.at(-1));
@@ -34,6 +36,10 @@ export function resultStages(pass, where) {
 // What is there at a moment: the same everywhere else, and `part` further while Play is between this moment and the next.
 // {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
 export function momentAt(pass, where, part = null) {
+  if (isSheet(pass, where)) {
+    const absent = toCome(pass, where);
+    return { name: "all", lines: null, isShown: (stage) => !absent.has(stage) };
+  }
   const name = where.reveal === null ? "all" : momentsOf(pass, where)[where.reveal] ?? "all";
   const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
   if (name === "all" && part === null) return { name, lines, isShown: () => true };

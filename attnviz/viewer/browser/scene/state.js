@@ -1,8 +1,10 @@
 // State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
+import { isSheet, stagesOn, walkOf } from "./bands.js";
 
 const MOVES = "what would move it";
 export const QUESTIONS = ["what made it", MOVES, "what if"];
 export const ORDERS = ["large ones first", "in order"];
+export const VIEWS = ["sheet", "matrices"];
 
 export function stepAt(pass, where) {
   return pass.document.steps.find((step) => step.id === where.step);
@@ -26,19 +28,20 @@ export function focusOf(pass, where) {
 }
 
 function subjectOf(pass, where) {
-  const step = stepAt(pass, where);
-  return where.picked && isShownIn(step, where.picked) ? where.picked : step.subject;
+  return where.picked && isShown(pass, where, where.picked) ? where.picked : stepAt(pass, where).subject;
 }
 
 // A step without pictures shows the whole pass.
-function isShownIn(step, name) {
+function isShown(pass, where, name) {
+  if (isSheet(pass, where)) return stagesOn(pass, where).has(name);
+  const step = stepAt(pass, where);
   return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some((slot) => slot.stage === name);
 }
 
 // The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
 export function homeOf(pass, where) {
   const { name } = focusOf(pass, where);
-  return isShownIn(stepAt(pass, where), name) ? null : pass.stepOf(name);
+  return isShown(pass, where, name) ? null : pass.stepOf(name);
 }
 
 // The same place in a pass, which may be another than the one it was in.
@@ -51,6 +54,7 @@ export function fitted(pass, where) {
     trail: leading(pass, where.trail),
     ask: QUESTIONS.includes(where.ask) ? where.ask : QUESTIONS[0],
     order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
+    view: VIEWS.includes(where.view) ? where.view : VIEWS[0],
   };
   return { ...there, trail: heldTrail(pass, there) };
 }
@@ -114,10 +118,12 @@ export function atStep({ document }, where, step) {
   return { step, cell, reveal: null, ...(where.ask === MOVES ? {} : { trail: [] }) };
 }
 
-// The id of the step so many further on, or null where there is none.
+// The id of the step so many further on in one's walk, or null where there is none. A step beside the walk stands before
+// the next that is on it.
 export function besideStep(pass, where, by) {
-  const ids = stepsOf(pass);
-  return ids[ids.indexOf(where.step) + by] ?? null;
+  const ids = stepsOf(pass), walk = walkOf(pass, where), at = ids.indexOf(where.step);
+  const further = by > 0 ? walk.filter((id) => ids.indexOf(id) > at) : walk.filter((id) => ids.indexOf(id) < at).reverse();
+  return further[Math.abs(by) - 1] ?? null;
 }
 
 // The ids of the steps that this pass has.
@@ -128,7 +134,7 @@ export function stepsOf(pass) {
 // Another cell, in the step that shows its stage if this one doesn't.
 export function atCell(pass, where, name, index) {
   const found = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
-  return isShownIn(stepAt(pass, where), name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
+  return isShown(pass, where, name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
 }
 
 // One of the cells that the focus was computed from, unfolded in place.

@@ -42,7 +42,7 @@ function drawPages(pages, { pass, where }) {
   const colours = coloursOf(pages, pass.document.palette);
   pages.replaceChildren();
   for (const step of stepsOf(pass)) {
-    const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), present: false };
+    const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
     const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours };
     drawStep(columnsOf(stepAt(pass, there)), (columns, isFurther) => {
       const page = element("section", "printed");

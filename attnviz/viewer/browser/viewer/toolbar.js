@@ -1,16 +1,19 @@
 // The toolbar: Play, Present, Copy link, and the step in NumPy.
-import { button } from "../elements/button.js";
-import { element, write } from "../elements/element.js";
+import { button, choice } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { isSheet } from "../scene/bands.js";
 import { areLettersOn } from "../scene/letters.js";
 import { copyLink } from "../elements/link.js";
 import { SPEEDS } from "../scene/play.js";
 import { momentsOf } from "../scene/reveal.js";
 import { makeScroller } from "../elements/scroller.js";
-import { stepAt } from "../scene/state.js";
+import { stepAt, VIEWS } from "../scene/state.js";
 
-export function makeToolbar(play, { startPlay, present }) {
+const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
+
+export function makeToolbar(play, { startPlay, present, look }) {
   const box = element("div", "toolbar");
-  let link = {};
+  let link = {}, looked = "";
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
@@ -20,7 +23,7 @@ export function makeToolbar(play, { startPlay, present }) {
   back.setAttribute("aria-label", "One moment back");
   on.setAttribute("aria-label", "One moment on");
   const speed = drawSpeeds(play);
-  const presenting = button("Present", present);
+  const presenting = button("Present", present), views = element("span", "views");
   const said = element("span", "copied");
   said.setAttribute("role", "status");
   const copy = button("Copy link", async () => {
@@ -31,14 +34,17 @@ export function makeToolbar(play, { startPlay, present }) {
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, presenting, copy, numpy, said);
+  box.append(start, back, on, speed, views, presenting, copy, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
     link = pass.document.link;
-    start.hidden = !momentsOf(pass, where).length;
+    start.hidden = !momentsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
+    if (where.view !== looked) redraw(views, [choice(Object.values(VIEW_NAMES), VIEW_NAMES[where.view], (name) => look(VIEWS.find((view) => VIEW_NAMES[view] === name)))]);
+    looked = where.view;
+    views.title = areLettersOn() ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areLettersOn() ? "Key P" : "";
     numpy.hidden = !lines.length;

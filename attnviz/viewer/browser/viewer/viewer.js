@@ -16,8 +16,10 @@ import { makePicture } from "../picture/picture.js";
 import { makePlay, ticksOf } from "../scene/play.js";
 import { listenToPrinter } from "./print.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
+import { isSheet } from "../scene/bands.js";
 import { momentAt, momentsOf } from "../scene/reveal.js";
 import { atStep, carried, fitted } from "../scene/state.js";
+import { makeSheet } from "../sheet/sheet.js";
 import { makeStatus } from "./status.js";
 import { makeThread } from "../words/thread.js";
 import { makeToolbar } from "./toolbar.js";
@@ -39,6 +41,7 @@ export function mount(root, host, left = null) {
     const look = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
     root.dataset.moment = name;
     root.classList.toggle("presenting", where.present);
+    root.classList.toggle("of-one-word", isSheet(pass, where));
     presenting.show(where.present);
     for (const view of views) view.update(pass, where, look);
   };
@@ -66,7 +69,7 @@ export function mount(root, host, left = null) {
   };
   const play = makePlay((tick) => {
     part = tick.part;
-    go({ reveal: tick.reveal }, true);
+    go({ step: tick.step, reveal: tick.reveal }, true);
   }, () => {
     if (!play.isRunning) write(false);
     render();
@@ -87,18 +90,18 @@ export function mount(root, host, left = null) {
     host.type();
   };
   const presenting = makePresenting(document, root, follow);
-  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present") });
+  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }) });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
-  const training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
+  const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
-  main.append(...[thread, lesson, picture, wholePass].map((view) => view.element), foot);
+  main.append(...[thread, lesson, sheet, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
   root.replaceChildren(way.element, training.element, columns, announcer.element);
-  const views = [way, map, training, thread, lesson, heads, panel, toolbar, picture, wholePass, status, announcer]; // large boxes get what is left
+  const views = [way, map, training, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer]; // large boxes get what is left
   const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();

@@ -1,0 +1,58 @@
+// Bands: what the sheet of the selected word shows at a step: the step's own bands, and those before it on the same page.
+
+// Whether one looks at the sheet. A step that adds nothing to it is shown as it is for all words.
+export function isSheet(pass, where) {
+  return where.view === "sheet" && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
+}
+
+// The ids of the steps that one walks through: on the sheet those with bands, and the first of all.
+export function walkOf({ document: { steps } }, { view }) {
+  return steps.filter(({ bands }, place) => view !== "sheet" || !place || bands.length).map(({ id }) => id);
+}
+
+// How many moments a step has, and in which of them each of its bands comes to light: its rows in the first, what they add
+// up to in the last. Numbers that are multiplied stand there before their sum, and what has no sentence comes with the next.
+export function momentsOfBands({ bands }) {
+  let count = 0;
+  const places = bands.map((band, place) => {
+    const isAfterProducts = band.factors && place === 0, first = isAfterProducts ? count + 1 : count;
+    const last = isSummed(band) ? first + 1 : first;
+    if (band.said.length) count = last + 1;
+    return { first, last };
+  });
+  return { count, places };
+}
+
+// Whether each of its rows adds up to a number at its right.
+function isSummed({ right }) {
+  return right !== null && right.columns === null;
+}
+
+// The page of the sheet that one is on: its bands in order, and how far each has come: {step, band, isThere, isWhole, isLit,
+// multiplies}. `isThere` are its rows, `isWhole` is what they add up to; where it `multiplies`, its products are written.
+export function standing(pass, where) {
+  const { steps } = pass.document, now = steps.findIndex(({ id }) => id === where.step);
+  const onPage = steps.flatMap((step, at) => {
+    if (step.page !== steps[now].page) return [];
+    const { count, places } = momentsOfBands(step), reached = at < now ? count : at > now ? -1 : where.reveal ?? count;
+    return step.bands.map((band, place) => ({ step, band, isThere: reached >= places[place].first, isWhole: reached >= places[place].last }));
+  });
+  const isNow = (each) => each?.step.id === where.step, lit = onPage.findLast(({ isThere }) => isThere);
+  return onPage.map((each, place) => ({
+    ...each,
+    isLit: each === lit,
+    multiplies: (onPage[place + 1]?.band.factors && isNow(onPage[place + 1])) || (isSummed(each.band) && isNow(each)),
+  }));
+}
+
+// The stages of that page that are still to come.
+export function toCome(pass, where) {
+  return new Set(standing(pass, where).flatMap(({ band: { cells, array, right }, isThere, isWhole }) => [
+    ...(isThere || array ? [] : [cells.stage]), ...(isWhole || !right ? [] : [right.stage]),
+  ]));
+}
+
+// The stages that one sees on it.
+export function stagesOn(pass, where) {
+  return new Set(standing(pass, where).flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
+}

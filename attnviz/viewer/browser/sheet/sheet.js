@@ -1,0 +1,103 @@
+// The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
+import { isSheet, standing } from "../scene/bands.js";
+import { element } from "../elements/element.js";
+import { rovingFocus } from "../elements/roving.js";
+import { sharedLimit } from "../picture/face.js";
+import { focusOf, stepAt } from "../scene/state.js";
+import { makeHeader } from "./header.js";
+import { makeLine } from "./line.js";
+import { partsOf } from "./bandParts.js";
+import { setSizes } from "./sizes.js";
+
+export function makeSheet(tools) {
+  const box = element("section", "sheet"), table = element("table"), opened = new Set();
+  box.setAttribute("aria-label", "The sheet");
+  table.setAttribute("role", "grid");
+  box.append(table);
+  box.hidden = true;
+  let shown = null, built = "", lines = [], room = "";
+
+  const acts = {
+    ...tools,
+    // In one sentence a word asks, and with Shift it is asked, as in the line of words.
+    select: (axis, place, isShifted) => {
+      const { pass, where } = shown, role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
+      tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
+    },
+    open: (key) => {
+      if (!opened.delete(key)) opened.add(key);
+      draw();
+    },
+  };
+  const draw = () => {
+    const { pass, where, look } = shown, { attention } = stepAt(pass, where);
+    const parts = partsOf(pass, { selection: where.cell, attention, opened }, standing(pass, where));
+    const width = Math.max(...parts.map(({ cells, right }) => cells.size[1] + (right ? right.size[1] - 1 : 0))), stands = structureOf(parts, width);
+    if (stands !== built) {
+      lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
+      table.replaceChildren(columnsOf(width), ...lines.map((line) => line.element));
+    }
+    built = stands;
+    table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
+    const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
+    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look) };
+    for (const line of lines) line.update(parts[line.place], paint);
+    const base = Number.parseFloat(getComputedStyle(box).fontSize);
+    setSizes(box, lines, { n_parts: parts.length, columns: width, ...lengthsOf(parts, lines) }, { present: where.present, base });
+    mark(focusOf(pass, where));
+  };
+  const mark = (cell) => {
+    const address = (each) => shown.pass.address(each.name, each.index);
+    const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(address)), own = address(cell);
+    for (const line of lines) line.mark(own, sources);
+  };
+  tools.onPoint((name, index) => {
+    if (!box.hidden) mark(index ? { name, index } : focusOf(shown.pass, shown.where));
+  });
+  rovingFocus(table, () => lines.map((line) => line.cells()).filter(({ length }) => length));
+  const observer = new ResizeObserver(() => {
+    const now = `${box.clientWidth} ${box.clientHeight}`; // other sizes of its own
+    if (!box.hidden && now !== room) draw();
+    room = now;
+  });
+  observer.observe(box);
+  return {
+    element: box,
+    update(pass, where, look) {
+      box.hidden = !isSheet(pass, where);
+      if (box.hidden) return;
+      shown = { pass, where, look };
+      draw();
+    },
+  };
+}
+
+// What is said, what stands before a row, one for each word or place, and what is at the right.
+function columnsOf(width) {
+  const group = element("colgroup");
+  group.append(...["said", "label"].map((name) => element("col", name)), ...Array.from({ length: width + 1 }, () => element("col")));
+  return group;
+}
+
+function structureOf(parts, width) {
+  return JSON.stringify([width, parts.map(({ band, cells, left, right, rows, others }) => [band.cells.stage, band.array, cells.size, left?.name, right?.size, rows.length, others.length])]);
+}
+
+// The lines of a part: its columns' names, where they are others than those above, and its rows.
+function linesOf(part, above, place, width, acts) {
+  const { cells, rows, others } = part, isNamed = above?.cells.columns.name !== cells.columns.name || Boolean(above.right?.columns.name);
+  const height = rows.length + (others.length ? 1 : 0);
+  return [
+    ...(isNamed ? [makeHeader(part, place, width, acts)] : []),
+    ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, acts)),
+  ];
+}
+
+// The letters of the longest number and of the longest name that stand there, or may.
+function lengthsOf(parts, lines) {
+  const cells = lines.flatMap((line) => [...line.element.querySelectorAll("td[role]")]);
+  return {
+    longest: Math.max(4, ...cells.map(({ firstChild }) => firstChild.data?.length ?? 0)),
+    longestName: Math.max(3, ...parts.flatMap((part) => part.cells.columns.labels.map((label) => [...label].length))),
+  };
+}

@@ -1,0 +1,177 @@
+"""Bands: what stands on the sheet of one word, step by step. Each follows from a stage and what it reads.
+
+A band is rows under the words: the row of a stage, which the selected query has; or a matrix, with a column at its
+left whose numbers its rows are multiplied by, or at its right, which its rows add up to. Stages that hold one number
+for each key are rows, whatever computes them: a new operation between the scores and the softmax is one, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from attnviz.core.layers import split_layer
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.text.bands import said
+from attnviz.text.condition import several_heads
+from attnviz.text.markup import Runs
+from attnviz.text.step import Step
+from attnviz.text.steps import ENTERING, entry
+from attnviz.text.steps.scaling import is_unscaled
+from attnviz.views.pictures import Slot
+
+
+@dataclass(frozen=True)
+class Band:
+    """Some rows of a sheet, with one sentence.
+
+    Attributes
+    ----------
+    said : runs
+    label : str
+        What stands before its row.
+    cells : Slot
+    array : str
+        The array of the stage's rule that stands there in place of its own numbers; none if empty.
+    left : Slot or None
+        The numbers that its rows are multiplied by.
+    right : Slot or None
+        What each of its rows gives.
+    factors : bool
+        Whether its row is the sum of what the band before it multiplies.
+    """
+
+    said: Runs
+    label: str
+    cells: Slot
+    array: str = ""
+    left: Slot | None = None
+    right: Slot | None = None
+    factors: bool = False
+
+
+def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
+    """The bands that a step adds to the sheet; a step that would add nothing to see has none."""
+    if step.id in {entering.id for entering in ENTERING}:
+        return ()
+    return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
+
+
+def page(trace: Trace, step: Step, there: Sequence[Band]) -> str:
+    """Which page of the sheet the bands of a step stand on: that of a layer's words, or that of what comes of them."""
+    layer = trace.layers[step.layer - 1].number
+    is_of_words = bool(there) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in there)
+    return f"{'words' if is_of_words else 'join'}-{layer}"
+
+
+def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
+    own, _ = split_layer(stage.name)
+    if own == "k":
+        yield from _compared(trace, stage)
+    elif own in ("q", "v") or (own == "scaled" and is_unscaled(trace.layer_of(stage.name).trace)):
+        return  # beside the keys; under the shares; the scores as they are
+    elif own == "concat":
+        yield from _side_by_side(trace, stage)
+    elif own == "contributions":
+        yield from _contributed(trace, stage)
+    elif _is_product(stage) and _reads_shares(trace, stage):
+        yield _mixed(trace, stage)
+    elif stage.axes[-2] in ("query", "token"):
+        yield from _row(trace, step, stage)
+
+
+def _compared(trace: Trace, keys: Stage) -> Iterator[Band]:
+    """Each key under its word, with the query at the left."""
+    layer = trace.layer_of(keys.name)
+    if "scores" not in layer.trace:
+        return
+    query, _ = (trace[name] for name in trace[layer.names["scores"]].inputs[:2])
+    yield Band(said(trace, keys.name), entry(keys.name).title, _turned(keys), left=_column(query))
+
+
+def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
+    """The row of a stage that the selected query has, after what it is computed from, where that is not there yet."""
+    is_summed = _is_product(stage) and not (_joins(trace, stage) and _is_output(stage))
+    if is_summed and stage.axes[-1] != "key":
+        left, matrix = trace.inputs(stage.name)[:2]
+        yield Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
+    if split_layer(stage.name)[0] == "residual":
+        yield Band([], entry(stage.inputs[0]).title, _line(trace[stage.inputs[0]]))
+    for bar in step.bars:
+        if bar.stage == stage.name and bar.array:
+            yield Band(said(trace, stage.name, bar.array), "exp(score − max)", _line(stage, sums=True), array=bar.array)
+    sums = entry(stage.name).scale == "share"
+    yield Band(said(trace, stage.name), _label(stage), _line(stage, sums=sums), factors=is_summed)
+
+
+def _mixed(trace: Trace, stage: Stage) -> Band:
+    """Each value under its word, with what they add up to at the right."""
+    values = trace[stage.inputs[1]]
+    return Band(said(trace, values.name), entry(values.name).title, _turned(values), right=_column(stage))
+
+
+def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The shares of each head, with what it found at the right; one head is seen already."""
+    if _joins(trace, stage):
+        layer = trace.layer_of(stage.name)
+        heads, shares = trace[stage.inputs[0]], trace[layer.names["attention"]]
+        yield Band(
+            said(trace, stage.name), entry(shares.name).title, Slot(shares.name, 0, 2), right=Slot(heads.name, 0, 2)
+        )
+
+
+def _contributed(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """What each head adds to the output, and the bias."""
+    if not _joins(trace, stage):
+        return
+    yield Band(said(trace, stage.name), entry(stage.name).title, Slot(stage.name, 0, 2))
+    bias = trace.layer_of(stage.name).names.get("b_o")
+    if bias:
+        yield Band([], entry(bias).title, Slot(bias, None, 0))
+
+
+def _joins(trace: Trace, stage: Stage) -> bool:
+    return several_heads(trace.layer_of(stage.name).trace)
+
+
+def _is_product(stage: Stage) -> bool:
+    return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}
+
+
+def _reads_shares(trace: Trace, stage: Stage) -> bool:
+    return trace[stage.inputs[0]].axes[-1] == "key"
+
+
+def _is_output(stage: Stage) -> bool:
+    return split_layer(stage.name)[0] == "output"
+
+
+def _label(stage: Stage) -> str:
+    """What is done to the row before, where a sign says it; else what the row is."""
+    signs = [operand.after for operand in stage.operation.operands] if not stage.is_given else []
+    return next(filter(None, signs), entry(stage.name).title)
+
+
+def _line(stage: Stage, *, sums: bool = False) -> Slot:
+    return Slot(stage.name, None, len(stage.axes) - 1, sums=sums)
+
+
+def _column(stage: Stage) -> Slot:
+    return Slot(stage.name, len(stage.axes) - 1, None)
+
+
+def _matrix(stage: Stage) -> Slot:
+    return Slot(stage.name, len(stage.axes) - 2, len(stage.axes) - 1)
+
+
+def _turned(stage: Stage) -> Slot:
+    return Slot(stage.name, len(stage.axes) - 1, len(stage.axes) - 2)
+
+
+def _columns(trace: Trace, slot: Slot) -> str:
+    return trace[slot.stage].axes[slot.columns]
+
+
+def _by_head(band: Band) -> bool:
+    return band.right is not None and band.right.columns is not None
