@@ -246,7 +246,7 @@ def test_a_first_visit_has_no_parameters():
     assert parse({}).scene.source in MODELS
     assert not parse({}).notices
     assert parse({"utm_source": "mail"}).scene == parse({}).scene
-    assert query(parse({}).scene) == {"model": FIRST_VISIT.source}
+    assert query(parse({}).scene) == {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view}
 
 
 def test_an_address_without_a_model_means_what_it_meant_before_there_were_models():

@@ -66,7 +66,7 @@ def query(scene: Scene) -> dict[str, str]:
         "trail": format_trail(scene.trail),
         "ask": scene.question if scene.question != defaults.question else "",
         "order": scene.order if scene.order != defaults.order else "",
-        "view": scene.view if scene.view != defaults.view else "",
+        "view": scene.view if scene.view != _usual_view(scene) else "",
         "present": "1" if scene.present else "",
         "reveal": "" if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
@@ -99,6 +99,8 @@ def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> Scen
     for name, read in _READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
+    if "view" not in texts:
+        scene = replace(scene, view=_usual_view(scene))
     if has_options(scene):
         scene = replace(scene, options=_options(texts, notices))
     notices += _left_out(scene, texts)
@@ -114,7 +116,12 @@ def looking(scene: Scene, written: Query) -> Scene:
     for name in VIEWERS:
         if name in written:
             looked = replace(looked, **_READERS[name](_only(name, written[name], []), []))
-    return looked
+    return looked if "view" in written else replace(looked, view=_usual_view(looked))
+
+
+def _usual_view(scene: Scene) -> str:
+    """The view of an address that names none: what was presented before there was a sheet is on the sheet now."""
+    return "sheet" if scene.present else VIEWS[0]
 
 
 def _unknown(names: Sequence[str]) -> list[str]:

@@ -29,8 +29,8 @@ SOURCES = {
 SENTENCE = "the cat sat on the mat"
 QUESTIONS = ("what made it", "what would move it", "what if")
 ORDERS = ("large ones first", "in order")
-VIEWS = ("sheet", "matrices")
-"""One word's attention on one sheet, or all words at once, stage by stage."""
+VIEWS = ("matrices", "sheet")
+"""All words at once, stage by stage, or one word's whole attention."""
 Options = make_dataclass(
     "Options",
     [(name, type(default), default) for name, default in DEFAULTS.items() if name != "context"],
@@ -125,5 +125,5 @@ def of_model(model: str) -> Scene:
     return Scene(**parts_for_source(model))
 
 
-FIRST_VISIT = of_model(next(iter(MODELS)))
+FIRST_VISIT = replace(of_model(next(iter(MODELS))), view="sheet")
 """What who comes without an address sees."""

@@ -41,6 +41,7 @@ export function layeredDocumentOf(options = {}, nLayers = 2) {
 // The document of a pass with the names that its stages and steps have as layer n.
 function inLayer({ stages, steps, map, nearest, ...rest }, n) {
   const named = (name) => layered(name, n);
+  const slotNamed = (slot) => slot && { ...slot, stage: named(slot.stage) };
   const stepNamed = (id) => ([...BEFORE, ...AFTER].includes(id) ? id : `${id}-${n}`);
   const filled = (text) => text.replace(/\{(\w+)(?=[:}])/g, (slot, name) => (Object.hasOwn(stages, name) ? `{${named(name)}` : slot));
   const told = (stories) => stories.map(([when, text]) => [when, filled(text)]);
@@ -65,7 +66,9 @@ function inLayer({ stages, steps, map, nearest, ...rest }, n) {
       text: runs(step.text),
       stages: step.stages.filter(isOwn).map(named),
       subject: named(step.subject),
-      pictures: step.pictures.map((picture) => ({ ...picture, grid: picture.grid.map((row) => row.map((slot) => slot && { ...slot, stage: named(slot.stage) })) })),
+      pictures: step.pictures.map((picture) => ({ ...picture, grid: picture.grid.map((row) => row.map(slotNamed)) })),
+      page: step.page.replace("1", n),
+      bands: step.bands.map((band) => ({ ...band, cells: slotNamed(band.cells), left: slotNamed(band.left), right: slotNamed(band.right) })),
       bars: step.bars.map(([name, array]) => [named(name), array]),
       attention: named("attention"),
       heads: named("heads"),

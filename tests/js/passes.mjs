@@ -213,6 +213,19 @@ const PICTURES = {
   output: { grid: [[null, slot("w_o", 0, 1)], [slot("concat", 0, 1), slot("output", 0, 1, RESULT)]], turns: false },
 };
 
+const band = (cells, parts = {}) => ({ said: [["", "What is said."]], label: cells.stage, cells, array: "", left: null, right: null, factors: false, ...parts });
+const BANDS = {
+  qkv: [band(slot("k", 2, 1), { left: slot("q", 2, null) })],
+  scores: [band(slot("scores", null, 2), { factors: true })],
+  scaling: [band(slot("scaled", null, 2))],
+  mask: [band(slot("masked", null, 2))],
+  softmax: [band(slot("attention", null, 2, { sums: true }), { array: "#exp" }), band(slot("attention", null, 2, { sums: true }))],
+  "weighted-sum": [band(slot("v", 2, 1), { right: slot("heads", 2, null) })],
+  concatenation: [band(slot("attention", 0, 2), { right: slot("heads", 0, 2) })],
+  output: [band(slot("w_o", 0, 1), { left: slot("concat", 1, null) }), band(slot("output", null, 1), { factors: true })],
+};
+const WORDS_PAGE = ["qkv", "scores", "scaling", "mask", "softmax", "weighted-sum"];
+
 // [id, title, heading, formulas]
 const STEPS = [
   ["question", "Start", "What does cat take from the others?", []],
@@ -243,6 +256,8 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     stages: names(id),
     subject: { question: "attention", "whole-pass": "output" }[id] ?? names(id).at(-1),
     pictures: PICTURES[id] ? [PICTURES[id]] : [],
+    page: WORDS_PAGE.includes(id) ? "words-1" : "join-1",
+    bands: BANDS[id] ?? [],
     numpy: ["scores = q @ k.swapaxes(-1, -2)"],
     arcs: WITH_ARCS.includes(id),
     bars: id === "softmax" ? [["masked", ""], ["attention", "#exp"], ["attention", ""]] : [],
@@ -260,7 +275,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     map: { columns: steps.map(({ id, title, layer, stages: there }) => ({ step: id, title, layer, stages: there })), arrows },
     words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },
     palette: { negative: [0, 114, 178], positive: [213, 94, 0], share: [111, 53, 170] },
-    where: { step: "question", cell: start, picked: "", trail: [], ask: "", order: "", present: false, reveal: null },
+    where: { step: "question", cell: start, picked: "", trail: [], ask: "", order: "", view: "matrices", present: false, reveal: null },
     starts: [start],
     arrival: 0,
     changes: [],

@@ -10,7 +10,7 @@ import { filled, documentOf } from "./passes.mjs";
 
 const PASSES = [{}, { nWords: 1, dModel: 2, nHeads: 1 }, { nWords: 2, dModel: 4, nHeads: 4 }].map((options) => readPass(documentOf(options)));
 const PASS = PASSES[0];
-const at = (step, parts = {}, pass = PASS) => ({ ...readPlace(pass, `?step=${step}`), present: true, ...parts });
+const at = (step, parts = {}, pass = PASS) => ({ ...readPlace(pass, `?step=${step}`), view: "matrices", present: true, ...parts });
 
 function shownAt(pass, where, part = null) {
   const { isShown } = momentAt(pass, where, part);
@@ -63,7 +63,7 @@ test("without presenting a key is a step", () => {
 });
 
 test("presenting begins with nothing and leaves all of it", () => {
-  assert.deepEqual(destinationOf(PASS, at("scores", { present: false }), "present"), { present: true, reveal: 0 });
+  assert.deepEqual(destinationOf(PASS, at("scores", { present: false }), "present"), { present: true, view: "sheet", step: "scores", reveal: 0 });
   for (const command of ["present", "leave"]) assert.deepEqual(destinationOf(PASS, at("scores", { reveal: 2 }), command), { present: false, reveal: null });
 });
 

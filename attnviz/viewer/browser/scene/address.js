@@ -12,6 +12,11 @@ export function searchAt(pass, where, search) {
   return textOf(query);
 }
 
+// The view of an address that names none: what was presented before there was a sheet is on the sheet now.
+function usualView(isPresented) {
+  return isPresented ? "sheet" : VIEWS[0];
+}
+
 function parametersOf(pass, { step, cell, picked, trail, ask, order, view, present, reveal }) {
   const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
   return {
@@ -21,7 +26,7 @@ function parametersOf(pass, { step, cell, picked, trail, ask, order, view, prese
     trail: trail.join("<"),
     ask: ask === QUESTIONS[0] ? "" : ask,
     order: order === ORDERS[0] ? "" : order,
-    view: view === VIEWS[0] ? "" : view,
+    view: view === usualView(present) ? "" : view,
     present: present ? "1" : "",
     reveal: reveal === null ? "" : String(reveal),
   };
@@ -40,7 +45,7 @@ export function readPlace(pass, search) {
     trail: said("trail") ? said("trail").split("<") : [],
     ask: oneOf("ask", QUESTIONS),
     order: oneOf("order", ORDERS),
-    view: oneOf("view", VIEWS),
+    view: VIEWS.find((view) => view === said("view").toLowerCase()) ?? usualView(said("present") === "1"),
     present: said("present") === "1",
     reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
   };

@@ -1,13 +1,20 @@
 // Bands: what the sheet of the selected word shows at a step: the step's own bands, and those before it on the same page.
 
+const MOST_WORDS = 16; // more have no room for their numbers
+
 // Whether one looks at the sheet. A step that adds nothing to it is shown as it is for all words.
 export function isSheet(pass, where) {
-  return where.view === "sheet" && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
+  return isSheetOf(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
+}
+
+function isSheetOf({ document: { words, steps } }, { view }) {
+  return view === "sheet" && words.key.length <= MOST_WORDS && steps.some(({ bands }) => bands.length);
 }
 
 // The ids of the steps that one walks through: on the sheet those with bands, and the first of all.
-export function walkOf({ document: { steps } }, { view }) {
-  return steps.filter(({ bands }, place) => view !== "sheet" || !place || bands.length).map(({ id }) => id);
+export function walkOf(pass, where) {
+  const isOfBands = isSheetOf(pass, where);
+  return pass.document.steps.filter(({ bands }, place) => !isOfBands || !place || bands.length).map(({ id }) => id);
 }
 
 // How many moments a step has, and in which of them each of its bands comes to light: its rows in the first, what they add

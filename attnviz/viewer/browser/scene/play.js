@@ -6,21 +6,22 @@ import { focusOf } from "./state.js";
 export const SPEEDS = new Map([["slow", 2], ["normal", 1], ["fast", 0.4]]);
 const MOST = 24; // products, cells or rows that come one by one; of more, several come at once
 
-// Its ticks: {step, reveal, part, ms}, as momentAt takes reveal and part; ms is how long one looks at it at normal speed.
+// Its ticks: {reveal, part, ms}, as momentAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
+// each has its step too.
 export function ticksOf(pass, where) {
   if (isSheet(pass, where)) return ticksOfSheet(pass, where);
   const moments = momentsOf(pass, where);
-  const { step } = where, { name, index } = focusOf(pass, where);
+  const { name, index } = focusOf(pass, where);
   const products = pass.terms(name, index).lines.length;
   const shapes = resultStages(pass, where).map((each) => pass.stages.get(each).shape);
   const longest = (axis) => Math.max(0, ...shapes.map((shape) => shape.at(axis) ?? 1));
-  const counted = (reveal, from, to, ms) => counts(from, to).map((part) => ({ step, reveal, part, ms }));
+  const counted = (reveal, from, to, ms) => counts(from, to).map((part) => ({ reveal, part, ms }));
   const ticks = moments.flatMap((moment, reveal) => {
     if (moment === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
     if (moment === "row") return counted(reveal, moments.includes("next") ? 3 : 2, longest(-1), 300);
-    return [{ step, reveal, part: null, ms: 900 }];
+    return [{ reveal, part: null, ms: 900 }];
   });
-  return [...ticks, ...counted(null, 2, longest(-2), 300), { step, reveal: null, part: null, ms: 0 }];
+  return [...ticks, ...counted(null, 2, longest(-2), 300), { reveal: null, part: null, ms: 0 }];
 }
 
 // The sheet's bands from here on, moment by moment; from its first where one is at its end.

@@ -1,7 +1,7 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
 import { isSheet } from "./bands.js";
-import { atHead, besideStep, VIEWS } from "./state.js";
+import { atHead, besideStep, isFirst, VIEWS } from "./state.js";
 import { backward, firstOf, onward } from "./reveal.js";
 
 // Where a command leads from here, as parts of `where`; null if it leads nowhere.
@@ -16,9 +16,10 @@ export function destinationOf(pass, where, command) {
 }
 
 // The sheet is presented from its first band on: what comes before is seen on the page.
-function presentedFrom(pass, where) {
-  const step = where.view === "sheet" && !isSheet(pass, where) ? besideStep(pass, where, 1) ?? where.step : where.step;
-  return { present: true, step, reveal: firstOf(pass, { ...where, step }) };
+function presentedFrom(pass, here) {
+  const where = { ...here, view: "sheet" }, isOnIt = isSheet(pass, where);
+  const step = (!isOnIt && isFirst(pass, where) && besideStep(pass, where, 1)) || where.step;
+  return { present: true, view: "sheet", step, reveal: firstOf(pass, { ...where, step }) };
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture. Returns

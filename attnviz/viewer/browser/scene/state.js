@@ -4,7 +4,7 @@ import { isSheet, stagesOn, walkOf } from "./bands.js";
 const MOVES = "what would move it";
 export const QUESTIONS = ["what made it", MOVES, "what if"];
 export const ORDERS = ["large ones first", "in order"];
-export const VIEWS = ["sheet", "matrices"];
+export const VIEWS = ["matrices", "sheet"];
 
 export function stepAt(pass, where) {
   return pass.document.steps.find((step) => step.id === where.step);

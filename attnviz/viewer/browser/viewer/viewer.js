@@ -69,7 +69,7 @@ export function mount(root, host, left = null) {
   };
   const play = makePlay((tick) => {
     part = tick.part;
-    go({ step: tick.step, reveal: tick.reveal }, true);
+    go({ step: tick.step ?? where.step, reveal: tick.reveal }, true);
   }, () => {
     if (!play.isRunning) write(false);
     render();
