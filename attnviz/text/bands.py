@@ -9,11 +9,17 @@ from attnviz.text.markup import Runs, runs
 from attnviz.text.story import Story, told
 from attnviz.text.vocabulary import stories_of
 
-_WORD, _HEAD = Story("{query}"), Story("{head}")
+_WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
 _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": ("“{word}” asks with its :blue[**query**]. Every word answers with its :orange[**key**].", ()),
+        "w_q": ("What “{word}” enters with, at the left, times the :blue[**query parameters**].", ()),
+        "w_k": ("What “{key}” enters with, at the left, times the :orange[**key parameters**].", ()),
+        "w_v": ("What “{key}” enters with, at the left, times the :green[**value parameters**].", ()),
+        "q sum": ("**Added up**: the :blue[**query**] of “{word}”.", ()),
+        "k sum": ("**Added up**: the :orange[**key**] of “{key}”.", ()),
+        "v sum": ("**Added up**: the :green[**value**] of “{key}”.", ()),
         "scores": (
             "**Compare**, place by place, and add up: {told}",
             (Story("{value:best} matches best, {value:most}."), Story("{value:most} for {value:alike}.")),
@@ -37,8 +43,8 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "v": (
-            "**Collect**: every word passes on its :green[**value**], in that share. Added up, that is what {head} found "
-            "for “{word}”.",
+            "**Collect**: every word passes on its :green[**value**], in that share. Added up, that is what {head} "
+            "found for “{word}”.",
             (),
         ),
         "concat": ("**Each head** looked on its own. What they found for “{word}” stands side by side.", ()),
@@ -57,14 +63,22 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
     }
 )
-"""By a stage's name without its layer, or an array of its rule: a text, and the stories that its slot `told` has."""
+"""By what is shown, a stage without its layer or an array of its rule: a text, and the stories of its `told`."""
 
 
-def said(trace: Trace, name: str, array: str = "") -> Runs:
-    """What is said beside the band of a stage; of one that has no sentence here, its own stories are told."""
+def said(trace: Trace, name: str, shows: str = "") -> Runs:
+    """What is said beside the band of a stage; of one that has no sentence here, its own stories are told.
+
+    Parameters
+    ----------
+    trace : Trace
+    name : str
+    shows : str, optional
+        What of the stage the band shows, where that isn't the stage as such: an array of its rule, or a sum.
+    """
     names = trace.layer_of(name).names
     own, _ = split_layer(name)
-    text, stories = _SAID.get(array or own, ("{told}", ()))
+    text, stories = _SAID.get(shows or own, ("{told}", ()))
     stories = [story.renamed(names) for story in stories] or stories_of(trace, name)
-    word, head = (told(story, of=names["attention"]) for story in (_WORD, _HEAD))
-    return runs(text, word=word, head=head, told=told(*stories, of=name))
+    word, key, head = (told(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
+    return runs(text, word=word, key=key, head=head, told=told(*stories, of=name))

@@ -58,6 +58,47 @@ def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 
 
+@dataclass(frozen=True)
+class Source:
+    """Where a number of the first band is from: its word's row of what enters, times a matrix of parameters.
+
+    Attributes
+    ----------
+    name : str
+        What is made there.
+    word : {"query", "key"}
+        Whose it is.
+    bands : tuple of Band
+    """
+
+    name: str
+    word: str
+    bands: tuple[Band, ...]
+
+
+def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
+    """Where the queries, keys and values of a step are from; nothing of those that no matrix makes."""
+    made = [trace[name] for name in step.stages if split_layer(name)[0] in ("q", "k", "v")]
+    return tuple(_source(trace, stage) for stage in made if _is_product(stage))
+
+
+def _source(trace: Trace, stage: Stage) -> Source:
+    own, _ = split_layer(stage.name)
+    enters, matrix, *bias = trace.inputs(stage.name)
+    added = [] if enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" else enters.inputs
+    bands_ = (
+        *(Band([], entry(name).title, _line(trace[name])) for name in added),
+        *((Band([], entry(enters.name).title, _line(enters)),) if added else ()),
+        Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(enters)),
+        *(Band([], entry(each.name).title, _line(each)) for each in bias),
+        Band(said(trace, stage.name, f"{own} sum"), entry(stage.name).title, _line(stage), factors=True),
+    )
+    return Source(_ONE[own], "query" if stage.axes[1] == "query" else "key", bands_)
+
+
+_ONE = {"q": "query", "k": "key", "v": "value"}
+
+
 def page(trace: Trace, step: Step, there: Sequence[Band]) -> str:
     """Which page of the sheet the bands of a step stand on: that of a layer's words, or that of what comes of them."""
     layer = trace.layers[step.layer - 1].number

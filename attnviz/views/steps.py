@@ -3,7 +3,7 @@
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
 from attnviz.text.vocabulary import symbol
-from attnviz.views.bands import Band, bands, page
+from attnviz.views.bands import Band, bands, page, sources
 from attnviz.views.pictures import Picture, pictures
 
 
@@ -30,6 +30,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "numpy": [line for name in step.stages for line in trace.lines(name)],
         "page": page(trace, step, there),
         "bands": [_band(band) for band in there],
+        "sources": [vars(each) | {"bands": [_band(band) for band in each.bands]} for each in sources(trace, step)],
         "arcs": step.arcs,
         "bars": [[bars.stage, bars.array] for bars in step.bars],
     }

@@ -258,6 +258,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     pictures: PICTURES[id] ? [PICTURES[id]] : [],
     page: WORDS_PAGE.includes(id) ? "words-1" : "join-1",
     bands: BANDS[id] ?? [],
+    sources: [],
     numpy: ["scores = q @ k.swapaxes(-1, -2)"],
     arcs: WITH_ARCS.includes(id),
     bars: id === "softmax" ? [["masked", ""], ["attention", "#exp"], ["attention", ""]] : [],

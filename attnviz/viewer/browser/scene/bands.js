@@ -63,3 +63,19 @@ export function toCome(pass, where) {
 export function stagesOn(pass, where) {
   return new Set(standing(pass, where).flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
 }
+
+// Where what stands in the first band of that page is from, by its name: {name, word, bands}; null if nobody asks.
+export function sourceAt(pass, where, name) {
+  return sourcesOn(pass, where).sources.find((each) => each.name === name) ?? null;
+}
+
+// Its bands, all there.
+export function sourceBands(pass, where, { bands }) {
+  const step = sourcesOn(pass, where);
+  return bands.map((band) => ({ step, band, isThere: true, isWhole: true, isLit: false, multiplies: band.left !== null }));
+}
+
+function sourcesOn({ document: { steps } }, where) {
+  const { page } = steps.find(({ id }) => id === where.step);
+  return steps.find((step) => step.page === page && step.sources.length) ?? { sources: [] };
+}

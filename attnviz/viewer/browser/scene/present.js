@@ -1,6 +1,6 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
-import { isSheet } from "./bands.js";
+import { isSheet, walkOf } from "./bands.js";
 import { atHead, besideStep, isFirst, VIEWS } from "./state.js";
 import { backward, firstOf, onward } from "./reveal.js";
 
@@ -9,10 +9,17 @@ export function destinationOf(pass, where, command) {
   const by = command.endsWith("back") ? -1 : 1, step = besideStep(pass, where, by);
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
+  if (command.startsWith("band")) return bandNumbered(pass, where, Number(command.slice(5)));
   if (command === "view") return { view: VIEWS.find((view) => view !== where.view), reveal: null };
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);
   if (!where.present) return step && { step };
   return by > 0 ? onward(pass, where, step) : backward(pass, where, step);
+}
+
+// The step with the so many-th bands of the sheet, all of them there.
+function bandNumbered(pass, where, number) {
+  const steps = walkOf(pass, where).filter((step) => isSheet(pass, { ...where, step }));
+  return steps[number - 1] ? { step: steps[number - 1], reveal: null } : null;
 }
 
 // The sheet is presented from its first band on: what comes before is seen on the page.
@@ -22,12 +29,21 @@ function presentedFrom(pass, here) {
   return { present: true, view: "sheet", step, reveal: firstOf(pass, { ...where, step }) };
 }
 
-// Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture. Returns
-// what ends it all.
+// Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and
+// whether it is black: until it is asked for again, or something else is done. Returns what ends it all.
 export function makePresenting(page, root, follow) {
-  const end = listenToKeys(page, root, follow, () => page.documentElement.hasAttribute("data-presenting"));
+  const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
+  const act = (command) => {
+    if (command === "blank") return isPresenting() && (root.classList.toggle("blank") || true);
+    root.classList.remove("blank");
+    return follow(command);
+  };
+  const end = listenToKeys(page, root, act, isPresenting);
   return {
-    show: (present) => page.documentElement.toggleAttribute("data-presenting", present),
+    show: (present) => {
+      page.documentElement.toggleAttribute("data-presenting", present);
+      if (!present) root.classList.remove("blank");
+    },
     end: () => {
       end();
       page.documentElement.removeAttribute("data-presenting");

@@ -96,10 +96,20 @@ function othersOf({ key, others }, acts) {
 function drawSaid(part, paint, acts) {
   const { pass, where } = paint, { band, others, isLong, key } = part;
   if (!part.isThere) return [];
-  if (part.multiplies) return drawProducts(part, paint);
+  if (part.multiplies && !part.isTraced) return drawProducts(part, paint);
   const line = element("p");
   line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
-  return [line, ...(isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [])];
+  return [line, ...drawWays(part, acts), ...(isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [])];
+}
+
+// The ways from the first band to where its numbers are from, and back.
+function drawWays({ isTraced, step: { sources, layer }, band }, acts) {
+  if (!sources.length || !band.left) return [];
+  const line = element("p", "ways");
+  if (isTraced) line.append(button("back to the sheet", () => acts.trace(""), "link"));
+  else line.append("from: ", ...sources.map(({ name }) => button(name, () => acts.trace(name), "link")));
+  if (layer > 1) line.append(button(`layer ${layer - 1}`, () => acts.follow(layer - 1), "link"));
+  return [line];
 }
 
 function drawProducts(part, { pass }) {

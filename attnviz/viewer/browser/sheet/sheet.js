@@ -1,5 +1,5 @@
 // The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
-import { isSheet, standing } from "../scene/bands.js";
+import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
 import { element } from "../elements/element.js";
 import { rovingFocus } from "../elements/roving.js";
 import { sharedLimit } from "../picture/face.js";
@@ -15,7 +15,7 @@ export function makeSheet(tools) {
   table.setAttribute("role", "grid");
   box.append(table);
   box.hidden = true;
-  let shown = null, built = "", lines = [], room = "";
+  let shown = null, built = "", lines = [], room = "", traced = "";
 
   const acts = {
     ...tools,
@@ -24,6 +24,16 @@ export function makeSheet(tools) {
       const { pass, where } = shown, role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
       tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
     },
+    // The sheet of the word that a key or value of a later layer is from: what the layer before made of it.
+    follow: (layer) => {
+      const { pass, where } = shown, step = pass.document.steps.findLast(({ page, bands }) => page === `words-${layer}` && bands.length);
+      tools.go({ step: step.id, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
+    },
+    trace: (name) => {
+      traced = name;
+      const source = sourceAt(shown.pass, shown.where, name);
+      tools.go({ trail: [], ...(source && { picked: source.bands.at(-1).cells.stage }) });
+    },
     open: (key) => {
       if (!opened.delete(key)) opened.add(key);
       draw();
@@ -31,7 +41,9 @@ export function makeSheet(tools) {
   };
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
-    const parts = partsOf(pass, { selection: where.cell, attention, opened }, standing(pass, where));
+    const source = sourceAt(pass, where, traced), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
+    const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
+    const parts = partsOf(pass, { selection, attention, opened }, bands).map((part) => ({ ...part, isTraced: Boolean(source) }));
     const width = Math.max(...parts.map(({ cells, right }) => cells.size[1] + (right ? right.size[1] - 1 : 0))), stands = structureOf(parts, width);
     if (stands !== built) {
       lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
@@ -65,6 +77,7 @@ export function makeSheet(tools) {
     element: box,
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
+      if (shown?.where.step !== where.step) traced = "";
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();
