@@ -5,7 +5,7 @@ import { rovingFocus } from "../elements/roving.js";
 import { sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { makeHeader } from "./header.js";
-import { makeLine } from "./line.js";
+import { makeLine } from "./bandLine.js";
 import { partsOf } from "./bandParts.js";
 import { setSizes } from "./sizes.js";
 
