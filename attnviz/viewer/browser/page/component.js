@@ -2,6 +2,7 @@
 // it imports as one text (../script.py).
 import { addressOf } from "../seams/history.js";
 import { mountPage } from "./page.js";
+import { onceGone } from "../seams/streamlit.js";
 import { makePlans } from "../talk/plans.js";
 import { postTo } from "../talk/post.js";
 import { makeServer } from "../talk/server.js";
@@ -23,12 +24,7 @@ export default function ({ data, parentElement, setTriggerValue }, site) {
   if (answer.draws === "pass") page.stand(root);
   else join(answer.name, { page });
   page.given(answer);
-  return () => {
-    // Streamlit ends each call that the next run overtakes, before it makes the next: a page that ended with it would be
-    // away meanwhile, and Back and the keyboard's focus with it. One that has gone stands nowhere.
-    if (root.isConnected || !pages.delete(root)) return;
-    left = page.end();
-  };
+  return onceGone(root, () => { if (pages.delete(root)) left = page.end(); });
 }
 
 // A view stands in its outlet as soon as both are there.
