@@ -124,6 +124,19 @@ test("after Back what was on its way isn't shown, what waited isn't done, and th
   assert.deepEqual(shown, ["run 1", "run 0", "done 3"]);
 });
 
+test("after a second Back too the server hears where one is, and one is busy until it has", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  for (let n = 0; n < 2; n += 1) server.forget();
+  assert.ok(server.isWaiting);
+  run(0);
+  await say(answerOf(2));
+  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
+  await say(answerOf(0));
+  assert.deepEqual([shown, server.isWaiting], [["run 1", "run 0", "done 0"], false]);
+});
+
 test("a run that answers Back before what was on its way is answered stays what is shown", async () => {
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);

@@ -2,7 +2,7 @@
 import { mountAudit } from "./audit.js";
 import { makeBanner } from "./banner.js";
 import { element } from "../elements/element.js";
-import { keepKeyboard } from "../elements/keyboard.js";
+import { keepKeyboard } from "../seams/keyboard.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { makeNotices } from "./notices.js";
 import { mountScript } from "./script.js";

@@ -33,6 +33,11 @@ export function makeSlot(pass, given, selection) {
   return slot;
 }
 
+// All slots of pictures {grid}, row by row.
+export function slotsIn(pictures) {
+  return pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
+}
+
 export function shapeOf({ size, rows, columns }) {
   const counted = [rows.title, columns.title].filter(Boolean).join(" × ");
   return { lengths: size.join(" × "), counted };
