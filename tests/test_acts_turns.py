@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from asgi import APP, asked, run
+from attnviz.ui.state.share import LONGEST
 from posts import answer, new_tab, said
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts
 from attnviz.ui.state import share, tabs
-from attnviz.ui.state.share import LONGEST
 
 
 @pytest.fixture

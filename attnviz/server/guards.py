@@ -9,8 +9,8 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.server import acts, scripts
+from attnviz.server.allowed_paths import AllowedPaths
 from attnviz.server.cleanup import swept
-from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
@@ -25,7 +25,7 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, Doors, Messages))]
+    return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, AllowedPaths, Messages))]
 
 
 @asynccontextmanager

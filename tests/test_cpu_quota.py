@@ -4,12 +4,12 @@ import time
 from types import SimpleNamespace
 
 import pytest
+from attnviz.ui.state.share import AHEAD, LONGEST, RATE, Share
 from hypothesis import given
 from hypothesis import strategies as st
 from page import opened
 
 from attnviz.ui.state import share, tabs
-from attnviz.ui.state.share import AHEAD, LONGEST, RATE, Share
 
 
 def used(cost, pause, seconds):
