@@ -6,13 +6,13 @@ from types import SimpleNamespace
 
 import pytest
 from asgi import APP, asked, run
-from attnviz.ui.state.share import LONGEST
 from posts import answer, new_tab, said
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts
-from attnviz.ui.state import share, tabs
+from attnviz.ui.state import cpu_quota, tabs
+from attnviz.ui.state.cpu_quota import MAX_WAIT_SECONDS
 
 
 @pytest.fixture
@@ -51,12 +51,12 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
 
 
 def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monkeypatch):
-    monkeypatch.setattr(share, "RATE", 1e-9)  # they have used much however long this takes
+    monkeypatch.setattr(cpu_quota, "SECONDS_PER_SECOND", 1e-9)  # they have used much however long this takes
     heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
     for each in heavy:
         tabs.OPEN[each.token] = each
         each.places[""] = TabScene("", Scene())
-        each.share.spend(1.5 * acts.MUCH)
+        each.cpu_quota.spend(1.5 * acts.MUCH)
 
     def answered(place, done):
         begun.append(done.tab)
@@ -102,10 +102,10 @@ def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, m
         slept.append(seconds)
 
     monkeypatch.setattr(acts.asyncio, "sleep", sleep)
-    monkeypatch.setattr(acts, "time", SimpleNamespace(monotonic=lambda: tab.share.at))
-    monkeypatch.setattr(share, "time", SimpleNamespace(thread_time=lambda: next(used)))
+    monkeypatch.setattr(acts, "time", SimpleNamespace(monotonic=lambda: tab.cpu_quota.at))
+    monkeypatch.setattr(cpu_quota, "time", SimpleNamespace(thread_time=lambda: next(used)))
     answer(tab, ("mask", "causal"))
-    assert (slept, tab.share.used) == ([0], 0.25)
-    tab.share.spend(1000)
+    assert (slept, tab.cpu_quota.used) == ([0], 0.25)
+    tab.cpu_quota.spend(1000)
     answer(tab, ("mask", "none"))
-    assert slept == [0, LONGEST]
+    assert slept == [0, MAX_WAIT_SECONDS]

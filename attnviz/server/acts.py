@@ -26,7 +26,7 @@ WAITING = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
 
 MUCH = 1.0
-"""Seconds of processor; a tab that has used as many (see `Share.used`) works in the other lane. No person does."""
+"""Seconds of processor; a tab that has used as many (see `CpuQuota.used`) works in the other lane. No person does."""
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
@@ -77,14 +77,14 @@ async def _acts(request: Request) -> Response:
         return PlainTextResponse(_BUSY, 429)
     with tab.waiting():
         async with tab.turn:
-            await asyncio.sleep(tab.share.wait(time.monotonic()))
-            lane = _LANE if tab.share.used < MUCH else _OTHER_LANE
+            await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
+            lane = _LANE if tab.cpu_quota.used < MUCH else _OTHER_LANE
             return await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body)
 
 
 def _response(tab: Tab, body: bytes) -> Response:
-    """The answer to a request of a tab, whose share it is to read it too: 128 kB of brackets take 0.1 s."""
-    with tab.share.noted():
+    """The answer to a request of a tab, whose quota it is to read it too: 128 kB of brackets take 0.1 s."""
+    with tab.cpu_quota.noted():
         done = read(body)
         if done is None or done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
