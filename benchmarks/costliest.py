@@ -23,7 +23,7 @@ from attnviz.core.stage import Stage
 from attnviz.scene.address import parse
 from attnviz.scene.answer import PARTS, ActsRequest, reply_to
 from attnviz.scene.tabscene import TabScene
-from attnviz.server.acts import MOST
+from attnviz.server.acts_route import MOST
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
 

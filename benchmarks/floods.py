@@ -12,7 +12,7 @@ import h11
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.server import acts as server
+from attnviz.server import acts_route as server
 from benchmarks import largest
 from benchmarks.connection import Connection
 from benchmarks.protocol import trigger

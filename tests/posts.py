@@ -7,7 +7,7 @@ from documents import read
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
+from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 
 
@@ -26,7 +26,7 @@ def said(tab, /, *done, **parts):
 
 
 def post(body, **options):
-    return ask(APP, acts.PATH, "POST", body=body, **options)
+    return ask(APP, acts_route.PATH, "POST", body=body, **options)
 
 
 def answer(tab, /, *done, **parts):

@@ -14,10 +14,10 @@ from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.address import parse, query
 from attnviz.scene.answer import PARTS, reply_bytes
+from attnviz.scene.controls import offered
 from attnviz.scene.fitting import fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source
-from attnviz.scene.settings import offered
 from attnviz.scene.tabscene import TabScene
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")

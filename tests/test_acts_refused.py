@@ -13,7 +13,7 @@ from attnviz.scene.acts import NAMES
 from attnviz.scene.address import parse
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
+from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 from attnviz.viewer.bundle import module
 
@@ -27,7 +27,7 @@ def tab():
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 def test_nothing_is_done_but_by_a_post(tab, method):
-    answered = ask(APP, acts.PATH, method, body=said(tab, ("mask", "causal")))
+    answered = ask(APP, acts_route.PATH, method, body=said(tab, ("mask", "causal")))
     assert (answered.status, answered.headers["allow"]) == (405, "POST")
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
@@ -82,33 +82,33 @@ def test_what_no_viewer_says_is_refused(body):
 
 
 def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
-    is_refused(post(said(tab, ("sentence", "a" * acts.LARGEST))))
+    is_refused(post(said(tab, ("sentence", "a" * acts_route.LARGEST))))
     read = []
 
     async def endless():
         read.append(1)
         return {"type": "http.request", "body": b" " * 1_000, "more_body": True}
 
-    scope = {"type": "http", "method": "POST", "path": acts.PATH, "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": "POST", "path": acts_route.PATH, "headers": [], "query_string": b""}
     refused = []
 
     async def send(message):
         refused.append(message)
 
-    run(acts.route().handle(scope, endless, send))
+    run(acts_route.route().handle(scope, endless, send))
     assert refused[0]["status"] == 400
-    assert len(read) == acts.LARGEST // 1_000 + 1
+    assert len(read) == acts_route.LARGEST // 1_000 + 1
 
 
 def test_a_viewer_tells_as_much_at_once_as_is_heard():
     server = module("server").read_text("utf-8")
-    assert f"const MOST = {acts.MOST};" in server
+    assert f"const MOST = {acts_route.MOST};" in server
 
 
 def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
     read = []
-    monkeypatch.setattr(acts, "read", read.append)
-    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * acts.LARGEST, b"[" * acts.LARGEST):
+    monkeypatch.setattr(acts_route, "read", read.append)
+    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * acts_route.LARGEST, b"[" * acts_route.LARGEST):
         assert post(body).status in (400, 404)
     assert read == []
     is_refused(post(said(tab)))
@@ -126,7 +126,11 @@ def test_who_hangs_up_before_all_is_sent_has_done_nothing(tab):
     async def send(message):
         sent.append(message)
 
-    run(APP({"type": "http", "method": "POST", "path": acts.PATH, "headers": [(b"host", b"[::1]")]}, receive, send))
+    run(
+        APP(
+            {"type": "http", "method": "POST", "path": acts_route.PATH, "headers": [(b"host", b"[::1]")]}, receive, send
+        )
+    )
     assert sent[0]["status"] == 400
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 

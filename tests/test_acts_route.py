@@ -14,7 +14,7 @@ from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
+from attnviz.server import acts_route
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
 from attnviz.viewer.script import SCRIPTS
@@ -39,7 +39,7 @@ def test_what_was_done_is_answered_with_the_scene_that_it_made(tab):
 def test_acts_and_the_viewers_script_are_there_wherever_the_app_is_mounted(tab):
     for script in SCRIPTS.values():
         assert ask(APP, "/a/course" + script.path).text == script.text.decode()
-    assert ask(APP, "/a/course" + acts.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
+    assert ask(APP, "/a/course" + acts_route.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
     assert tab.places[""].scene.options.mask == "causal"
 
 

@@ -7,7 +7,7 @@ from tab import becomes, expect, parameters, step_is
 from attnviz.scene.address import parse
 from attnviz.scene.answer import reply_bytes, reply_to
 from attnviz.scene.tabscene import TabScene
-from attnviz.server.acts import read
+from attnviz.server.acts_route import read
 from attnviz.text import export
 
 pytestmark = pytest.mark.browser

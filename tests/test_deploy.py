@@ -20,7 +20,7 @@ from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
-from attnviz.server.acts import LARGEST
+from attnviz.server.acts_route import LARGEST
 from attnviz.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.server import messages
+from attnviz.server import websocket
 from attnviz.server.descriptors import allow_enough
-from attnviz.server.messages import MAX_BYTES, Messages, judged
+from attnviz.server.websocket import MAX_BYTES, Messages, judged
 
 
 def said(**message):
@@ -69,7 +69,7 @@ def test_what_pages_send_is_heard_and_nothing_else():
 
 
 def test_a_new_kind_of_message_is_not_heard_and_the_log_says_so(monkeypatch, caplog):
-    monkeypatch.setattr(messages, "_IGNORED", messages._IGNORED - {"clear_cache"})
+    monkeypatch.setattr(websocket, "_IGNORED", websocket._IGNORED - {"clear_cache"})
     assert judged(said(clear_cache=True)) == "ignored"
     assert "a new kind, clear_cache" in caplog.text
     caplog.clear()

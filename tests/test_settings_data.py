@@ -13,10 +13,10 @@ from attnviz.core.settings import CHOICES
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.answer import reply_head
+from attnviz.scene.controls import settings as settings_of
 from attnviz.scene.fitting import fit
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
-from attnviz.scene.settings import settings as settings_of
 from attnviz.scene.tabscene import TabScene
 
 KINDS = {

@@ -9,7 +9,7 @@ from boxes import MODEL, OWN, YELLOW, more, of, sentence
 from tab import expect, resized
 
 from attnviz.core.settings import MAX_CHARACTERS
-from attnviz.scene.settings import LONGEST_SEED
+from attnviz.scene.controls import LONGEST_SEED
 from attnviz.viewer.bundle import module
 
 pytestmark = pytest.mark.browser

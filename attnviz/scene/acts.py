@@ -12,11 +12,11 @@ from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, nearest
 from attnviz.models import MODELS
+from attnviz.scene.controls import LONGEST_SEED, offered
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.messages import cell_in, change_in, head_in, option_in, place_in, places_in
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, SOURCES, Scene, parts_for_source, with_options
-from attnviz.scene.settings import LONGEST_SEED, offered
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.words import swapped
 

@@ -9,11 +9,11 @@ from attnviz.core.settings import nearest
 from attnviz.scene import advice
 from attnviz.scene.acts import act
 from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
+from attnviz.scene.controls import settings
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import Scene
-from attnviz.scene.settings import settings
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of

@@ -9,7 +9,7 @@ from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.server import acts
+from attnviz.server import acts_route
 
 _OWN = "/_stcore/"
 _ALLOWED = ("health", "host-config")
@@ -31,12 +31,12 @@ def leads_somewhere(path: str) -> bool:
     look for the scripts of that page below `/audit`, and show nothing.
     """
     names = path.strip("/").split("/")
-    return len(names) == 1 or path.endswith(acts.PATH) or not _FOLDERS.isdisjoint(names)
+    return len(names) == 1 or path.endswith(acts_route.PATH) or not _FOLDERS.isdisjoint(names)
 
 
 def methods(path: str) -> tuple[str, ...]:
     """How a path may be asked; what is done in a viewer is all that is sent."""
-    return ("POST",) if path.endswith(acts.PATH) else ("GET", "HEAD")
+    return ("POST",) if path.endswith(acts_route.PATH) else ("GET", "HEAD")
 
 
 class AllowedPaths:

@@ -46,7 +46,7 @@ def judged(data: bytes) -> str:
     else:
         identities = [message.rerun_script.page_script_hash, message.rerun_script.fragment_id]
     if kind not in _HEARD | _IGNORED:
-        _log.warning(f"A browser sent a message of a new kind, {kind}, which is not heard: decide in server/messages.")
+        _log.warning(f"A browser sent a message of a new kind, {kind}, which is not heard: decide in server/websocket.")
     return "heard" if kind in _HEARD and all(map(_IDENTITY.fullmatch, identities)) else "ignored"
 
 

@@ -1,4 +1,4 @@
-"""Settings: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
+"""Controls: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
 
 from collections.abc import Iterable, Sequence
 
