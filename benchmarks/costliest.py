@@ -140,15 +140,15 @@ def downloads(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost,
 def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
     """Each act, and the most of them that one request may hold, at the address where it costs most."""
     for name, done in ACTS.items():
-        for draws in PARTS if name in OF_ALL_PAGES else ("pass",):
-            tasks = {each: lambda a=a, done=done, draws=draws: answer(a, done, draws) for each, a in addresses.items()}
-            yield f"{name}: {draws}", *costliest(tasks)
+        for view in PARTS if name in OF_ALL_PAGES else ("pass",):
+            tasks = {each: lambda a=a, done=done, view=view: answer(a, done, view) for each, a in addresses.items()}
+            yield f"{name}: {view}", *costliest(tasks)
 
 
-def answer(address: dict[str, str], done: list[list], draws: str) -> int:
+def answer(address: dict[str, str], done: list[list], view: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
     place = TabScene("", parse(address).scene)
-    return len(reply_to(place, ActsRequest("", "", place.address, {}, draws, done, [])))
+    return len(reply_to(place, ActsRequest("", "", place.address, {}, view, done, [])))
 
 
 def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:

@@ -62,7 +62,7 @@ def acts(query: str, *done: tuple[str, object], tabs: int = 1) -> Flood:
     async def do(host: str) -> None:
         async with Visitor(f"http://{host}/?{query}") as visitor:
             said = {part: visitor.answer[part] for part in ("tab", "name", "address")}
-            unseen = {"look": "", "draws": "pass", "plans": []}
+            unseen = {"look": "", "view": "pass", "plans": []}
             asked = said | unseen | {"acts": [list(done[n % len(done)]) for n in range(server.MOST)]}
             await _at_once(_posting(json.dumps(asked).encode()) for _ in range(CONNECTIONS))(host)
 

@@ -144,7 +144,7 @@ class Visitor(Screen):
             With the status and what the server says, if it is anything but an answer.
         """
         started = time.perf_counter()
-        given = {part: self.answer[part] for part in ("tab", "name", "address", "draws")}
+        given = {part: self.answer[part] for part in ("tab", "name", "address", "view")}
         said = given | {"look": f"?{self.query}", "acts": [[name, value]], "plans": self._plans}
         body = json.dumps(said).encode()
         answer = await self.http.ask("POST", ACTS, body, **{"Content-Type": "application/json"})

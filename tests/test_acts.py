@@ -238,7 +238,7 @@ OFFERED += [
     st.lists(st.tuples(st.sampled_from([*NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4),
     st.sampled_from([*PARTS]),
 )
-def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, draws):
+def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, view):
     place = TabScene("", scene)
     for name, message in done:
         act(place, name, message)
@@ -246,8 +246,8 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
     assert parse(query(fitted.scene), ANSWERS.original).scene == fitted.scene
     again = fit(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())
-    answer = json.loads(reply_bytes(place, fitted, draws, "tab"))
-    assert (answer[draws] is None) == (fitted.trace is None)
+    answer = json.loads(reply_bytes(place, fitted, view, "tab"))
+    assert (answer[view] is None) == (fitted.trace is None)
     assert fitted.trace is not None or answer["notices"]
 
 

@@ -41,7 +41,7 @@ def test_a_tab_or_a_scene_that_is_not_there_is_not_found(tab, parts):
 WRONG = {"tab": [None, 1, [], {}], "name": [None, 0, ["a"]], "address": [None, [], "a=b", {"mask": 1}, {"mask": ["a"]}]}
 WRONG |= {
     "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
-    "draws": [None, 0, True, "", "passes", ["pass"], {}],
+    "view": [None, 0, True, "", "passes", ["pass"], {}],
     "plans": [None, {}, "a", [1], [["a"]]],
 }
 WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21]}
@@ -55,7 +55,7 @@ def test_a_part_of_another_type_is_refused_and_nothing_is_done(tab, part, value)
 
 def is_refused(answered):
     assert (answered.status, answered.headers["connection"]) == (400, "close")
-    parts = "{tab, name, address, look, draws, acts, plans}"
+    parts = "{tab, name, address, look, view, acts, plans}"
     assert answered.text.startswith(f"What is asked here is a viewer's own: {parts}.")
 
 
@@ -144,7 +144,7 @@ def test_nobody_passes_for_another_tab(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-PART = st.sampled_from(["tab", "name", "address", "look", "draws", "acts", "plans"])
+PART = st.sampled_from(["tab", "name", "address", "look", "view", "acts", "plans"])
 LISTS = st.lists(
     st.tuples(st.sampled_from(NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )

@@ -85,14 +85,14 @@ def test_the_browsers_address_is_about_the_scene_without_a_name_alone(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-@pytest.mark.parametrize("draws", PARTS)
-def test_a_page_is_answered_with_what_it_draws_and_no_other_part(tab, draws):
-    found = answer(tab, ("n_heads", 8), ("d_model", 9), draws=draws)
+@pytest.mark.parametrize("view", PARTS)
+def test_a_page_is_answered_with_its_view_and_no_other_part(tab, view):
+    found = answer(tab, ("n_heads", 8), ("d_model", 9), view=view)
     assert found["notices"] == ["8 heads don't divide 9: showing 9."]
-    assert PARTS.keys() & found.keys() == {draws}
-    assert found["draws"] == draws
-    assert answer(tab, ("nothing", True), draws=draws)["notices"] == [], "it is said once"
-    assert answer(tab, ("sentence", ""), draws=draws)[draws] is None
+    assert PARTS.keys() & found.keys() == {view}
+    assert found["view"] == view
+    assert answer(tab, ("nothing", True), view=view)["notices"] == [], "it is said once"
+    assert answer(tab, ("sentence", ""), view=view)[view] is None
 
 
 def test_what_a_run_shows_and_what_is_done_are_of_one_scene():

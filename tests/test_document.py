@@ -87,18 +87,18 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {draws}": read_answer(reply_bytes(place, place.fitted(), draws, TAB, ["one more"]))
+        f"{name}: {view}": read_answer(reply_bytes(place, place.fitted(), view, TAB, ["one more"]))
         for name, place in ANSWERED.items()
-        for draws in PARTS
+        for view in PARTS
     }
 
 
-@pytest.mark.parametrize("draws", PARTS)
+@pytest.mark.parametrize("view", PARTS)
 @pytest.mark.parametrize("name", ANSWERED)
-def test_every_answer_follows_the_schema(name, draws):
+def test_every_answer_follows_the_schema(name, view):
     registry = Registry().with_resource("document.schema.json", Resource.from_contents(SCHEMA))
     validator = jsonschema.Draft202012Validator(AROUND, registry=registry)
-    assert [error.message[:200] for error in validator.iter_errors(answers()[f"{name}: {draws}"])] == []
+    assert [error.message[:200] for error in validator.iter_errors(answers()[f"{name}: {view}"])] == []
 
 
 @pytest.mark.parametrize(("schema", "written"), [(SCHEMA, documents), (AROUND, answers)], ids=["document", "answer"])

@@ -30,7 +30,7 @@ MUCH = 1.0
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
-_FIELDS = ("tab", "name", "address", "look", "draws", "acts", "plans")
+_FIELDS = ("tab", "name", "address", "look", "view", "acts", "plans")
 _REFUSED = f"What is asked here is a viewer's own: {{{', '.join(_FIELDS)}}}. Reload the page."
 _BUSY = f"In one tab at most {WAITING} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
@@ -40,7 +40,7 @@ def read(body: bytes) -> ActsRequest | None:
     """What a request says, or None if no viewer would say so."""
     try:
         said = json.loads(_well_formed(json.loads(body)))
-        tab, name, address, look, draws, acts, plans = (said[field] for field in _FIELDS)
+        tab, name, address, look, view, acts, plans = (said[field] for field in _FIELDS)
         look = parse_qs(look.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -49,15 +49,15 @@ def read(body: bytes) -> ActsRequest | None:
         and isinstance(name, str)
         and isinstance(address, dict)
         and all(isinstance(text, str | None) for text in address.values())
-        and isinstance(draws, str)
-        and draws in PARTS
+        and isinstance(view, str)
+        and view in PARTS
         and isinstance(acts, list)
         and len(acts) <= MOST
         and all(isinstance(each, list) and len(each) == 2 for each in acts)
         and isinstance(plans, list)
         and all(isinstance(each, str) for each in plans)
     )
-    return ActsRequest(tab, name, address, look, draws, acts, plans) if is_read else None
+    return ActsRequest(tab, name, address, look, view, acts, plans) if is_read else None
 
 
 def route() -> Route:

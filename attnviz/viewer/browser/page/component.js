@@ -20,7 +20,7 @@ export default function ({ data, parentElement, setTriggerValue }, site) {
   const host = () => ({ server: serverOf(answer.name, site, address), address, run: (what) => setTriggerValue("run", what) });
   const page = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, page);
-  if (answer.draws === "pass") page.stand(root);
+  if (answer.view === "pass") page.stand(root);
   else join(answer.name, { page });
   page.given(answer);
   return () => {

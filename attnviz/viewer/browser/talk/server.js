@@ -26,15 +26,15 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (asked || isAway || !queue.length) return;
     clearTimeout(timer);
-    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address, draws } = given;
+    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address, view } = given;
     asked = now;
-    const answer = await post({ tab, name, address, look: look(), draws, acts }).catch(refused);
+    const answer = await post({ tab, name, address, look: look(), view, acts }).catch(refused);
     asked = null;
     if (now.isForgotten) return flush();
     if (!answer) {
       queue.unshift(...acts);
       again(PATIENCE);
-    } else if (draws !== given.draws) { // a page that draws something else has come meanwhile: it needs an answer of its own
+    } else if (view !== given.view) { // a page with another view has come meanwhile: it needs an answer of its own
       given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
       flush();
