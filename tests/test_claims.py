@@ -22,7 +22,7 @@ TRACES = PASSES | {"by hand": BY_HAND.at(BY_HAND.seeds[0], None).trace("a b c a"
 
 
 def plain(said):
-    return "".join(text for style, text in said if style != "told")
+    return "".join(text for style, text in said if style != "story")
 
 
 def line(matrix, which, place):

@@ -50,7 +50,7 @@ def step(trace, id_):
 
 def plain(said):
     """What runs say without their styles; of what follows the selection the first story."""
-    return "".join(text if style != "told" else text["stories"][0][1] for style, text in said)
+    return "".join(text if style != "story" else text["stories"][0][1] for style, text in said)
 
 
 def text(trace, id_):
@@ -127,7 +127,7 @@ def said_in(step):
 
 def test_what_is_told_before_and_after_the_layers_is_told_of_the_last():
     steps = {each.id: each for each in steps_of(TRACES["two layers that learnt"])}
-    told = [run for each in ("question", "whole-pass") for run in steps[each].text if run[0] == "told"]
+    told = [run for each in ("question", "whole-pass") for run in steps[each].text if run[0] == "story"]
     assert [said["of"] for _, said in told] == ["attention_2", "probabilities"]
     assert told[0][1]["stories"][0][1].startswith(
         "In {head} of the last layer, “{query}” took most from {attention_2:best}"

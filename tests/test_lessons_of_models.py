@@ -30,7 +30,7 @@ def trace_of(name):
 def said(trace, id_):
     """What a step says, without what follows the selection."""
     found = (step for step in steps_of(trace) if step.id == id_)
-    return "".join(text for step in found for style, text in step.text if style != "told")
+    return "".join(text for step in found for style, text in step.text if style != "story")
 
 
 @EVERYWHERE

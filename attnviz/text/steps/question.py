@@ -8,14 +8,14 @@ from attnviz.text.condition import always, both, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story, told
+from attnviz.text.story import Story, selection_story
 
 LONGEST = 16
 """How many words of a sentence a heading quotes."""
 
 _REPEATED = re.compile(r" \(\d+\)$")
 _CLOSING = ".,;:!?…)"
-_WORD = told(Story("{query}"))
+_WORD = selection_story(Story("{query}"))
 
 
 def sentence(labels: Sequence[str]) -> str:

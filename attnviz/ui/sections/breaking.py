@@ -48,7 +48,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
     st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
 
 
-def told(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
+def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
     """Which strings break, by their length; and the first of them, or of all where none does, with doors to them."""
     results = tried(shared(changes))
     broken = [each for each in results if not each.is_right]
