@@ -23,7 +23,7 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.core.settings import CHOICES
+from attnviz.core.settings import OPTIONS
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 
@@ -53,8 +53,8 @@ def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal", positions="sinusoidal"))
 
 
-@pytest.mark.parametrize("initialiser", CHOICES["initialiser"])
-@pytest.mark.parametrize("mask", CHOICES["mask"])
+@pytest.mark.parametrize("initialiser", OPTIONS["initialiser"].allowed)
+@pytest.mark.parametrize("mask", OPTIONS["mask"].allowed)
 @pytest.mark.parametrize("context", [None, "le chat"])
 def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     settings = Settings(

@@ -13,7 +13,7 @@ from posts import new_tab, post, said
 from attnviz import Settings, trace_of
 from attnviz.core.caching import PLANS, cached_by_plan
 from attnviz.core.origin import Origin
-from attnviz.core.settings import CHOICES
+from attnviz.core.settings import OPTIONS
 from attnviz.scene.plan import _parts, plan_of
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
@@ -25,8 +25,11 @@ SETTINGS = st.builds(
     d_model=st.sampled_from([4, 8]),
     n_heads=st.sampled_from([1, 2]),
     mask_size=st.integers(0, 4),
-    scaled=st.booleans(),
-    **{name: st.sampled_from(options) for name, options in CHOICES.items()},
+    **{
+        name: st.sampled_from(option.allowed)
+        for name, option in OPTIONS.items()
+        if name not in ("d_model", "n_heads", "mask_size", "seed")
+    },
 )
 
 

@@ -9,7 +9,7 @@ from page import boxes, values
 from test_scene import scenes
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import CHOICES
+from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.answer import reply_head
@@ -59,7 +59,7 @@ def test_every_act_of_a_setting_has_a_box():
 @pytest.mark.parametrize(("event", "unsaid"), [("mask", {"none"}), ("initialiser", set())])
 def test_the_help_of_a_choice_says_what_each_of_its_options_is(event, unsaid):
     said = boxes({"settings": settings_of(Scene())})[event]["help"]
-    assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*CHOICES[event]} - unsaid
+    assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*OPTIONS[event].allowed} - unsaid
 
 
 def test_each_help_is_about_its_own_box():
@@ -163,7 +163,8 @@ def test_what_is_offered_is_what_there_is(scene):
     assert offers["source"] == [*MODELS, OWN, *SOURCES]
     if has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
-        assert {name: tuple(offers[name]) for name in CHOICES} == CHOICES
+        for name in OPTIONS.keys() - {"n_heads", "seed", "mask_size"}:
+            assert offers[name] == ([] if OPTIONS[name].is_switch else [*OPTIONS[name].allowed])
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]

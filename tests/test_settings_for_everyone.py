@@ -9,7 +9,7 @@ from boxes import MODEL, OWN, YELLOW, more, of, sentence
 from tab import expect, resized
 
 from attnviz.core.settings import MAX_CHARACTERS
-from attnviz.scene.controls import LONGEST_SEED
+from attnviz.scene.controls import MAX_SEED_CHARACTERS
 from attnviz.viewer.bundle import module
 
 pytestmark = pytest.mark.browser
@@ -129,7 +129,7 @@ def test_how_much_room_is_left_is_said_where_nothing_is_written(drawn):
     end = box.evaluate("(box) => box.getBoundingClientRect().right - parseFloat(getComputedStyle(box).paddingRight)")
     assert counter.bounding_box()["x"] >= end
     assert box.get_attribute("maxlength") == str(MAX_CHARACTERS)
-    assert page.get_by_role("textbox", name="Seed").get_attribute("maxlength") == str(LONGEST_SEED)
+    assert page.get_by_role("textbox", name="Seed").get_attribute("maxlength") == str(MAX_SEED_CHARACTERS)
     page.locator("#other").focus()
     expect(counter).to_be_hidden()
 
