@@ -11,6 +11,7 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
+from attnviz.core.settings import FREE_OPTIONS
 from attnviz.examples import EXAMPLES
 
 random = np.random.default_rng(5)
@@ -81,6 +82,9 @@ LAYERS = {
         random.standard_normal((3, 4)), parameters=[layer(2, 6, 2, d_out=7), layer(2, 5, 3, d_model=7, d_out=5)]
     ),
 }
+ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
+"""Every option, but for the size and the seed, set to something else than its default."""
+
 TRACES = {
     "plain": trace_of(Settings("the cat sat on the mat")),
     "one word": trace_of(Settings("alone")),
@@ -96,6 +100,7 @@ TRACES = {
     "one head": trace_of(Settings("the cat sat", n_heads=1, initialiser="xavier")),
     "context": trace_of(Settings("the cat", context="der Hund schläft der", positions="sinusoidal", d_model=6)),
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
+    "all options set": trace_of(Settings("the cat sat", **ALL_SET)),
     "a head's mask": hand_made(mask=FULLY_MASKED_IN_ONE_HEAD),
     "added mask": hand_made(mask=np.where(np.tri(5) > 0, [0.5, 0, 0, 0, 0], -np.inf), scale=-0.5),
     "moving mask": hand_made(mask=random.standard_normal((5, 5))),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kinds import OPERATIONS, TERMS
 from page import changes_of
-from passes import MODELS
+from passes import ALL_SET, MODELS
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
@@ -84,7 +84,7 @@ def test_every_kind_of_operation_is_audited():
     mask = np.where(random.random((2, 4, 4)) < 0.5, draw((2, 4, 4)), -np.inf)
     everything = attend(draw((4, 5)), parameters=parameters, mask=mask, scale=0.3)
     bare = attend(draw((4, 5)), parameters=Parameters())
-    masked = trace_of(Settings("the cat", positions="sinusoidal", mask="causal"))
+    masked = trace_of(Settings("the cat", **ALL_SET | {"mask": "causal"}))
     summed = attend(random.random((4, 5)), parameters=Parameters(), mask=np.tri(4, dtype=bool), normalise=SumNormalise)
     seen = set()
     for trace in (everything, bare, masked, summed):
