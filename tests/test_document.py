@@ -307,7 +307,7 @@ def test_slopes_beyond_float64_are_a_sentence():
 @pytest.mark.parametrize("name", TRACES)
 def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
     for stage in TRACES[name].stages:
-        by_head = stage.axes[0] == "head"
+        by_head = stage.is_headed
         pieces = chunks(stage.value, by_head=by_head, heads=[0])
         if not by_head:
             assert len(pieces) == 1

@@ -63,7 +63,7 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
             if not tops:
                 continue  # a softmax of what stands at its left
             first, *added = tops
-            for head in range(max(each.shape[0] if each.axes[0] == "head" else 1 for each in read(trace, picture))):
+            for head in range(max(each.shape[0] if each.is_headed else 1 for each in read(trace, picture))):
                 row, column = (cut(trace, slot, head) for slot in (left, first))
                 expected = row @ column + sum(cut(trace, slot, head) for slot in added)
                 assert np.allclose(expected, cut(trace, result, head), atol=1e-9)

@@ -104,7 +104,7 @@ def test_the_number_that_is_picked_is_the_one_in_focus_and_a_link_leads_to_it(an
 
 def formula(trace, stage, index, right):
     """The formula of a cell, its places counted from 1."""
-    in_head = trace[stage].axes[0] == "head"
+    in_head = trace[stage].is_headed
     place = ", ".join(str(i + 1) for i in index[in_head:])
     left = f"({symbol(stage, index[0] if in_head else None)})_{{{place}}}"
     return right and f"{left} = {right} = {tex(float(trace[stage].value[index]))}"

@@ -89,6 +89,11 @@ class Stage(NamedTuple):
         """Whether it comes from nothing in the graph."""
         return isinstance(self.operation, Source)
 
+    @property
+    def is_headed(self) -> bool:
+        """Whether it has one array for each head, along its first axis."""
+        return self.axes[0] == "head"
+
     def cell(self, index: tuple[int, ...]) -> Cell:
         """The number at `index`."""
         return Cell(self.name, index, float(self.value[index]))

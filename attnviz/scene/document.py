@@ -138,7 +138,7 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
 
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
     """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
-    with_heads = [stage for stage in trace.stages if stage.axes[0] == "head"]
+    with_heads = [stage for stage in trace.stages if stage.is_headed]
     n_heads = with_heads[0].shape[0]
     of_one = sum(stage.size for stage in with_heads) // n_heads * _BYTES
     rest = sum(stage.size for stage in trace.stages) * _BYTES - of_one * n_heads

@@ -141,7 +141,7 @@ def _added_up(trace: Trace, name: str) -> Picture:
 
 
 def _joins_heads(stage: Stage, read: Stage) -> bool:
-    return read.axes[0] == "head" and stage.axes[0] != "head"
+    return read.is_headed and not stage.is_headed
 
 
 def _heads_of(stage: Stage) -> list[Slot]:
@@ -160,7 +160,7 @@ def _operand(operand: Operand, stage: Stage) -> Slot:
 
 def _slot(stage: Stage, **drawn: object) -> Slot:
     """The last two axes of a stage; a bias, of one axis besides the heads', is a single row."""
-    has_rows = len(stage.axes) - (stage.axes[0] == "head") > 1
+    has_rows = len(stage.axes) - stage.is_headed > 1
     last = len(stage.axes) - 1
     return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
 

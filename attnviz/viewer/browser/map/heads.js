@@ -1,6 +1,7 @@
 // Heads: all heads of the step's result as small pictures, to choose one.
 import { element, write } from "../elements/element.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
+import { isHeaded } from "../pass/axes.js";
 import { slotsOf, stepAt, withHead } from "../scene/state.js";
 import { makeThumb } from "./thumb.js";
 
@@ -63,7 +64,7 @@ export function makeHeads(tools) {
 function headedAt(pass, where) {
   const step = stepAt(pass, where);
   const results = slotsOf(step).filter((slot) => slot.result).map((slot) => slot.stage);
-  return [...results, step.attention].find((name) => pass.stages.get(name)?.axes[0].name === "head");
+  return [...results, step.attention].find((name) => pass.stages.has(name) && isHeaded(pass.stages.get(name)));
 }
 
 function isSent(pass, name) {

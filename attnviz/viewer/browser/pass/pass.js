@@ -1,5 +1,5 @@
 // Passes: what a document holds, asked by the name of a stage and an index in it.
-import { flattened } from "./axes.js";
+import { flattened, isHeaded } from "./axes.js";
 import { numbersOf } from "./chunks.js";
 import { derivation, given } from "./derivation.js";
 import { strengthsOf } from "./parts.js";
@@ -96,7 +96,7 @@ function otherNumbers(values, { length }) {
 
 // The left side of a cell's formula, its places counted from 1.
 function leftSide(pass, name, index) {
-  const inHead = pass.stages.get(name).axes[0].name === "head";
+  const inHead = isHeaded(pass.stages.get(name));
   return `(${pass.symbol(name, index[0])})_{${index.slice(inHead ? 1 : 0).map((place) => place + 1).join(", ")}}`;
 }
 
