@@ -63,7 +63,7 @@ def acts(query: str, *done: tuple[str, object], tabs: int = 1) -> Flood:
         async with Visitor(f"http://{host}/?{query}") as visitor:
             said = {part: visitor.answer[part] for part in ("tab", "name", "address")}
             unseen = {"look": "", "view": "pass", "plans": []}
-            asked = said | unseen | {"acts": [list(done[n % len(done)]) for n in range(server.MOST)]}
+            asked = said | unseen | {"acts": [list(done[n % len(done)]) for n in range(server.MAX_ACTS)]}
             await _at_once(_posting(json.dumps(asked).encode()) for _ in range(CONNECTIONS))(host)
 
     return _at_once(do for _ in range(tabs))

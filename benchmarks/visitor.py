@@ -27,7 +27,7 @@ from benchmarks.protocol import rerun, state
 from benchmarks.screen import Screen
 
 ACTS = "/acts"
-LARGEST = 64 * 2**20  # bytes of a message; the browser has no limit
+MAX_MESSAGE_BYTES = 64 * 2**20  # of a message; the browser has no limit
 
 
 class RefusedError(Exception):
@@ -76,7 +76,7 @@ class Visitor(Screen):
             origin=f"{self._address.scheme}://{self._address.netloc}",
             additional_headers={"Cookie": self.http.cookie()} | self._headers,
             compression=None,
-            max_size=LARGEST,
+            max_size=MAX_MESSAGE_BYTES,
             max_queue=None,
             ping_interval=None,
             open_timeout=120,

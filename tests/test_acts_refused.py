@@ -82,7 +82,7 @@ def test_what_no_viewer_says_is_refused(body):
 
 
 def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
-    is_refused(post(said(tab, ("sentence", "a" * acts_route.LARGEST))))
+    is_refused(post(said(tab, ("sentence", "a" * acts_route.MAX_REQUEST_BYTES))))
     read = []
 
     async def endless():
@@ -97,18 +97,23 @@ def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
 
     run(acts_route.route().handle(scope, endless, send))
     assert refused[0]["status"] == 400
-    assert len(read) == acts_route.LARGEST // 1_000 + 1
+    assert len(read) == acts_route.MAX_REQUEST_BYTES // 1_000 + 1
 
 
 def test_a_viewer_tells_as_much_at_once_as_is_heard():
     server = module("server").read_text("utf-8")
-    assert f"const MOST = {acts_route.MOST};" in server
+    assert f"const MAX_ACTS = {acts_route.MAX_ACTS};" in server
 
 
 def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
     read = []
     monkeypatch.setattr(acts_route, "read", read.append)
-    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * acts_route.LARGEST, b"[" * acts_route.LARGEST):
+    for body in (
+        said(tab, tab="0" * 32),
+        said(tab, tab=1),
+        b" " * acts_route.MAX_REQUEST_BYTES,
+        b"[" * acts_route.MAX_REQUEST_BYTES,
+    ):
         assert post(body).status in (400, 404)
     assert read == []
     is_refused(post(said(tab)))

@@ -57,7 +57,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
     for each in heavy:
         tabs.OPEN[each.token] = each
         each.places[""] = TabScene("", Scene())
-        each.cpu_quota.spend(1.5 * acts_route.MUCH)
+        each.cpu_quota.spend(1.5 * acts_route.HEAVY_SECONDS)
 
     def answered(place, done):
         begun.append(done.tab)
@@ -86,14 +86,14 @@ def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monke
         return (await asked(APP, acts_route.PATH, "POST", body=said(tab))).status
 
     async def story():
-        first = [asyncio.create_task(ask()) for _ in range(acts_route.WAITING)]
-        while tab.n_waiting < acts_route.WAITING:
+        first = [asyncio.create_task(ask()) for _ in range(acts_route.MAX_WAITING_REQUESTS)]
+        while tab.n_waiting < acts_route.MAX_WAITING_REQUESTS:
             await asyncio.sleep(0)
         refused = await ask()
         may_end.set()
         return refused, await asyncio.gather(*first), await ask()
 
-    assert run(story()) == (429, [200] * acts_route.WAITING, 200)
+    assert run(story()) == (429, [200] * acts_route.MAX_WAITING_REQUESTS, 200)
 
 
 def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, monkeypatch):

@@ -281,7 +281,7 @@ def test_the_audit_runs_no_operation(trace, monkeypatch):
 
 def test_audits_come_in_slices_that_add_up_to_all_cells_in_the_order_of_the_stages(trace, monkeypatch):
     whole = audited(trace)
-    monkeypatch.setattr(audit, "SLICE", 50)
+    monkeypatch.setattr(audit, "SLICE_TERMS", 50)
     slices = list(audit.audit(trace))
     assert len(slices) > len(trace.stages)
     assert Audit(tuple(slices)).stages == whole.stages
@@ -298,7 +298,7 @@ def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_s
         return made_from
 
     monkeypatch.setattr(Trace, "terms", counted)
-    monkeypatch.setattr(audit, "SLICE", 500)
+    monkeypatch.setattr(audit, "SLICE_TERMS", 500)
     slices = audit.audit(trace)
     while counts.append(0) or next(slices, None):
         assert counts[-1] <= 500

@@ -21,7 +21,7 @@ from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.answer import PARTS, reply_bytes
-from attnviz.scene.document import MOST_UNASKED, heads_to_send, slopes
+from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
 from attnviz.scene.tabscene import TabScene
@@ -173,7 +173,7 @@ def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
 
 
 def test_a_small_pass_has_all_its_heads():
-    assert heads_to_send(fit(Scene()).trace, (), MOST_UNASKED) == {0, 1}
+    assert heads_to_send(fit(Scene()).trace, (), MAX_UNASKED_BYTES) == {0, 1}
 
 
 def test_what_a_change_moved_is_sent_with_the_numbers_before():

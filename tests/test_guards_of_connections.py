@@ -10,7 +10,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from attnviz.server import websocket
 from attnviz.server.descriptors import allow_enough
-from attnviz.server.websocket import MAX_BYTES, Messages, judged
+from attnviz.server.websocket import MAX_MESSAGE_BYTES, Messages, judged
 
 
 def said(**message):
@@ -58,7 +58,7 @@ IGNORED = [
     rerun(page_script_hash=MARKER),
     rerun(fragment_id=f"0\n{MARKER}"),
 ]
-REFUSED = [b"\xff", HEARD[0][:-1], rerun(query_string="a" * MAX_BYTES)]
+REFUSED = [b"\xff", HEARD[0][:-1], rerun(query_string="a" * MAX_MESSAGE_BYTES)]
 
 
 def test_what_pages_send_is_heard_and_nothing_else():

@@ -19,7 +19,7 @@ from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
-from attnviz.text.ids import MOST_LAYERS, find, ids, nearest
+from attnviz.text.ids import MAX_LAYERS, find, ids, nearest
 from attnviz.text.markup import runs
 from attnviz.text.steps import ENTRIES, LAYER, STEPS, entry, steps_of
 from attnviz.text.steps.mask import masks
@@ -142,7 +142,7 @@ def test_each_step_there_may_be_leads_to_one_that_there_is(trace):
     found = nearest(trace)
     assert {each: found[each] for each in there} == {each: each for each in there}
     assert {*found.values()} == {*there}
-    assert all(find(each) == each for each in ids(MOST_LAYERS) + ids(1))
+    assert all(find(each) == each for each in ids(MAX_LAYERS) + ids(1))
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,9 @@ def test_a_symbol_in_a_note_is_of_a_stage_that_the_trace_has(trace):
     for each in steps_of(trace):
         assert len(each.notes) <= 1
         for note in each.notes:
-            assert "Z^M" not in plain(note.text) or np.array_equal(trace["masked"].value, trace["scaled"].value)
+            assert "Z^M" not in plain(note.text) or np.array_equal(
+                trace["masked"].value, trace.inputs("masked")[0].value
+            )
 
 
 def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(monkeypatch):

@@ -11,7 +11,7 @@ from passes import TRACES
 from posts import new_tab, post, said
 
 from attnviz import Settings, trace_of
-from attnviz.core.caching import PLANS, cached_by_plan
+from attnviz.core.caching import MAX_PLANS, cached_by_plan
 from attnviz.core.origin import Origin
 from attnviz.core.settings import OPTIONS
 from attnviz.scene.plan import _parts, plan_of
@@ -81,7 +81,7 @@ def test_the_plan_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
 def test_what_is_said_of_a_plan_is_worked_out_once_and_kept_for_a_few():
     asked = []
     ask = cached_by_plan(lambda trace: asked.append(trace.plan) or trace.plan)
-    sizes = range(1, PLANS + 2)
+    sizes = range(1, MAX_PLANS + 2)
     for size in (1, 1, *sizes):
         for seed in (1, 2):
             trace = trace_of(Settings("a", mask_size=size % 60, d_model=2, n_heads=1, seed=seed))

@@ -43,7 +43,7 @@ BY_HAND |= {
     "a probability by hand": MODELS["a model"].with_change("probabilities", (4, 0), 0.125),
 }
 PASSES = TRACES | BY_HAND
-MOST = 20
+MAX_CELLS = 20
 
 
 def some_cells(trace):
@@ -51,7 +51,7 @@ def some_cells(trace):
     for stage in trace.stages:
         indices = list(np.ndindex(stage.shape))
         by_hand = [index for index in indices if stage.is_overridden(index)]
-        some = {*indices[:: 1 + len(indices) // MOST], indices[-1], *by_hand[:3]}
+        some = {*indices[:: 1 + len(indices) // MAX_CELLS], indices[-1], *by_hand[:3]}
         yield from ((stage.name, index) for index in some)
 
 

@@ -16,7 +16,7 @@ from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
 from attnviz.text.steps.output import adds_up
 
-MANY_HEADS = 8
+MAX_HEADS_APART = 8
 """How many heads are drawn beside each other; of more, the selected one alone."""
 
 
@@ -146,7 +146,7 @@ def _joins_heads(stage: Stage, read: Stage) -> bool:
 
 def _heads_of(stage: Stage) -> list[Slot]:
     n_heads = stage.shape[0]
-    if n_heads > MANY_HEADS:
+    if n_heads > MAX_HEADS_APART:
         return [_slot(stage)]
     return [_slot(stage, fixed={0: head}) for head in range(n_heads)]
 

@@ -1,9 +1,9 @@
 // History: the browser's. What is done here is a step of it, and its parameters are written here alone.
 import { isSame, mended } from "../scene/address.js";
 
-const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
-const AGAIN = "reconnected"; // by this a server that knows the tab tells it from Back, as ../../state/arrival.py has it
-const PATIENCE = 3000; // ms that Back waits for the server to show where it led; then the address follows what is shown
+const SAME_STEP_MS = 1000; // what changes the address so soon after a change is one step of the history with it
+const RECONNECTED = "reconnected"; // by this a server that knows the tab tells it from Back, as ../../state/arrival.py has it
+const MAX_BACK_MS = 3000; // that Back waits for the server to show where it led; then the address follows what is shown
 
 // The one address of a page. Of what Streamlit writes only the path of another page is taken from now on. It writes the
 // parameters of that page before or after its path, as luck will have it, and empty ones before both: each a step of the
@@ -12,7 +12,7 @@ export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz;
   const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
-  let last = -SOON, page = null, shown = {}; // when the address last changed; the page that is shown, and its parameters
+  let last = -SAME_STEP_MS, page = null, shown = {}; // when the address last changed; the page that is shown, and its parameters
   let awaited = null; // {search, timer} of where Back led, until it is shown
   history.pushState = (state, _, url) => {
     const { pathname } = new URL(url ?? "", location.href);
@@ -34,14 +34,14 @@ export function addressOf(window) {
     shown = parameters;
     const search = mended(location.search, parameters), now = window.performance.now();
     if (awaited || search === location.search) return;
-    write(search, now - last >= SOON);
+    write(search, now - last >= SAME_STEP_MS);
     last = now;
   };
   const listeners = new Set();
   const arrive = () => {
-    last = -SOON;
+    last = -SAME_STEP_MS;
     window.clearTimeout(awaited?.timer);
-    awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
+    awaited = { search: location.search, timer: window.setTimeout(follow, MAX_BACK_MS) };
     for (const listener of listeners) listener();
   };
   let isOurs = false; // whether what says that Back has led somewhere is ourselves
@@ -64,7 +64,7 @@ export function addressOf(window) {
     readAgain: () => {
       const { href } = location, url = new URL(href);
       url.hash = "";
-      if (!awaited) url.searchParams.set(AGAIN, "");
+      if (!awaited) url.searchParams.set(RECONNECTED, "");
       replace(history.state, "", url.href);
       isOurs = true;
       window.dispatchEvent(new window.PopStateEvent("popstate", { state: history.state }));

@@ -1,9 +1,9 @@
 // The server: what is done here is told to it, and its answer is shown. It is asked one thing after the other, so that what
 // is done keeps its order.
 
-const PATIENCE = 1000; // ms until a server that could not answer is asked again
-const LONGEST = 3000; // ms that Back waits for a run to show where it led
-const MOST = 5; // acts that one request tells
+const RETRY_MS = 1000; // until a server that could not answer is asked again
+const MAX_BACK_MS = 3000; // that Back waits for a run to show where it led
+const MAX_ACTS = 5; // acts that one request tells
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
 const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is the scene that it is asked of
 
@@ -26,14 +26,14 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (asked || isAway || !queue.length) return;
     clearTimeout(timer);
-    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address, view } = given;
+    const now = { isForgotten: false }, acts = queue.splice(0, MAX_ACTS), { tab, name, address, view } = given;
     asked = now;
     const answer = await post({ tab, name, address, look: look(), view, acts }).catch(refused);
     asked = null;
     if (now.isForgotten) return flush();
     if (!answer) {
       queue.unshift(...acts);
-      again(PATIENCE);
+      again(RETRY_MS);
     } else if (view !== given.view) { // a page with another view has come meanwhile: it needs an answer of its own
       given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
@@ -71,7 +71,7 @@ export function makeServer({ post, look }) {
       queue = asked ? [NOTHING] : [];
       if (asked) asked.isForgotten = true;
       isAway = true;
-      again(LONGEST);
+      again(MAX_BACK_MS);
     },
   };
 }
