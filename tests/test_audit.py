@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from kinds import OPERATIONS, TERMS
 from page import changes_of
-from passes import ALL_SET, MODELS
+from passes import ALL_SET, MODELS, planted
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
@@ -34,18 +34,6 @@ def audited(trace):
 
 def audited_alone(trace, stage):
     return audit.audit_of(trace, stage, np.ndindex(stage.shape))
-
-
-def planted(trace, name, operation):
-    """The trace with another operation in one stage, and all that follows made from it."""
-    stages = {stage.name: stage for stage in trace.stages}
-    stages[name] = stages[name]._replace(operation=operation)
-    for stage in trace.stages:
-        inputs = [stages[each] for each in stage.inputs]
-        if inputs:
-            value = stages[stage.name].operation.compute(*(each.value for each in inputs))
-            stages[stage.name] = stages[stage.name].holding(value)
-    return replace(trace, stages=tuple(stages.values()))
 
 
 @pytest.fixture
