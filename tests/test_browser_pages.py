@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from tab import AGAIN, IDLE, at, becomes, expect, heading, parameters, picked_is, sentence, step_is, typed
+from tab import IDLE, RECONNECT_MS, at, becomes, expect, heading, parameters, picked_is, sentence, step_is, typed
 
 from benchmarks.server import free_port, served
 
@@ -48,7 +48,7 @@ def test_the_first_next_after_a_restart_of_the_server_is_one_step(browser):
         os.kill(pid, signal.SIGKILL)
         expect(page.locator(IDLE)).to_have_count(0)
     with served(port=port):
-        expect(page.locator(IDLE)).to_have_count(1, timeout=AGAIN)
+        expect(page.locator(IDLE)).to_have_count(1, timeout=RECONNECT_MS)
         page.get_by_role("button", name="Next").first.click()
         there = {"sentence": SENTENCE, "step": "weighted-sum"}
         for _ in range(2):

@@ -21,7 +21,7 @@ from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.scene.answer import PARTS, reply_bytes
-from attnviz.scene.document import MOST_UNASKED, heads_to_send, slopes
+from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
 from attnviz.scene.tabscene import TabScene
@@ -87,18 +87,18 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {draws}": read_answer(reply_bytes(place, place.fitted(), draws, TAB, ["one more"]))
+        f"{name}: {view}": read_answer(reply_bytes(place, place.fitted(), view, TAB, ["one more"]))
         for name, place in ANSWERED.items()
-        for draws in PARTS
+        for view in PARTS
     }
 
 
-@pytest.mark.parametrize("draws", PARTS)
+@pytest.mark.parametrize("view", PARTS)
 @pytest.mark.parametrize("name", ANSWERED)
-def test_every_answer_follows_the_schema(name, draws):
+def test_every_answer_follows_the_schema(name, view):
     registry = Registry().with_resource("document.schema.json", Resource.from_contents(SCHEMA))
     validator = jsonschema.Draft202012Validator(AROUND, registry=registry)
-    assert [error.message[:200] for error in validator.iter_errors(answers()[f"{name}: {draws}"])] == []
+    assert [error.message[:200] for error in validator.iter_errors(answers()[f"{name}: {view}"])] == []
 
 
 @pytest.mark.parametrize(("schema", "written"), [(SCHEMA, documents), (AROUND, answers)], ids=["document", "answer"])
@@ -173,7 +173,7 @@ def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
 
 
 def test_a_small_pass_has_all_its_heads():
-    assert heads_to_send(fit(Scene()).trace, (), MOST_UNASKED) == {0, 1}
+    assert heads_to_send(fit(Scene()).trace, (), MAX_UNASKED_BYTES) == {0, 1}
 
 
 def test_what_a_change_moved_is_sent_with_the_numbers_before():
@@ -307,7 +307,7 @@ def test_slopes_beyond_float64_are_a_sentence():
 @pytest.mark.parametrize("name", TRACES)
 def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
     for stage in TRACES[name].stages:
-        by_head = stage.axes[0] == "head"
+        by_head = stage.is_headed
         pieces = chunks(stage.value, by_head=by_head, heads=[0])
         if not by_head:
             assert len(pieces) == 1

@@ -71,7 +71,7 @@ def test_numbers_made_when_asked_for_are_those_made_at_once(monkeypatch):
     first, last = passed(arrays).stages, numbers(reversed(passed(arrays).stages))
     assert numbers(first) == last
     assert all(stage.value is stage.value for stage in first)
-    monkeypatch.setattr(stages, "SURE", 0.0)
+    monkeypatch.setattr(stages, "MAX_SAFE_NUMBER", 0.0)
     assert numbers(passed(arrays).stages) == last
 
 

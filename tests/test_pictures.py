@@ -9,7 +9,7 @@ from passes import TRACES
 from attnviz import Settings, trace_of
 from attnviz.text.steps import steps_of
 from attnviz.views.map import arrows, columns
-from attnviz.views.pictures import MANY_HEADS, pictures
+from attnviz.views.pictures import MAX_HEADS_APART, pictures
 from attnviz.views.scales import limits
 
 EVERYTHING = trace_of(Settings("the cat sat on", mask="causal", positions="sinusoidal"))
@@ -63,7 +63,7 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
             if not tops:
                 continue  # a softmax of what stands at its left
             first, *added = tops
-            for head in range(max(each.shape[0] if each.axes[0] == "head" else 1 for each in read(trace, picture))):
+            for head in range(max(each.shape[0] if each.is_headed else 1 for each in read(trace, picture))):
                 row, column = (cut(trace, slot, head) for slot in (left, first))
                 expected = row @ column + sum(cut(trace, slot, head) for slot in added)
                 assert np.allclose(expected, cut(trace, result, head), atol=1e-9)
@@ -138,7 +138,7 @@ def test_attention_alone_shows_its_rows_sums():
 def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
     (picture,) = pictures(trace_of(Settings("a b", d_model=16, n_heads=n_heads)), ("concat",))
     *heads, concat = picture.slots
-    if n_heads <= MANY_HEADS:
+    if n_heads <= MAX_HEADS_APART:
         assert [slot.fixed for slot in heads] == [{0: head} for head in range(n_heads)]
     else:
         assert [slot.fixed for slot in heads] == [{}]

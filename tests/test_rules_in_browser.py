@@ -43,7 +43,7 @@ BY_HAND |= {
     "a probability by hand": MODELS["a model"].with_change("probabilities", (4, 0), 0.125),
 }
 PASSES = TRACES | BY_HAND
-MOST = 20
+MAX_CELLS = 20
 
 
 def some_cells(trace):
@@ -51,7 +51,7 @@ def some_cells(trace):
     for stage in trace.stages:
         indices = list(np.ndindex(stage.shape))
         by_hand = [index for index in indices if stage.is_overridden(index)]
-        some = {*indices[:: 1 + len(indices) // MOST], indices[-1], *by_hand[:3]}
+        some = {*indices[:: 1 + len(indices) // MAX_CELLS], indices[-1], *by_hand[:3]}
         yield from ((stage.name, index) for index in some)
 
 
@@ -104,7 +104,7 @@ def test_the_number_that_is_picked_is_the_one_in_focus_and_a_link_leads_to_it(an
 
 def formula(trace, stage, index, right):
     """The formula of a cell, its places counted from 1."""
-    in_head = trace[stage].axes[0] == "head"
+    in_head = trace[stage].is_headed
     place = ", ".join(str(i + 1) for i in index[in_head:])
     left = f"({symbol(stage, index[0] if in_head else None)})_{{{place}}}"
     return right and f"{left} = {right} = {tex(float(trace[stage].value[index]))}"

@@ -90,7 +90,7 @@ def test_symbols_and_titles_tell_stages_apart():
 def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace):
     for stage in trace.stages:
         if stage.name != "mask":  # which may have heads or not
-            assert entry(stage.name).symbol.endswith("_i") == (stage.axes[0] == "head")
+            assert entry(stage.name).symbol.endswith("_i") == stage.is_headed
 
 
 @EVERYWHERE

@@ -25,7 +25,7 @@ export default function ({ data, parentElement, setTriggerValue }, site) {
   });
   const page = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, page);
-  if (answer.draws === "pass") page.stand(root);
+  if (answer.view === "pass") page.stand(root);
   else join(answer.name, { page });
   page.given(answer);
   return onceGone(root, () => { if (pages.delete(root)) left = page.end(); });

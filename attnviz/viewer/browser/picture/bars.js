@@ -6,7 +6,7 @@ import { stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 export const FAINT = 0.65; // how strong a bar is that can still be seen beside the page
-const FEW = 8; // bars that have room for what they say
+const MAX_TITLED_BARS = 8; // bars that have room for what they say
 
 export function makeBars(tools) {
   const box = element("section", "bars");
@@ -47,7 +47,7 @@ function makeRow({ title, length }, tools) {
     update({ name, index, values }, pass, look) {
       const finite = values.filter(Number.isFinite), { labels } = pass.stages.get(name).axes.at(-1);
       const high = Math.max(0, ...finite), low = Math.min(0, ...finite), range = high - low || 1;
-      const line = { name, low, range, isNamed: length <= FEW, selected: index.at(-1) };
+      const line = { name, low, range, isNamed: length <= MAX_TITLED_BARS, selected: index.at(-1) };
       columns.forEach((column, place) => {
         column.update({ place, value: values[place], label: labels[place], index: [...index.slice(0, -1), place] }, line, look);
       });

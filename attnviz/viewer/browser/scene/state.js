@@ -1,4 +1,5 @@
 // State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
+import { lengthsOf } from "../pass/axes.js";
 import { isSheet, stagesOn, walkOf } from "./bands.js";
 
 const MOVES = "what would move it";
@@ -157,6 +158,5 @@ export function withHead(where, head) {
 }
 
 function headsOf(pass) {
-  const lengths = [...pass.stages.values()].flatMap(({ axes }) => axes.flatMap(({ coordinates }) => coordinates));
-  return Math.max(1, ...lengths.filter(([name]) => name === "head").map(([, length]) => length));
+  return lengthsOf(pass.stages.values()).head ?? 1;
 }

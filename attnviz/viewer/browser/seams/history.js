@@ -2,16 +2,16 @@
 import { isSame, mended } from "../scene/address.js";
 import { takeHistory } from "./streamlit.js";
 
-const SOON = 1000; // ms: what changes the address so soon after a change is one step of the history with it
-const AGAIN = "reconnected"; // by this a server that knows the tab tells it from Back, as ../../state/arrival.py has it
-const PATIENCE = 3000; // ms that Back waits for the server to show where it led; then the address follows what is shown
+const SAME_STEP_MS = 1000; // what changes the address so soon after a change is one step of the history with it
+const RECONNECTED = "reconnected"; // by this a server that knows the tab tells it from Back, as ../../state/arrival.py has it
+const MAX_BACK_MS = 3000; // that Back waits for the server to show where it led; then the address follows what is shown
 
 // The one address of a page: it is that of what is shown. After Back what is shown has to follow it first.
 export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz; // another bundle of ours is on the page
   let page = null, shown = {}; // the page that is shown, and its parameters
-  let changed = -SOON; // when the address last changed
+  let changed = -SAME_STEP_MS; // when the address last changed
   let awaited = null; // {search, timer} of where Back led, until it is shown
   const listeners = new Set();
 
@@ -31,13 +31,13 @@ export function addressOf(window) {
     shown = parameters;
     const search = mended(location.search, parameters), now = window.performance.now();
     if (awaited || search === location.search) return;
-    write(search, now - changed >= SOON);
+    write(search, now - changed >= SAME_STEP_MS);
     changed = now;
   };
   taken.onBack(() => {
-    changed = -SOON;
+    changed = -SAME_STEP_MS;
     window.clearTimeout(awaited?.timer);
-    awaited = { search: location.search, timer: window.setTimeout(follow, PATIENCE) };
+    awaited = { search: location.search, timer: window.setTimeout(follow, MAX_BACK_MS) };
     for (const listener of listeners) listener();
   });
   history.attnviz = {
@@ -57,7 +57,7 @@ export function addressOf(window) {
     readAgain: () => {
       const url = new URL(location.href);
       url.hash = "";
-      if (!awaited) url.searchParams.set(AGAIN, "");
+      if (!awaited) url.searchParams.set(RECONNECTED, "");
       taken.haveRead(url.href);
     },
     onArrival: (listener) => {

@@ -1,9 +1,9 @@
 // The server: what is done here is told to it, and its answer is shown. It is asked one thing after the other, so that what
 // is done keeps its order.
 
-const PATIENCE = 1000; // ms until a server that could not answer is asked again
-const LONGEST = 3000; // ms that Back waits for a run to show where it led
-const MOST = 5; // acts that one request tells
+const RETRY_MS = 1000; // until a server that could not answer is asked again
+const MAX_BACK_MS = 3000; // that Back waits for a run to show where it led
+const MAX_ACTS = 5; // acts that one request tells
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
 const NEXT = { // state -> what happens -> the state after it
   resting: { asked: "asking", back: "away" },
@@ -34,24 +34,24 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (state !== "resting" || !queue.length) return;
     clearTimeout(timer);
-    const acts = queue.splice(0, MOST), { tab, name, address, draws } = given;
+    const acts = queue.splice(0, MAX_ACTS), { tab, name, address, view } = given;
     becomes("asked");
-    const answer = await post({ tab, name, address, look: look(), draws, acts }).catch(refused);
+    const answer = await post({ tab, name, address, look: look(), view, acts }).catch(refused);
     const isWanted = state === "asking";
     becomes("answered");
-    if (isWanted) take(answer, acts, draws);
+    if (isWanted) take(answer, acts, view);
     else flush();
   };
-  const take = (answer, acts, draws) => {
+  const take = (answer, acts, view) => {
     if (!answer) {
       queue.unshift(...acts);
-      again(PATIENCE);
+      again(RETRY_MS);
       return;
     }
-    if (draws === given.draws) {
+    if (view === given.view) {
       given = answer;
       show(answer, true);
-    } else { // a page that draws something else has come meanwhile: it needs an answer of its own
+    } else { // a page that shows something else has come meanwhile: it needs an answer of its own
       given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
     }
@@ -84,7 +84,7 @@ export function makeServer({ post, look }) {
     forget: () => {
       queue = isAsking() ? [NOTHING] : [];
       becomes("back");
-      again(LONGEST);
+      again(MAX_BACK_MS);
     },
   };
 }
