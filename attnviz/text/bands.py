@@ -28,12 +28,15 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "masked": (
             "**Mask**: {story}",
             (
-                Story("“{query}” sees no word, so every score is −∞.", "unseeing"),
+                Story("“{query}” sees no key, so every score is −∞.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”, so its score is −∞.", "hidden"),
                 Story("“{query}” sees “{key}”, whose score stays {value}."),
             ),
         ),
-        "#exp": ("**Exponentiate**: all become positive, and large ones grow.", ()),
+        "#exp": (
+            "**Exponentiate**, less the largest score: {story}",
+            (Story("“{query}” sees no key, so all are 0.", "unseeing"), Story("that becomes 1, and none more.")),
+        ),
         "attention": (
             "**Share**: divide by the sum. {story}",
             (
