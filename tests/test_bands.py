@@ -69,9 +69,7 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
 def test_every_stage_that_has_a_number_for_each_key_is_a_row_unless_it_changes_none(name):
     trace = ALL[name]
     for layer in trace.layers:
-        of_keys = [
-            stage.name for stage in trace.stages if stage.axes[-2:] == ("query", "key") and stage.axes[0] == "head"
-        ]
+        of_keys = [stage.name for stage in trace.stages if stage.axes == ("head", "query", "key") and stage.inputs]
         own = [name for name in of_keys if split_layer(name)[1] in (0, layer.number) and name in layer.names.values()]
         moves = [own[0], *(each for each in own[1:] if trace[each].value is not trace[trace[each].inputs[0]].value)]
         rows = [band.cells.stage for _, band, _ in shown(trace) if band.cells.rows is None and not band.array]
