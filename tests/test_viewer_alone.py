@@ -377,33 +377,6 @@ def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened, setting
     assert page.locator(".printed").count() == 0
 
 
-EIGHT = {"sentence": "the cat sat on the mat and slept", "heads": "4", "mask": "causal"}
-
-
-@pytest.mark.parametrize("settings", [{"model": "mirror"}, EIGHT], ids=["mirror", "8 words"])
-@pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
-def test_every_step_fits_its_screen(opened, size, settings):
-    page = opened(**settings)
-    page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }}")
-    resized(page, *size)
-    for step in [step["id"] for step in json.loads(written(**settings))["steps"]]:
-        page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
-        frames(page)
-        below, scrolls = page.evaluate(
-            """() => {
-                const bottom = (each) => each.getBoundingClientRect().bottom;
-                const end = bottom(document.querySelector(".viewer")) + 1;
-                const those = (selector, are) => [...document.querySelectorAll(selector)]
-                    .filter((each) => each.offsetParent && are(each)).map((each) => each.className);
-                return [
-                    those(".main > *, .panel, .panel > *", (each) => bottom(each) > end),
-                    those(".lesson, .board, .main", (each) => each.scrollHeight > each.clientHeight + 1),
-                ];
-            }"""
-        )
-        assert (below, scrolls) == ([], []), step
-
-
 def read(text):
     """A number as it is written on the page."""
     return float(text.replace("−", "-"))
