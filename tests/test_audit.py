@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from covering import covering
 from kinds import OPERATIONS, TERMS
 from page import changes_of
 from passes import MODELS
@@ -53,9 +54,7 @@ def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal", positions="sinusoidal"))
 
 
-@pytest.mark.parametrize("initialiser", CHOICES["initialiser"])
-@pytest.mark.parametrize("mask", CHOICES["mask"])
-@pytest.mark.parametrize("context", [None, "le chat"])
+@covering(initialiser=CHOICES["initialiser"], mask=CHOICES["mask"], context=[None, "le chat"])
 def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     settings = Settings(
         "the cat sat on the mat", context, d_model=12, n_heads=3, mask=mask, mask_size=2, initialiser=initialiser

@@ -11,7 +11,7 @@ from alone import moment, number, sent, written
 from numerals import short
 from page import SENTENCE
 from streamlit import file_util
-from tab import becomes, cell, expect, frames, grid, parameters, resized
+from tab import becomes, cell, expect, grid, parameters
 
 from attnviz.scene.address import parse
 from attnviz.text.steps import full_title
