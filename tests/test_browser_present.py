@@ -13,11 +13,6 @@ pytestmark = pytest.mark.browser
 TRACE = trace_of(Settings(SENTENCE))
 
 
-def there(page):
-    """The step and the moment, as the address says them."""
-    return parameters(page)["step"], parameters(page).get("reveal", "")
-
-
 def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
     page = visit(width=1920).open(at(step="Tokens"))
     resized(page, 1920, 1080)
@@ -116,18 +111,6 @@ def test_a_reload_shows_the_same_moment(visit):
         tab.settled()
 
 
-def test_a_remote_and_arrow_keys_lead_through_the_reveals_to_the_next_step_and_back(visit):
-    page = visit().open(at(step="Scores", present=1, reveal=0))
-    expect(cell(page, "Scores", 1, 2)).to_have_text("")
-    way = [("scores", str(moment)) for moment in range(6)] + [("scores", ""), ("scaling", "0")]
-    becomes(page, lambda: there(page), way[0])
-    for onward, back in (("PageDown", "PageUp"), ("ArrowRight", "ArrowLeft")):
-        for key, places in ((onward, way[1:]), (back, reversed(way[:-1]))):
-            for place in places:
-                page.keyboard.press(key)
-                becomes(page, lambda: there(page), place)
-
-
 def test_page_keys_turn_the_page_but_where_someone_types(visit):
     tab = visit()
     page = tab.open(at(step="Scores"))
@@ -161,8 +144,8 @@ def test_letters_are_for_the_viewer_alone(visit):
     expect(page.get_by_role("radio", name="head 1")).to_be_checked()
 
 
-def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(visit):
-    page = visit().open(at(step="Scores"))
+def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
+    page = opened(at(step="scores"))
     cell(page, "Scores", 3, 4).click()
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
     expect(cell(page, "Scores", 3, 4)).to_have_text("")

@@ -153,16 +153,9 @@ def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
     assert sent[0]
     assert not all(sent)
     assert len(json.dumps(first)) <= 1_500_000
-    for head in range(8):
-        more = document(fitted, asked=(*range(head), head))
-        assert more["stages"]["attention"]["values"][head] is not None
-        assert len(json.dumps(more)) <= 5_000_000
-
-
-@pytest.mark.parametrize("n_heads", [1, 128])
-def test_no_document_is_too_large_for_a_message(n_heads):
-    largest = replace(LARGE, options=replace(LARGE.options, n_heads=n_heads, positions="sinusoidal", mask="causal"))
-    assert len(json.dumps(fit_and_write(fit(largest)))) <= 5_000_000
+    more = document(fitted, asked=range(8))
+    assert more["stages"]["attention"]["values"][7] is not None
+    assert len(json.dumps(more)) <= 5_000_000
 
 
 def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():
@@ -288,7 +281,7 @@ def test_slopes_are_sent_of_the_heads_whose_numbers_are():
     assert None in found
 
 
-@pytest.mark.parametrize("heads", ["1", "16", "128"])
+@pytest.mark.parametrize("heads", ["1", "128"])
 def test_the_costliest_address_is_answered_by_at_most_5_MB_and_8_with_all_heads(heads):
     address = largest.ADDRESS | {"heads": heads, "positions": "sinusoidal", "mask": "window", "mask_size": "64"}
     for asked, most in (((), 5_000_000), (range(128), 8_000_000)):

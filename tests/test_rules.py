@@ -15,7 +15,7 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.stage import Stage
 
 
-def computed(trace, most=60):
+def computed(trace, most=20):
     """Cells of all stages that are computed: all of a small one, some of a large one."""
     for stage in trace.stages:
         if not stage.is_given:

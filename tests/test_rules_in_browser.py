@@ -43,7 +43,7 @@ BY_HAND |= {
     "a probability by hand": MODELS["a model"].with_change("probabilities", (4, 0), 0.125),
 }
 PASSES = TRACES | BY_HAND
-MOST = 20
+MOST = 12
 
 
 def some_cells(trace):

@@ -77,13 +77,15 @@ def test_a_remote_goes_through_the_moments_and_back(opened):
     page.keyboard.press("p")
     there = []
     for _ in range(8):
-        there.append((parameters(page)["step"], moment(page)))
+        there.append((parameters(page)["step"], moment(page), parameters(page).get("reveal")))
         page.keyboard.press("PageDown")
     moments = ["nothing", "lit", "products", "sum", "next", "row", "all"]
-    assert there == [*(("scores", each) for each in moments), ("scaling", "nothing")]
-    for each in reversed(there):
-        page.keyboard.press("PageUp")
-        assert (parameters(page)["step"], moment(page)) == each
+    reveals = [*"012345", None]
+    assert there == [*(("scores", *each) for each in zip(moments, reveals, strict=True)), ("scaling", "nothing", "0")]
+    for key, way in (("PageUp", reversed(there)), ("ArrowRight", there[1:]), ("ArrowLeft", reversed(there[:-1]))):
+        for each in way:
+            page.keyboard.press(key)
+            assert (parameters(page)["step"], moment(page), parameters(page).get("reveal")) == each
     assert page.evaluate("document.documentElement.hasAttribute('data-presenting')")
     page.keyboard.press("Escape")
     assert not page.evaluate("document.documentElement.hasAttribute('data-presenting')")
@@ -353,7 +355,7 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
 
 
 def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
-    page = opened("?step=scores", theme="dark", model="recall")
+    page = opened("?step=scores", theme="dark", model="mirror")
     page.evaluate(
         """addEventListener("beforeprint", () => {
             const pages = [...document.querySelectorAll(".printed")];
@@ -365,7 +367,7 @@ def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
         })"""
     )
     printed = page.pdf(landscape=True, prefer_css_page_size=True)
-    steps = json.loads(written(model="recall"))["steps"]
+    steps = json.loads(written(model="mirror"))["steps"]
     headings = page.evaluate("headings")
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(headings)
     assert len(list(groupby(headings))) == len(steps)
