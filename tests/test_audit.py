@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from covering import covering
+from cases import covering
 from kinds import OPERATIONS, TERMS
 from page import changes_of
 from passes import MODELS

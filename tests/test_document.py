@@ -8,6 +8,7 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
+from cases import of_each
 from documents import document, document_of
 from documents import read as read_answer
 from page import ROOT, changes_of
@@ -63,7 +64,7 @@ def read(pieces, shape):
     return np.concatenate(arrays).reshape(shape)
 
 
-@pytest.mark.parametrize("name", [*ADDRESSES, "slopes"])
+@of_each("name", [*ADDRESSES, "slopes"])
 def test_every_document_follows_the_schema(name):
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []
@@ -93,8 +94,8 @@ def answers():
     }
 
 
-@pytest.mark.parametrize("draws", PARTS)
-@pytest.mark.parametrize("name", ANSWERED)
+@of_each("draws", [*PARTS])
+@of_each("name", [*ANSWERED])
 def test_every_answer_follows_the_schema(name, draws):
     registry = Registry().with_resource("document.schema.json", Resource.from_contents(SCHEMA))
     validator = jsonschema.Draft202012Validator(AROUND, registry=registry)
@@ -108,7 +109,7 @@ def test_the_schema_has_nothing_that_is_never_sent(schema, written):
     assert {key for each in objects for key in each.get("properties", ())} <= sent
 
 
-@pytest.mark.parametrize("name", ANSWERED)
+@of_each("name", [*ANSWERED])
 def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
     fitted, answer = ANSWERED[name].fitted(), answers()[f"{name}: pass"]
     assert answer["pass"] == (fit_and_write(fitted) if fitted.trace else None)
@@ -125,7 +126,7 @@ def keys(value):
             yield from keys(each)
 
 
-@pytest.mark.parametrize("name", ADDRESSES)
+@of_each("name", [*ADDRESSES])
 def test_every_number_of_the_pass_is_in_its_document_bit_for_bit(name):
     trace = parse(ADDRESSES[name]).trace
     written = documents()[name]["stages"]
@@ -246,7 +247,7 @@ def test_a_document_is_of_its_arrival_and_knows_where_steps_lead_that_its_pass_l
     assert written["nearest"]["mask"] == "softmax"
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_what_a_step_speaks_of_is_of_its_layer_and_outside_of_layers_of_the_last(name):
     trace = TRACES[name]
     written = document_of(trace)
@@ -297,7 +298,7 @@ def test_slopes_beyond_float64_are_a_sentence():
     assert found["values"] == {}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
     for stage in TRACES[name].stages:
         by_head = stage.axes[0] == "head"

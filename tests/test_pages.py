@@ -1,7 +1,7 @@
 """Every page opens and answers, from its own file and through the router, without a browser."""
 
 import pytest
-from covering import covering
+from cases import covering
 from page import (
     PAGES,
     REDIRECTS,

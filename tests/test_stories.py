@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import of_each
 from numerals import short
 from passes import MODELS, ROWS, TRACES
 from stories import SAYS, SLOT, story_of, told
@@ -59,9 +60,7 @@ BIASED = attend(
         **dict.fromkeys(("b_q", "b_k", "b_v"), np.full((1, 3), 99.0)),
     ),
 )
-EVERYWHERE = pytest.mark.parametrize(
-    "trace", [*TRACES.values(), *BY_HAND.values(), BIASED], ids=[*TRACES, *BY_HAND, "biased"]
-)
+EVERYWHERE = of_each("trace", TRACES | BY_HAND | {"biased": BIASED})
 
 
 def said(trace, name, index):
