@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import changes_of
@@ -94,8 +95,8 @@ def test_every_act_is_tried():
     assert set(NAMES) == DOES.keys()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", DOES)
+@of_each("kind", [*KINDS])
+@of_each("name", [*DOES])
 def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch, name, kind):
     monkeypatch.setattr("random.choice", lambda options: options[0])
     kinds, message, does = DOES[name]

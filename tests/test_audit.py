@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from cases import covering
 from kinds import OPERATIONS, TERMS
 from page import changes_of
 from passes import ALL_SET, MODELS, planted
@@ -41,9 +42,7 @@ def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal", positions="sinusoidal"))
 
 
-@pytest.mark.parametrize("initialiser", OPTIONS["initialiser"].allowed)
-@pytest.mark.parametrize("mask", OPTIONS["mask"].allowed)
-@pytest.mark.parametrize("context", [None, "le chat"])
+@covering(initialiser=OPTIONS["initialiser"].allowed, mask=OPTIONS["mask"].allowed, context=[None, "le chat"])
 def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     settings = Settings(
         "the cat sat on the mat", context, d_model=12, n_heads=3, mask=mask, mask_size=2, initialiser=initialiser

@@ -169,9 +169,8 @@ def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_h
     another_seed(site)
 
 
-@pytest.mark.parametrize("comes", ["before", "after"])
-@pytest.mark.parametrize(("view", "selector"), [("audit", ".verdict"), ("script", "pre")])
-def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, view, selector, comes):
+@pytest.mark.parametrize(("comes", "view", "selector"), [("before", "audit", ".verdict"), ("after", "script", "pre")])
+def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, comes, view, selector):
     page = site.open(sentence="the cat sat")
     if comes == "before":
         page.evaluate("outlet('apart')")

@@ -41,12 +41,12 @@ def nginx():
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory, nginx):
-    """Start nginx and two processes, unless those of an earlier test are all still there."""
+    """Start nginx and two processes, unless one is still there: what comes after a test that has one lost needs one."""
     sites = []
     with contextlib.ExitStack() as started:
 
         def site():
-            if not sites or any(process.poll() is not None for process in sites[-1].processes.values()):
+            if not sites or all(process.poll() is not None for process in sites[-1].processes.values()):
                 sites.append(started.enter_context(balanced(tmp_path_factory.mktemp("site"))))
             return sites[-1]
 

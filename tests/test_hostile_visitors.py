@@ -65,10 +65,15 @@ def server(tmp_path_factory):
             yield Server(process, port, log)
 
 
+@pytest.fixture(scope="module")
+def before(server):
+    """A person's page, before anything is done to the server."""
+    return run(page_of(server))
+
+
 @pytest.fixture
-def bystander(server):
+def bystander(server, before):
     """Another person's page, which is to stay as it is; the log is to have nothing of what was typed."""
-    before = run(page_of(server))
     yield
     assert run(page_of(server)) == before
     assert MARKER not in server.log()

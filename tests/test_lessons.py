@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES as PASSES
 from stories import told
 
@@ -39,9 +40,9 @@ OWN = {
     "output by hand": trace_of(Settings("the cat sat")).with_change("output", (0, 0), 1.0),
 }
 TRACES = PASSES | OWN
-EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+EVERYWHERE = of_each("trace", TRACES)
 OF_ONE_LAYER = {name: trace for name, trace in TRACES.items() if trace.n_layers == 1}
-IN_ONE_LAYER = pytest.mark.parametrize("trace", OF_ONE_LAYER.values(), ids=OF_ONE_LAYER)
+IN_ONE_LAYER = of_each("trace", OF_ONE_LAYER)
 
 
 def step(trace, id_):

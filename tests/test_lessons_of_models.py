@@ -3,7 +3,7 @@
 import re
 
 import numpy as np
-import pytest
+from cases import of_each
 
 from attnviz.models import MODELS
 from attnviz.text.ids import MAX_LAYERS
@@ -15,7 +15,7 @@ SHOWN = {
     for label, text in model.examples
     for checkpoint in ((0, None) if len(model.checkpoints(model.seeds[0])) > 1 else (None,))
 }
-EVERYWHERE = pytest.mark.parametrize("name", SHOWN)
+EVERYWHERE = of_each("name", [*SHOWN])
 
 
 def model_of(name):

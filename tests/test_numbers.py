@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES
 
 from attnviz import Parameters, attend
@@ -42,7 +43,7 @@ def numbers(stages):
     return {stage.name: stage.value.tobytes() for stage in stages}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_axes_and_the_largest_number_are_known_before_the_numbers_are_made(name):
     for stage in TRACES[name].stages:
         assert stage.shape == stage.value.shape

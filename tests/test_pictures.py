@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES
 
 from attnviz import Settings, trace_of
@@ -25,7 +26,7 @@ def lengths(trace, slot):
     return (1 if slot.rows is None else shape[slot.rows], shape[slot.columns])
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_is_computed_from(name):
     trace = TRACES[name]
     results = [slot.stage for _, picture in drawn(trace) for slot in picture.slots if slot.result]
@@ -38,7 +39,7 @@ def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_i
                 assert set(trace[slot.stage].inputs) <= there
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_same_columns(name):
     trace = TRACES[name]
     for _, picture in drawn(trace):
@@ -50,7 +51,7 @@ def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_
             assert len({lengths(trace, slot)[1] for slot in column if slot}) == 1
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_in_a_product_a_number_is_its_row_times_its_column(name):
     """The row at its left and the column above it, multiplied and added up, and what is added to them."""
     trace = TRACES[name]
@@ -164,7 +165,7 @@ def test_the_bias_stands_between_and_nothing_is_said_to_add_up_that_does_not():
     assert [slot.sign for slot in picture.slots] == ["", ""]
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_a_scale_reaches_the_largest_number_of_its_kind(name):
     trace = TRACES[name]
     found = limits(trace, steps_of(trace))
@@ -190,7 +191,7 @@ def test_what_holds_the_same_kind_of_number_shares_a_scale():
         assert found[one] != found[other]
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_an_arrow_leads_to_each_stage_from_all_that_it_comes_from(name):
     trace = TRACES[name]
     shown = [stage for names in columns(trace, steps_of(trace)).values() for stage in names]

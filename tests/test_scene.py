@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from cases import of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -265,7 +266,7 @@ def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
     assert with_options(Options(n_heads=4), d_model=6).n_heads == 3
 
 
-@pytest.mark.parametrize("d_model", range(2, 33))
+@of_each("d_model", range(2, 33))
 def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
     assert query(parse({"d_model": str(d_model)}).scene).keys() <= {"d_model", "sentence"}
 

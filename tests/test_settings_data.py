@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import boxes, values
@@ -42,7 +43,7 @@ def listed(scene):
     return [box for part in settings_of(scene).values() for box in part]
 
 
-@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+@of_each("scene", KINDS)
 def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
     for box in listed(scene):
         assert box["kind"] == "note" or (box["event"] in NAMES and box["label"])
@@ -81,7 +82,7 @@ def test_the_size_of_a_mask_says_what_it_counts(mask, label):
     assert (shown["mask_size"]["label"], shown["seed"]["live"], shown["sentence"]["live"]) == (label, False, True)
 
 
-@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+@of_each("scene", KINDS)
 def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
     for box in listed(scene):
         if "options" not in box or box["event"] == "word":
