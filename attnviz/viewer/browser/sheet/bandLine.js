@@ -96,10 +96,11 @@ function othersOf({ key, others }, acts) {
 function drawSaid(part, paint, acts) {
   const { pass, where } = paint, { band, others, isLong, key } = part;
   if (!part.isThere) return [];
-  if (part.multiplies && !part.isTraced) return drawProducts(part, paint);
+  const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+  if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
   line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
-  return [line, ...drawWays(part, acts), ...(isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [])];
+  return [line, ...drawWays(part, acts), ...fold];
 }
 
 // The ways from the first band to where its numbers are from, and back.
@@ -119,7 +120,7 @@ function drawProducts(part, { pass }) {
     return element("span", "", `${digits(one)} × ${bracketed(other, digits)} = ${digits(productAt(pass, part, row, column))}`);
   }));
   if (part.others.length && part.left) box.append(element("span", "", `other ${part.others.length} together: ${digits(sumOfProducts(pass, part, part.others, column))}`));
-  return [box];
+  return box;
 }
 
 function sumOf({ cells, band }, { pass }) {

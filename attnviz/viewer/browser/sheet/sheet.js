@@ -1,8 +1,9 @@
 // The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
 import { element } from "../elements/element.js";
-import { rovingFocus } from "../elements/roving.js";
-import { sharedLimit } from "../picture/face.js";
+import { rovingFocus, setTabStop } from "../elements/roving.js";
+import { short } from "../pass/numeral.js";
+import { scaleOf, sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { makeHeader } from "./header.js";
 import { makeLine } from "./bandLine.js";
@@ -54,13 +55,16 @@ export function makeSheet(tools) {
     const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look) };
     for (const line of lines) line.update(parts[line.place], paint);
-    const base = Number.parseFloat(getComputedStyle(box).fontSize);
-    setSizes(box, lines, { n_parts: parts.length, columns: width, ...lengthsOf(parts, lines) }, { present: where.present, base });
+    setSizes(box, { lines, parts: parts.length, columns: width, letters: lettersOf(parts, slots, paint), isPresented: where.present });
+    setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
   };
+  const addressOf = ({ name, index }) => shown.pass.address(name, index);
+  const setTabStops = (cells) => {
+    setTabStop(cells, cells.find((cell) => cell === table.getRootNode().activeElement) ?? cells.find(({ dataset }) => dataset.cell === addressOf(focusOf(shown.pass, shown.where))) ?? cells[0]);
+  };
   const mark = (cell) => {
-    const address = (each) => shown.pass.address(each.name, each.index);
-    const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(address)), own = address(cell);
+    const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(addressOf)), own = addressOf(cell);
     for (const line of lines) line.mark(own, sources);
   };
   tools.onPoint((name, index) => {
@@ -106,11 +110,11 @@ function linesOf(part, above, place, width, acts) {
   ];
 }
 
-// The letters of the longest number and of the longest name that stand there, or may.
-function lengthsOf(parts, lines) {
-  const cells = lines.flatMap((line) => [...line.element.querySelectorAll("td[role]")]);
+// The letters of the longest number that may stand there, and of the longest name.
+function lettersOf(parts, slots, paint) {
+  const numbers = slots.map((slot) => scaleOf(slot, paint)).map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
   return {
-    longest: Math.max(4, ...cells.map(({ firstChild }) => firstChild.data?.length ?? 0)),
-    longestName: Math.max(3, ...parts.flatMap((part) => part.cells.columns.labels.map((label) => [...label].length))),
+    numbers: Math.max(parts.some(({ others }) => others.length) ? 6 : 4, ...numbers),
+    names: Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length))),
   };
 }
