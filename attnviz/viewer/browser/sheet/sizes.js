@@ -19,7 +19,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented }) {
   const sizes = {
     line, said: SAID * width, label: LABEL * width,
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
-    chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, line / 1.1),
+    chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
   };
   for (const [name, size] of Object.entries(sizes)) set(name, size);
   for (let text = Math.min(Math.max(11, 0.6 * line), 0.95 * base); text > SMALLEST_PX; text *= 0.93) {
