@@ -14,8 +14,8 @@ const FAINTEST = 0.12; // of a value's colour, where its share is nothing
 
 // The line of a part that is the `nth` of `height`, in a table of `width` columns.
 export function makeLine(part, { place, nth, height, width }, acts) {
-  const { cells, left, right, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
-  const many = Array.from({ length: cells.size[1] }, () => makeCell(acts)), ones = right ? Array.from({ length: right.size[1] }, () => makeCell(acts)) : [];
+  const { cells, left, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
+  const many = part.columns.map(() => makeCell(acts)), ones = part.beside.map(() => makeCell(acts));
   const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isLabelled = isFirst || hasHeads || isTogether;
   const said = element("th", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
   said.rowSpan = height;
@@ -39,12 +39,12 @@ export function makeLine(part, { place, nth, height, width }, acts) {
       line.classList.toggle("lit", part.isLit);
       if (hasHeads || isFirst) label.textContent = !part.isThere ? "" : hasHeads ? cells.rows.labels[row] : part.band.label;
       if (isFirst) said.replaceChildren(...drawSaid(part, paint, acts));
-      many.forEach((each, at) => {
+      for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
         each.update(isTogether ? togetherAt(part, paint, at) : cellAt(part, paint, row, at), at === column);
-      });
+      }
       if (before) before.update(isTogether ? NOTHING : part.isThere ? numberAt(part.left, paint, row, 0) : BLANK, false);
       if (isTogether) (before?.element ?? label).replaceChildren(part.isThere ? othersOf(part, acts) : "");
-      ones.forEach((each, at) => { each.update(isTogether ? NOTHING : part.isWhole ? numberAt(part.right, paint, row, at) : BLANK, false); });
+      ones.forEach((each, i) => { each.update(isTogether ? NOTHING : part.isWhole ? numberAt(part.right, paint, row, part.beside[i]) : BLANK, false); });
       if (part.band.cells.sums) sum.textContent = part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
     },
   };
@@ -59,8 +59,7 @@ function cellAt(part, paint, row, column) {
 
 // A number of the pass, and what it was before others were set by hand.
 function numberAt(slot, paint, row, column) {
-  const { name } = slot, index = slot.index(row, column), { before } = paint.pass.document;
-  const old = Object.hasOwn(before, name) ? paint.pass.with(before).number(name, index) : undefined;
+  const { name } = slot, index = slot.index(row, column), old = paint.before(name, index);
   const value = paint.pass.number(name, index), face = faceAt(slot, paint, row, column);
   return { ...face, cell: { name, index }, label: `${paint.pass.nameOf(name, index)} = ${digits(value ?? 0)}`, was: old !== undefined && old !== value ? short(old) : "" };
 }

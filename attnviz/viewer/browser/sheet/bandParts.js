@@ -1,24 +1,46 @@
 // Parts: the bands of a page of the sheet with their slots in this pass, and the rows that stand alone in each.
+import { hasWords } from "../pass/axes.js";
 import { makeSlot } from "../picture/slot.js";
 
 const MOST_ROWS = 8, ALONE = 6; // of a matrix of more rows those with the largest products stand alone, the others together
+const MOST_PLACES = 16, MOST_BESIDE = 8, KEPT = 12, KEPT_BESIDE = 6; // of more places that are columns, the largest are there
 
-// {..., key, selection, attention, cells, left, right, rows, others} of each band: `rows` stand alone, `others` together. A
-// band whose key is in `opened` has all of its rows alone.
+// {..., key, selection, attention, cells, left, right, rows, others, columns, beside} of each band: `rows` stand alone, `others`
+// together; `columns` are those of its cells that there is room for, `beside` those of what each row gives. A band whose key
+// is in `opened` has all of its rows alone.
 export function partsOf(pass, { selection, attention, opened }, bands) {
-  return bands.map((each) => {
+  const parts = bands.map((each) => {
     const { band } = each, of = (slot) => slot && makeSlot(pass, slot, selection);
     const part = { ...each, key: `${band.cells.stage} ${band.array}`, selection, attention, cells: of(band.cells), left: of(band.left), right: of(band.right) };
-    const all = Array.from({ length: part.cells.size[0] }, (_, row) => row), isLong = all.length > MOST_ROWS;
-    const rows = isLong && !opened.has(part.key) ? largest(pass, part, all) : all;
+    const all = upTo(part.cells.size[0]), isLong = all.length > MOST_ROWS, column = selectedColumn(pass, part);
+    const rows = isLong && !opened.has(part.key) ? largest(all, ALONE, (row) => productAt(pass, part, row, column)) : all;
     return { ...part, isLong, rows, others: all.filter((row) => !rows.includes(row)) };
   });
+  return parts.map((part, place) => ({ ...part, columns: columnsOf(pass, parts, place), beside: besideOf(pass, part) }));
 }
 
-// The rows with the largest products under the selected column, in their order.
-function largest(pass, part, all) {
-  const column = selectedColumn(pass, part), sizes = all.map((row) => Math.abs(productAt(pass, part, row, column)));
-  return [...all].sort((one, other) => sizes[other] - sizes[one]).slice(0, ALONE).sort((one, other) => one - other);
+function upTo(length) {
+  return Array.from({ length }, (_, place) => place);
+}
+
+// Words all have a column. Of many places those do that are largest in the last row of them: all bands show the same.
+function columnsOf(pass, parts, place) {
+  const { columns, size: [, length] } = parts[place].cells, all = upTo(length);
+  if (hasWords(columns) || length <= MOST_PLACES) return all;
+  const end = parts.findIndex(({ cells }, at) => at > place && cells.columns.name !== columns.name);
+  const { cells } = parts.slice(place, end < 0 ? parts.length : end).at(-1);
+  return largest(all, KEPT, (column) => pass.number(cells.name, cells.index(0, column)));
+}
+
+function besideOf(pass, { right, selection }) {
+  const all = upTo(right?.size[1] ?? 0);
+  return all.length > MOST_BESIDE ? largest(all, KEPT_BESIDE, (column) => pass.number(right.name, right.index(selection.head, column))) : all;
+}
+
+// Those places, so many of them, whose numbers are largest, in their order.
+function largest(places, count, numberAt) {
+  const sizes = new Map(places.map((place) => [place, Math.abs(numberAt(place))]));
+  return [...places].sort((one, other) => sizes.get(other) - sizes.get(one)).slice(0, count).sort((one, other) => one - other);
 }
 
 // Where the selection lies among the columns of a part.

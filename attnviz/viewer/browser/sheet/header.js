@@ -5,32 +5,34 @@ import { blanks } from "./blanks.js";
 
 const SELECTED = new Set(["key", "answer"]);
 
-export function makeHeader({ cells, right }, place, width, acts) {
-  const line = element("tr", "names"), found = right?.columns.name ? right.columns.labels : [];
+export function makeHeader({ cells, right, columns, beside }, place, width, acts) {
+  const line = element("tr", "names"), found = right?.columns.name ? beside.map((column) => right.columns.labels[column]) : [];
+  const missing = cells.size[1] - columns.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : "");
   let shown = null;
-  const names = Array.from({ length: cells.size[1] }, (_, column) => {
+  const names = columns.map((column) => {
     const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, column, shiftKey), "link");
     name.scope = "col";
     act.tabIndex = -1;
     name.append(act);
     return name;
   });
-  line.append(...blanks(2), ...names, ...blanks(width - names.length - found.length + 1), ...found.map((label) => element("th", "", label)));
+  rest.colSpan = 2;
+  line.append(rest, ...names, ...blanks(width - names.length - found.length + 1), ...found.map((label) => element("th", "", label)));
   return {
     element: line,
     place,
     isHeader: true,
     cells: () => (shown && SELECTED.has(shown) ? names.map((name) => name.firstChild) : []),
     mark: () => {},
-    update({ cells: { columns } }, { pass, where: { cell } }) {
-      shown = columns.name;
-      const isOneSentence = columns.name === "key" && pass.document.words.shared;
-      names.forEach((name, column) => {
-        write(name.firstChild, columns.labels[column]);
-        name.firstChild.disabled = !SELECTED.has(columns.name);
-        name.classList.toggle("chosen", SELECTED.has(columns.name) && cell[columns.name] === column);
+    update(part, { pass, where: { cell } }) {
+      const { columns: axis } = part.cells, isOneSentence = axis.name === "key" && pass.document.words.shared;
+      shown = axis.name;
+      for (const [name, column] of names.map((each, i) => [each, part.columns[i]])) {
+        write(name.firstChild, axis.labels[column]);
+        name.firstChild.disabled = !SELECTED.has(axis.name);
+        name.classList.toggle("chosen", SELECTED.has(axis.name) && cell[axis.name] === column);
         name.classList.toggle("asks", isOneSentence && cell.query === column);
-      });
+      }
     },
   };
 }

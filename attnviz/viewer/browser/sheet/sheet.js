@@ -45,7 +45,7 @@ export function makeSheet(tools) {
     const source = sourceAt(pass, where, traced), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const parts = partsOf(pass, { selection, attention, opened }, bands).map((part) => ({ ...part, isTraced: Boolean(source) }));
-    const width = Math.max(...parts.map(({ cells, right }) => cells.size[1] + (right ? right.size[1] - 1 : 0))), stands = structureOf(parts, width);
+    const width = Math.max(...parts.map(({ columns, beside }) => columns.length + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
     if (stands !== built) {
       lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
       table.replaceChildren(columnsOf(width), ...lines.map((line) => line.element));
@@ -53,7 +53,7 @@ export function makeSheet(tools) {
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
     const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look) };
+    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
     for (const line of lines) line.update(parts[line.place], paint);
     setSizes(box, { lines, parts: parts.length, columns: width, letters: lettersOf(parts, slots, paint), isPresented: where.present });
     setTabStops(lines.flatMap((line) => line.cells()));
@@ -97,7 +97,7 @@ function columnsOf(width) {
 }
 
 function structureOf(parts, width) {
-  return JSON.stringify([width, parts.map(({ band, cells, left, right, rows, others }) => [band.cells.stage, band.array, cells.size, left?.name, right?.size, rows.length, others.length])]);
+  return JSON.stringify([width, parts.map(({ key, columns, beside, left, right, rows, others }) => [key, columns.length, beside, left?.name, right?.name, rows.length, others.length])]);
 }
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
@@ -108,6 +108,12 @@ function linesOf(part, above, place, width, acts) {
     ...(isNamed ? [makeHeader(part, place, width, acts)] : []),
     ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, acts)),
   ];
+}
+
+// What a number was before any was set by hand; undefined where it is none of those that moved.
+function beforeOf(pass) {
+  const { before } = pass.document, old = pass.with(before);
+  return (name, index) => (Object.hasOwn(before, name) ? old.number(name, index) : undefined);
 }
 
 // The letters of the longest number that may stand there, and of the longest name.
