@@ -15,7 +15,7 @@ from attnviz.viewer.bundle import module
 pytestmark = pytest.mark.browser
 
 
-KEYCAPS = {"ArrowRight": "→", "ArrowLeft": "←", "PageDown": "Page Down", "PageUp": "Page Up", "Escape": "Esc", "p": "P"}
+KEYCAPS = {"ArrowRight": "→", "ArrowLeft": "←", "PageDown": "Page Down", "PageUp": "Page Up", "Escape": "Esc"}
 KEYS = re.findall(r'\["([^"]+)", "', module("shortcuts").read_text("utf-8"))
 """All that the viewer listens to, as the browser calls them; on a keyboard some are called otherwise."""
 
@@ -63,12 +63,12 @@ def test_keys_in_boxes_are_no_shortcuts(drawn):
 
 def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_for_good(drawn):
     page = drawn(**of(**OWN))
-    switch = more(page).get_by_role("switch", name="Single-key shortcuts: P, [ and ]")
+    switch = more(page).get_by_role("switch", name="Single-key shortcuts: letters, digits, dot, [ and ]")
     expect(switch).to_be_hidden()  # where no viewer is, keys do nothing
     page = drawn(settings={"line": [], "more": []}, view="pass")
     keys = more(page).get_by_role("group", name="Keyboard")
     assert {"PageDown", "p", "["} < set(KEYS)
-    assert set(keys.locator("kbd").all_inner_texts()) == {KEYCAPS.get(key, key) for key in KEYS}
+    assert set(keys.locator("kbd").all_inner_texts()) == {KEYCAPS.get(key, key.upper()) for key in KEYS} | {"1–9"}
     expect(switch).to_be_checked()
     switch.press("Space")
     page.evaluate("keys()")

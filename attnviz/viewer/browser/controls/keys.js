@@ -9,9 +9,13 @@ const KEYS = [
   [["[", "]"], "previous or next head"],
   [["P"], "present"],
   [["Esc"], "stop presenting"],
+  [["B", "."], "black screen, while presenting"],
+  [["1–9"], "a band of the sheet"],
+  [["W"], "one word or all words"],
+  [["Q"], "QR code of the page"],
 ];
 const SWITCH = {
-  label: "Single-key shortcuts: P, [ and ]",
+  label: "Single-key shortcuts: letters, digits, dot, [ and ]",
   help: "Switch them off if you speak to your computer, or press keys by accident. This browser remembers it.",
 };
 

@@ -5,8 +5,12 @@ const THIS_NETWORK = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f
 
 const MAX_BYTES = 12_000; // of an address: `streamlit run` reads 16 kB of a request, with what a browser adds to that
 
+export function isOfThisMachine(hostname, protocol) {
+  return protocol === "file:" || THIS_MACHINE.test(hostname);
+}
+
 export function reachOf(hostname, protocol) {
-  if (protocol === "file:" || THIS_MACHINE.test(hostname)) return "Copied. Only this machine can open it.";
+  if (isOfThisMachine(hostname, protocol)) return "Copied. Only this machine can open it.";
   return THIS_NETWORK.test(hostname) ? "Copied. Only your own network can open it." : "Copied.";
 }
 

@@ -14,8 +14,8 @@ export function makeStepButtons(between, on) {
   box.append(back, between, end);
   const update = (pass, where) => {
     const steps = stepsOf(pass), at = steps.indexOf(where.step);
-    back.disabled = destinationOf(pass, where, "back") === null;
-    next.disabled = destinationOf(pass, where, "on") === null;
+    back.disabled = !destinationOf(pass, where, "back");
+    next.disabled = !destinationOf(pass, where, "on");
     write(next, at === 0 ? "Begin ›" : "Next ›");
     write(place, `step ${at + 1} of ${steps.length}`);
   };

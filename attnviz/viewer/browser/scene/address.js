@@ -4,6 +4,13 @@ import { ORDERS, QUESTIONS, startAt, stepsOf, VIEWS } from "./state.js";
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal"];
 const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer"]; // the last is left out where it is the first
 
+// What the same pass can be looked at without, and what it is without the numbers that were set by hand.
+const DISPENSABLE = new Map([
+  ["the selection", ["cell", "picked", "stage", "trail", "ask", "order"]],
+  ["how far the step has come", ["reveal"]],
+  ["the numbers set by hand", ["changes"]],
+]);
+
 // The address with another place in it: its search, from "?" on or empty.
 export function searchAt(pass, where, search) {
   const query = new URLSearchParams(search);
@@ -76,6 +83,13 @@ export function mended(search, parameters) {
     else query.set(name, text);
   }
   return query.toString() === before ? search : textOf(query);
+}
+
+// An address without what it can do without, and what of that was in it.
+export function shortened(search) {
+  const query = new URLSearchParams(search);
+  const missing = [...DISPENSABLE].filter(([, names]) => names.some((name) => query.has(name)));
+  return { search: mended(search, Object.fromEntries(missing.flatMap(([, names]) => names.map((name) => [name, null])))), missing: missing.map(([what]) => what) };
 }
 
 // Whether two addresses say the same; Streamlit sends the server none of the parameters that are its own.

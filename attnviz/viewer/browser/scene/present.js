@@ -28,13 +28,16 @@ function presentedFrom(pass, where) {
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and
-// whether it is black: until it is asked for again, or something else is done. Returns what ends it all.
-export function makePresenting(page, root, follow) {
+// whether it is black: until it is asked for again, or something else is done. So it is with the QR code of the page, which
+// `code` opens and closes. Returns what ends it all.
+export function makePresenting(page, root, follow, code) {
   const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
   const act = (command) => {
-    if (command === "blank") return isPresenting() && (root.classList.toggle("blank") || true);
+    const wasCoded = code.close(), isCodes = command === "code" || (wasCoded && command === "leave");
+    if (command === "blank" && isPresenting()) return root.classList.toggle("blank") || true;
     root.classList.remove("blank");
-    return follow(command);
+    if (command === "code" && !wasCoded) code.open();
+    return isCodes || follow(command);
   };
   const end = listenToKeys(page, root, act, isPresenting);
   return {

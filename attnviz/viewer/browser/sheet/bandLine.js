@@ -17,10 +17,10 @@ export function makeLine(part, { place, nth, height, width }, acts) {
   const { cells, left, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
   const many = part.columns.map(() => makeCell(acts)), ones = part.beside.map(() => makeCell(acts));
   const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isLabelled = isFirst || hasHeads || isTogether;
-  const said = element("th", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
+  const said = element("td", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
   said.rowSpan = height;
   label.rowSpan = hasHeads || isTogether ? 1 : part.rows.length;
-  label.scope = said.scope = height > 1 ? "rowgroup" : "row";
+  label.scope = height > 1 ? "rowgroup" : "row";
   const end = ones.length ? ones.map((each) => each.element) : band.cells.sums ? [sum] : blanks(1);
   line.append(...(isFirst ? [said] : []), ...(before ? [before.element] : isLabelled ? [label] : []), ...many.map((each) => each.element),
     ...blanks(width + 1 - many.length - end.length), ...end);
@@ -37,13 +37,13 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
-      if (hasHeads || isFirst) label.textContent = !part.isThere ? "" : hasHeads ? cells.rows.labels[row] : part.band.label;
+      if (hasHeads || isFirst) label.textContent = hasHeads ? cells.rows.labels[row] : part.band.label;
       if (isFirst) said.replaceChildren(...drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
         each.update(isTogether ? togetherAt(part, paint, at) : cellAt(part, paint, row, at), at === column);
       }
       if (before) before.update(isTogether ? NOTHING : part.isThere ? numberAt(part.left, paint, row, 0) : BLANK, false);
-      if (isTogether) (before?.element ?? label).replaceChildren(part.isThere ? othersOf(part, acts) : "");
+      if (isTogether) (before?.element ?? label).replaceChildren(othersOf(part, acts));
       ones.forEach((each, i) => { each.update(isTogether ? NOTHING : part.isWhole ? numberAt(part.right, paint, row, part.beside[i]) : BLANK, false); });
       if (part.band.cells.sums) sum.textContent = part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
     },

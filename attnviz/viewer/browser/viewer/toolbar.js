@@ -1,4 +1,4 @@
-// The toolbar: Play, Present, Copy link, and the step in NumPy.
+// The toolbar: Play, Present, Copy link, the link as a QR code, and the step in NumPy.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { isSheet } from "../scene/bands.js";
@@ -11,7 +11,7 @@ import { stepAt, VIEWS } from "../scene/state.js";
 
 const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
 
-export function makeToolbar(play, { startPlay, present, look }) {
+export function makeToolbar(play, { startPlay, present, look, showCode }) {
   const box = element("div", "toolbar");
   let link = {}, looked = "";
   const start = button("", () => {
@@ -30,11 +30,12 @@ export function makeToolbar(play, { startPlay, present, look }) {
     said.textContent = await copyLink(window, link);
     setTimeout(() => { said.textContent = ""; }, 5000);
   });
+  const coded = button("QR code", showCode);
   const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, presenting, copy, numpy, said);
+  box.append(start, back, on, speed, views, presenting, copy, coded, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
@@ -47,6 +48,7 @@ export function makeToolbar(play, { startPlay, present, look }) {
     views.title = areLettersOn() ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areLettersOn() ? "Key P" : "";
+    coded.title = areLettersOn() ? "Key Q" : "";
     numpy.hidden = !lines.length;
     write(code, lines.join("\n"));
   };

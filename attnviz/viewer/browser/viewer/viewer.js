@@ -4,6 +4,7 @@ import { readPlace, searchAt } from "../scene/address.js";
 import { makeAnnouncer } from "./announcer.js";
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
+import { makeQrCode } from "./qrCode.js";
 import { makeRequestsOnce } from "../talk/requestOnce.js";
 import { makeHeads } from "../map/heads.js";
 import { afterFrame } from "../elements/afterFrame.js";
@@ -89,8 +90,8 @@ export function mount(root, host, left = null) {
     host.send(event, value);
     host.type();
   };
-  const presenting = makePresenting(document, root, follow);
-  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }) });
+  const code = makeQrCode(window), presenting = makePresenting(document, root, follow, code);
+  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }), showCode: code.open });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
@@ -100,8 +101,8 @@ export function mount(root, host, left = null) {
   main.append(...[thread, lesson, sheet, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
-  root.replaceChildren(way.element, training.element, columns, announcer.element);
-  const views = [way, map, training, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer]; // large boxes get what is left
+  root.replaceChildren(way.element, training.element, columns, announcer.element, code.element);
+  const views = [way, map, training, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code]; // large boxes get what is left
   const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();

@@ -1,0 +1,66 @@
+// The QR code of the page's address, over all else: for those in the room to open it too.
+import { button } from "../elements/button.js";
+import { element, svgElement } from "../elements/element.js";
+import { isOfThisMachine, spelledOut } from "../elements/link.js";
+import { shortened } from "../scene/address.js";
+import { generate, mode } from "../vendor/leanQr.js";
+
+const MOST = 300; // bytes: a code of more has modules too small for a phone at the back
+const OWN = "No one else can open it: it is this machine’s own address. To let others in, start it by attnviz --address 0.0.0.0 and open the address that this prints.";
+const QUIET = 4; // modules that are white around a code, by the standard
+
+// What a code holds of an address, and what is to be said of it: {address, said}; no address where even the shortest is too long.
+// An address is ASCII.
+export function codedOf(link) {
+  const url = new URL(link), said = [];
+  if (link.length > MOST) {
+    const { search, missing } = shortened(url.search);
+    url.search = search;
+    if (url.href.length > MOST) return { address: "", said: [tooLong(url.href.length)] };
+    said.push(`Left out, as a code has room for ${MOST} bytes: ${missing.join(", ")}.`);
+  }
+  if (isOfThisMachine(url.hostname, url.protocol)) said.push(OWN);
+  return { address: url.href, said };
+}
+
+function tooLong(bytes) {
+  return `No code: the address has ${bytes} bytes, more than the ${MOST} that a phone reads across a room. Shorten the sentence, or use Copy link.`;
+}
+
+// The dark modules of a text's code: {size, isDark(x, y)}. As one run of bytes, which every reader knows; of the corrections
+// that leave the code as small, the strongest.
+export function modulesOf(text) {
+  const { size, get } = generate(mode.ascii(text));
+  return { size, isDark: get };
+}
+
+// open() shows the code of the address that there is then; close() says whether it was shown. A click closes it too.
+export function makeQrCode(window) {
+  const box = element("dialog", "qr-code");
+  let parameters = {};
+  box.setAttribute("aria-label", "QR code of this page");
+  box.onclick = () => box.close();
+  return {
+    element: box,
+    open: () => {
+      const { address, said } = codedOf(spelledOut(window.location.href, parameters));
+      box.replaceChildren(...(address ? [draw(address), element("p", "address", address)] : []), ...said.map((text) => element("p", "", text)), button("Close", () => {}));
+      box.showModal();
+    },
+    close: () => {
+      const wasOpen = box.open;
+      box.close();
+      return wasOpen;
+    },
+    update: ({ document: { link } }) => { parameters = link; },
+  };
+}
+
+function draw(text) {
+  const { size, isDark } = modulesOf(text), all = size + 2 * QUIET;
+  const places = Array.from({ length: size }, (_, place) => place);
+  const dark = places.flatMap((y) => places.filter((x) => isDark(x, y)).map((x) => `M${x} ${y}h1v1h-1z`));
+  const code = svgElement("svg", { viewBox: `${-QUIET} ${-QUIET} ${all} ${all}`, role: "img", "aria-label": "QR code of the address below it", "shape-rendering": "crispEdges" });
+  code.append(svgElement("path", { d: dark.join("") }));
+  return code;
+}
