@@ -22,6 +22,14 @@ export function makeHeader({ cells, right }, place, width, acts) {
     isHeader: true,
     cells: () => (shown && SELECTED.has(shown) ? names.map((name) => name.firstChild) : []),
     mark: () => {},
+    // The middle of each column, from the left of what else stands in the sheet.
+    middles(origin) {
+      const { left } = origin.getBoundingClientRect();
+      return names.map((name) => {
+        const at = name.getBoundingClientRect();
+        return { x: at.left - left + at.width / 2 };
+      });
+    },
     update({ cells: { columns } }, { pass, where: { cell } }) {
       shown = columns.name;
       const isOneSentence = columns.name === "key" && pass.document.words.shared;

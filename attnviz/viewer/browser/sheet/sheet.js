@@ -1,6 +1,7 @@
 // The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
+import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
-import { element } from "../elements/element.js";
+import { element, svgElement } from "../elements/element.js";
 import { rovingFocus } from "../elements/roving.js";
 import { sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
@@ -10,10 +11,10 @@ import { partsOf } from "./bandParts.js";
 import { setSizes } from "./sizes.js";
 
 export function makeSheet(tools) {
-  const box = element("section", "sheet"), table = element("table"), opened = new Set();
+  const box = element("section", "sheet"), table = element("table"), opened = new Set(), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   box.setAttribute("aria-label", "The sheet");
   table.setAttribute("role", "grid");
-  box.append(table);
+  box.append(arcs, table);
   box.hidden = true;
   let shown = null, built = "", lines = [], room = "", traced = "";
 
@@ -55,8 +56,20 @@ export function makeSheet(tools) {
     const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look) };
     for (const line of lines) line.update(parts[line.place], paint);
     const base = Number.parseFloat(getComputedStyle(box).fontSize);
-    setSizes(box, lines, { n_parts: parts.length, columns: width, ...lengthsOf(parts, lines) }, { present: where.present, base });
+    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
+    const height = setSizes(box, lines, { n_parts: parts.length, columns: width, ...lengthsOf(parts, lines) }, { present: where.present, base, wanted: isOfWords });
+    drawStrip(height, parts, attention);
     mark(focusOf(pass, where));
+  };
+  // Where the selected word looks, above the words, once that was computed.
+  const drawStrip = (height, parts, attention) => {
+    const { pass, where: { cell }, look } = shown, isThere = parts.some(({ cells, isWhole }) => cells.name === attention && isWhole);
+    arcs.toggleAttribute("hidden", !height);
+    const words = height && isThere ? lines[0].middles(arcs) : [];
+    drawArcs(arcs, { from: words, to: words, height, side: "above" }, words.length ? arcsOf(pass, look, attention, cell) : [], {
+      pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...cell, key })),
+      point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...cell, ...arc })),
+    });
   };
   const mark = (cell) => {
     const address = (each) => shown.pass.address(each.name, each.index);
