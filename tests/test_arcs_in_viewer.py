@@ -102,7 +102,8 @@ def test_an_arc_of_either_layer_is_pointed_at_and_picked(opened):
 
 
 @pytest.mark.parametrize(
-    ("width", "height", "address"), [(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (390, 844, "")]
+    ("width", "height", "address"),
+    [(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
 )
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, width, height, address):

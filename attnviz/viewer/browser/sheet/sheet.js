@@ -58,15 +58,15 @@ export function makeSheet(tools) {
     const base = Number.parseFloat(getComputedStyle(box).fontSize);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
     const height = setSizes(box, lines, { n_parts: parts.length, columns: width, ...lengthsOf(parts, lines) }, { present: where.present, base, wanted: isOfWords });
-    drawStrip(height, parts, attention);
+    drawStrip(height, attention);
     mark(focusOf(pass, where));
   };
-  // Where the selected word looks, above the words, once that was computed.
-  const drawStrip = (height, parts, attention) => {
-    const { pass, where: { cell }, look } = shown, isThere = parts.some(({ cells, isWhole }) => cells.name === attention && isWhole);
+  // Where the selected word looks, above the words; its room is there before that was computed.
+  const drawStrip = (height, attention) => {
+    const { pass, where: { cell }, look } = shown;
     arcs.toggleAttribute("hidden", !height);
-    const words = height && isThere ? lines[0].middles(arcs) : [];
-    drawArcs(arcs, { from: words, to: words, height, side: "above" }, words.length ? arcsOf(pass, look, attention, cell) : [], {
+    const words = height ? lines[0].middles(arcs) : [];
+    drawArcs(arcs, { from: words, to: words, height, side: "above" }, height ? arcsOf(pass, look, attention, cell) : [], {
       pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...cell, key })),
       point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...cell, ...arc })),
     });
