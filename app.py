@@ -25,7 +25,7 @@ if __name__ == "__main__":
         position="top",
     )
     st.set_page_config(page_title=f"{page.title} · attnviz")
-    with tabs.shared():
+    with tabs.within_quota():
         page.run()
 else:
     process.allow_files()

@@ -9,7 +9,7 @@ from http.cookies import SimpleCookie
 
 import h11
 
-AT_ONCE = 2**16  # bytes
+READ_BYTES = 2**16
 
 
 @dataclass(frozen=True)
@@ -97,5 +97,5 @@ class Connection:
     async def _event(self) -> h11.Response | h11.Data | h11.EndOfMessage:
         """What the server says next."""
         while (event := self._http.next_event()) is h11.NEED_DATA:
-            self._http.receive_data(await self._reader.read(AT_ONCE))
+            self._http.receive_data(await self._reader.read(READ_BYTES))
         return event

@@ -13,10 +13,10 @@ from benchmarks.server import memory_mb, processor_ms
 from benchmarks.visitor import Visitor
 
 SECONDS = 30
-PAUSE = 2.0
-EACH_MS = 10
-PERSON_MB = 0.3
-ENOUGH = 100  # people: what a process does once counts for little among so many
+PAUSE_SECONDS = 2.0
+MAX_EACH_MS = 10
+MAX_PERSON_MB = 0.3
+MIN_PEOPLE = 100  # people: what a process does once counts for little among so many
 
 Doing = Callable[[Visitor], Awaitable[None]]
 
@@ -39,12 +39,12 @@ class Pastime:
 
 
 async def busy(visitor: Visitor, pastime: Pastime, times: list[float]) -> int:
-    """Do something every `PAUSE` seconds for `SECONDS`; returns how often that failed."""
-    await asyncio.sleep(random.uniform(0, PAUSE))
+    """Do something every `PAUSE_SECONDS` seconds for `SECONDS`; returns how often that failed."""
+    await asyncio.sleep(random.uniform(0, PAUSE_SECONDS))
     failures, end = 0, time.monotonic() + SECONDS
     for does in itertools.cycle(pastime.doings):
-        due = time.monotonic() + PAUSE
-        if due > end + PAUSE:
+        due = time.monotonic() + PAUSE_SECONDS
+        if due > end + PAUSE_SECONDS:
             return failures
         try:
             await does(visitor)
@@ -88,5 +88,5 @@ async def crowd(
         f"processor: {each:5.1f} ms {pastime.unit}, {(used - start) / n:5.1f} ms a first visit  "
         f"{held:5.2f} MB a person"
     )
-    is_light = n < ENOUGH or (each <= EACH_MS and held <= PERSON_MB)
+    is_light = n < MIN_PEOPLE or (each <= MAX_EACH_MS and held <= MAX_PERSON_MB)
     return said, not failures and (not pastime.is_judged or (is_light and slow <= within))

@@ -12,7 +12,7 @@ import h11
 import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.server import acts as server
+from attnviz.server import acts_route as server
 from benchmarks import largest
 from benchmarks.connection import Connection
 from benchmarks.protocol import trigger
@@ -62,8 +62,8 @@ def acts(query: str, *done: tuple[str, object], tabs: int = 1) -> Flood:
     async def do(host: str) -> None:
         async with Visitor(f"http://{host}/?{query}") as visitor:
             said = {part: visitor.answer[part] for part in ("tab", "name", "address")}
-            unseen = {"look": "", "draws": "pass", "plans": []}
-            asked = said | unseen | {"acts": [list(done[n % len(done)]) for n in range(server.MOST)]}
+            unseen = {"look": "", "view": "pass", "plans": []}
+            asked = said | unseen | {"acts": [list(done[n % len(done)]) for n in range(server.MAX_ACTS)]}
             await _at_once(_posting(json.dumps(asked).encode()) for _ in range(CONNECTIONS))(host)
 
     return _at_once(do for _ in range(tabs))

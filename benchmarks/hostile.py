@@ -22,8 +22,8 @@ from benchmarks.server import memory_mb, processor_ms, served
 from benchmarks.visitor import Visitor
 
 SECONDS = 12
-LIMIT = 1.0  # seconds that another person waits at most, but for one answer in twenty
-PAUSE = 0.3  # between two things that the visitor does
+MAX_WAIT_SECONDS = 1.0  # that another person waits at most, but for one answer in twenty
+PAUSE_SECONDS = 0.3  # between two things that the visitor does
 MASKS = ("causal", "none")
 NOBODY = "nobody"
 
@@ -34,10 +34,10 @@ async def answers(address: str) -> tuple[list[float], list[float]]:
     async with Visitor(f"{address}/?step=softmax") as visitor:
         started = time.monotonic()
         while time.monotonic() - started < SECONDS:
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(PAUSE_SECONDS)
             await visitor.set("mask", MASKS[len(acts) % len(MASKS)])
             acts.append(visitor.seconds)
-            await asyncio.sleep(PAUSE)
+            await asyncio.sleep(PAUSE_SECONDS)
             await visitor.run()
             runs.append(visitor.seconds)
     return sorted(acts), sorted(runs)
@@ -64,7 +64,7 @@ def print_row(name: str) -> bool:
         flooding.join()
     said = [f"{statistics.median(each):7.3f} {_late(each):7.3f} {each[-1]:7.3f}" for each in (acts, runs)]
     print(f"{name:<40} {said[0]}  {said[1]} s  {processor:4.0f} %  {memory:5.0f} MB", flush=True)
-    return max(map(_late, (acts, runs))) <= LIMIT
+    return max(map(_late, (acts, runs))) <= MAX_WAIT_SECONDS
 
 
 def flood(host: str, name: str) -> None:

@@ -2,14 +2,14 @@
 
 from urllib.parse import urlencode
 
-from attnviz.core.settings import MAX_TOKENS, WHOLE_NUMBERS
+from attnviz.core.settings import MAX_TOKENS, OPTIONS
 
-_LONGEST = str(max(WHOLE_NUMBERS["d_model"]))
+_MAX_D_MODEL = str(max(OPTIONS["d_model"].allowed))
 ADDRESS = {
     "sentence": " ".join(f"w{n}" for n in range(MAX_TOKENS)),
     "context": " ".join(f"c{n}" for n in range(MAX_TOKENS)),
-    "d_model": _LONGEST,
-    "heads": _LONGEST,
+    "d_model": _MAX_D_MODEL,
+    "heads": _MAX_D_MODEL,
 }
 
 

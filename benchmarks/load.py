@@ -25,15 +25,15 @@ from streamlit import config
 
 from benchmarks import largest
 from benchmarks.balanced import balanced
-from benchmarks.crowd import PAUSE, Doing, Pastime, crowd, opened
+from benchmarks.crowd import PAUSE_SECONDS, Doing, Pastime, crowd, opened
 from benchmarks.server import memory_mb, served
 from benchmarks.visitor import Visitor
 
-OPENED = 5.0  # seconds
-WITHIN = {100: 0.5}
+MAX_OPENING_SECONDS = 5.0
+MAX_ANSWER_SECONDS = {100: 0.5}
 """Seconds for 95 % of the answers of so many people on one process."""
 
-UNDELAYED = 0.04
+MAX_UNDELAYED_SECONDS = 0.04
 """Seconds for 95 % of the answers behind nginx: where parts of them wait to be acknowledged, most take longer."""
 
 PEOPLE = (1, 30, 100, 200, 300)
@@ -73,7 +73,7 @@ async def opening(address: str, n: int) -> tuple[str, bool]:
     visitors = await opened(address, n, at_once=n)
     taken = time.monotonic() - start
     await asyncio.gather(*(visitor.close() for visitor in visitors))
-    return f"all {n} served after {taken:.1f} s", taken <= OPENED
+    return f"all {n} served after {taken:.1f} s", taken <= MAX_OPENING_SECONDS
 
 
 async def coming_and_going(address: str, pid: int, n: int) -> tuple[str, bool]:
@@ -120,16 +120,19 @@ def main() -> int:
         show("one line of text, 30", crowd(address, [pid], 30, PRESSES))
     with served("app.py") as (address, pid):
         for n in people or PEOPLE:
-            within = WITHIN.get(n, math.inf)
-            show(f"a setting every {PAUSE:.0f} s, {n}", crowd(address + OPENING, [pid], n, OWN, within))
+            within = MAX_ANSWER_SECONDS.get(n, math.inf)
+            show(f"a setting every {PAUSE_SECONDS:.0f} s, {n}", crowd(address + OPENING, [pid], n, OWN, within))
         for n in people or PEOPLE[2:]:
-            show(f"as on the projector, {n}", crowd(address + OPENING, [pid], n, FOLLOWED, WITHIN.get(n, math.inf)))
+            show(
+                f"as on the projector, {n}",
+                crowd(address + OPENING, [pid], n, FOLLOWED, MAX_ANSWER_SECONDS.get(n, math.inf)),
+            )
         for n in people or PEOPLE[1:3]:
-            show(f"the whole page every {PAUSE:.0f} s, {n}", crowd(address + OPENING, [pid], n, RUNS))
+            show(f"the whole page every {PAUSE_SECONDS:.0f} s, {n}", crowd(address + OPENING, [pid], n, RUNS))
     if people:
         return 0 if all(found) else 1
     with two_processes() as (address, pids):
-        show("two processes behind nginx, 30", crowd(address + OPENING, pids, 30, OWN, UNDELAYED))
+        show("two processes behind nginx, 30", crowd(address + OPENING, pids, 30, OWN, MAX_UNDELAYED_SECONDS))
         show("two processes behind nginx, 300", crowd(address + OPENING, pids, 300, OWN, 1.0))
         show("two processes, opening at once", opening(address + OPENING, 300))
     with served("app.py") as (address, pid):

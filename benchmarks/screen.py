@@ -8,7 +8,7 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from benchmarks.protocol import first, inside
 
-MESSAGE_AGE = 2  # runs after which the browser forgets a message that was not used
+MAX_MESSAGE_AGE_RUNS = 2  # runs after which the browser forgets a message that was not used
 
 
 class Screen:
@@ -115,6 +115,8 @@ class Screen:
         self._states = {name: state for name, state in self._states.items() if name in present}
         self._n_runs += 1
         self._kept = {
-            name: (since, each) for name, (since, each) in self._kept.items() if self._n_runs - since <= MESSAGE_AGE
+            name: (since, each)
+            for name, (since, each) in self._kept.items()
+            if self._n_runs - since <= MAX_MESSAGE_AGE_RUNS
         }
         return True

@@ -27,7 +27,7 @@ from benchmarks.protocol import rerun, state
 from benchmarks.screen import Screen
 
 ACTS = "/acts"
-LARGEST = 64 * 2**20  # bytes of a message; the browser has no limit
+MAX_MESSAGE_BYTES = 64 * 2**20  # of a message; the browser has no limit
 
 
 class RefusedError(Exception):
@@ -76,7 +76,7 @@ class Visitor(Screen):
             origin=f"{self._address.scheme}://{self._address.netloc}",
             additional_headers={"Cookie": self.http.cookie()} | self._headers,
             compression=None,
-            max_size=LARGEST,
+            max_size=MAX_MESSAGE_BYTES,
             max_queue=None,
             ping_interval=None,
             open_timeout=120,
@@ -144,7 +144,7 @@ class Visitor(Screen):
             With the status and what the server says, if it is anything but an answer.
         """
         started = time.perf_counter()
-        given = {part: self.answer[part] for part in ("tab", "name", "address", "draws")}
+        given = {part: self.answer[part] for part in ("tab", "name", "address", "view")}
         said = given | {"look": f"?{self.query}", "acts": [[name, value]], "plans": self._plans}
         body = json.dumps(said).encode()
         answer = await self.http.ask("POST", ACTS, body, **{"Content-Type": "application/json"})

@@ -20,7 +20,7 @@ from benchmarks.server import served
 from benchmarks.tab import IDLE, PICTURE, PICTURED, SIZE, browsing
 
 VISITS = 5
-LIMIT = 3_000_000
+MAX_BYTES = 3_000_000
 PLOTLY = "PlotlyChart"
 PACKED = (".woff2", ".png", ".ico")
 LARGE = "?" + largest.query(step="scores", context="", heads="8")
@@ -85,7 +85,7 @@ def main() -> int:
                 f"| {name} | {came / 1e6:.2f} MB | {packed / 1e6:.2f} MB | {script} | {taken:.0f} ms | {slow} |",
                 flush=True,
             )
-    return 0 if heaviest <= LIMIT else 1
+    return 0 if heaviest <= MAX_BYTES else 1
 
 
 if __name__ == "__main__":

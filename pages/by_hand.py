@@ -25,8 +25,8 @@ with st.container(width=1280):
         byhand.ask(shown, fitted)
         breaking.choose(shown, changes)
     with pictures:
-        string, at_string = byhand.told(fitted)
-        broken, at_broken = breaking.told(changes)
-        trained, at_trained = byhand.trained()
-        told = [*string, *blocks.told(shown, blocks.shared(changes)), *broken, *trained]
-        component.draw(shown, "pictures", told, at_string | at_broken | at_trained, blocks.choose)
+        string, at_string = byhand.string_pieces(fitted)
+        broken, at_broken = breaking.broken_pieces(changes)
+        trained, at_trained = byhand.trained_pieces()
+        pieces = [*string, *blocks.matrix_pieces(shown, blocks.shared(changes)), *broken, *trained]
+        component.draw(shown, "pictures", pieces, at_string | at_broken | at_trained, blocks.choose)

@@ -28,7 +28,7 @@ def read(answer):
 
 def document_of(trace):
     """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its lessons are read from."""
-    heads = range(max(stage.shape[0] for stage in trace.stages if stage.axes[0] == "head"))
+    heads = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     first = [vars(each) for each in starts(trace)]
     read = {"stages": numbers(trace, limits(trace, steps_of(trace)), heads), "before": {}, "starts": first}
     return merged(json.loads(plan_of(trace).parts), json.loads(json.dumps(read)))

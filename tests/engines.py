@@ -1,6 +1,6 @@
 """Firefox and WebKit, each driven by the protocol that it speaks itself: `open(url)`, `press(key)`, `read(expression)`.
 
-A page that hangs answers nothing: each command has `PATIENCE`, and all that was started is killed at the end.
+A page that hangs answers nothing: each command has `TIMEOUT_SECONDS`, and all that was started is killed at the end.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ NEEDED = {
     "webkit": {"WebKitWebDriver": "webkit2gtk-driver", "Xvfb": "xvfb"},
 }
 """The commands of each engine, and the packages of Debian that have them."""
-PATIENCE = 30  # seconds
+TIMEOUT_SECONDS = 30
 SIZE = {"width": 1366, "height": 828}
 KEYS = {"ArrowRight": "\ue014", "PageDown": "\ue00f", "Escape": "\ue00c", "Enter": "\ue007"}
 """What WebDriver calls the keys that write no letter."""
@@ -54,7 +54,7 @@ class Firefox:
     def _do(self, method, **params):
         number = next(self.ids)
         self.socket.send(json.dumps({"id": number, "method": method, "params": params}))
-        while (heard := json.loads(self.socket.recv(timeout=PATIENCE))).get("id") != number:
+        while (heard := json.loads(self.socket.recv(timeout=TIMEOUT_SECONDS))).get("id") != number:
             entry = heard["params"]
             if entry.get("level") == "error":
                 self.errors.append(entry["text"])
@@ -87,7 +87,7 @@ class WebKit:
 
     def _do(self, command, **params):
         request = urllib.request.Request(self.path + command, json.dumps(params).encode())
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as answer:
             return json.load(answer)["value"]
 
 
@@ -146,7 +146,7 @@ def _process(command, **environment):
 
 def _soon(reach):
     """What can be reached once somebody listens."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     while True:
         try:
             return reach()

@@ -11,6 +11,8 @@ import re
 import numpy as np
 
 _TOKEN = re.compile(r"\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|[-+^_{}()\[\]]")
+_CLOSING = {"{": "}", "(": ")"}
+_FUNCTIONS = ("sqrt", "exp", "log", "tanh")  # as NumPy calls them too
 
 
 def value_of(text, names, **indices):
@@ -85,7 +87,7 @@ class _Reader:
     def atom(self):
         token = self.tokens[0]
         if token in ("{", "("):
-            return self.group(token, {"{": "}", "(": ")"}[token])
+            return self.group(token, _CLOSING[token])
         self.take()
         if token[0].isdigit():
             return lambda at: float(token)
@@ -96,11 +98,12 @@ class _Reader:
             return self.side_by_side()
         if token[0] != "\\":
             return self.name(token)
+        if token[1:] in _FUNCTIONS:
+            opening = self.tokens[0]
+            return self.function(getattr(np, token[1:]), self.group(opening, _CLOSING[opening]))
         return {
             r"\infty": lambda: lambda at: math.inf,
             r"\frac": lambda: of_both(operator.truediv, self.group(), self.group()),
-            r"\sqrt": lambda: self.function(np.sqrt, self.group()),
-            r"\exp": lambda: self.function(np.exp, self.group("(", ")")),
             r"\sum": lambda: self.over(sum),
             r"\max": lambda: self.over(max),
         }[token]()

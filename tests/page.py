@@ -87,10 +87,10 @@ def scene_of(at, name=""):
 
 def did(at, act, message, name=""):
     """The answer to what a person does in the viewer or its settings; the browser's address follows it."""
-    tab, draws = at.session_state["tab"], answer_of(at, name)["draws"]
+    tab, view = at.session_state["tab"], answer_of(at, name)["view"]
     look = {parameter: [text] for parameter, text in at.query_params.items()}
     place = tab.places[name]
-    answer = read(reply_to(place, ActsRequest(tab.token, name, place.address, look, draws, [[act, message]], [])))
+    answer = read(reply_to(place, ActsRequest(tab.token, name, place.address, look, view, [[act, message]], [])))
     written = mended(at.query_params, {} if name else answer["address"])
     at.query_params.clear()
     at.query_params.update(written)

@@ -11,6 +11,7 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
+from attnviz.core.settings import FREE_OPTIONS
 from attnviz.examples import EXAMPLES
 
 random = np.random.default_rng(5)
@@ -19,6 +20,18 @@ HEADS["w_v"][1] = HEADS["w_v"][0]
 ROWS = random.standard_normal((5, 3))
 FULLY_MASKED_IN_ONE_HEAD = np.array([np.ones((5, 5)), np.tri(5, k=-2)], dtype=bool)
 NEGATIVE = np.array([[1.0, 0.0], [0.0, 1.0], [-0.9, 0.3], [3.0, -2.0]])
+
+
+def planted(trace, name, operation):
+    """The trace with another operation in one stage, and all that follows made from it."""
+    stages = {stage.name: stage for stage in trace.stages}
+    stages[name] = stages[name]._replace(operation=operation)
+    for stage in trace.stages:
+        inputs = [stages[each] for each in stage.inputs]
+        if inputs:
+            value = stages[stage.name].operation.compute(*(each.value for each in inputs))
+            stages[stage.name] = stages[stage.name].holding(value)
+    return replace(trace, stages=tuple(stages.values())).originating(trace.origin)
 
 
 def hand_made(**kept):
@@ -81,6 +94,11 @@ LAYERS = {
         random.standard_normal((3, 4)), parameters=[layer(2, 6, 2, d_out=7), layer(2, 5, 3, d_model=7, d_out=5)]
     ),
 }
+ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
+"""Every option, but for the size and the seed, set to something else than its default."""
+
+OF_ALL_SET = trace_of(Settings("the cat sat on the mat", **ALL_SET))
+
 TRACES = {
     "plain": trace_of(Settings("the cat sat on the mat")),
     "one word": trace_of(Settings("alone")),
@@ -96,6 +114,9 @@ TRACES = {
     "one head": trace_of(Settings("the cat sat", n_heads=1, initialiser="xavier")),
     "context": trace_of(Settings("the cat", context="der Hund schläft der", positions="sinusoidal", d_model=6)),
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
+    "all options set": OF_ALL_SET,
+    "all options set, d_k = 1": trace_of(Settings("the cat sat", n_heads=8, **ALL_SET)),
+    "all options set, rows over their sums": planted(OF_ALL_SET, "attention", SumNormalise()),
     "a head's mask": hand_made(mask=FULLY_MASKED_IN_ONE_HEAD),
     "added mask": hand_made(mask=np.where(np.tri(5) > 0, [0.5, 0, 0, 0, 0], -np.inf), scale=-0.5),
     "moving mask": hand_made(mask=random.standard_normal((5, 5))),

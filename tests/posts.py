@@ -7,7 +7,7 @@ from documents import read
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
+from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 
 
@@ -21,12 +21,12 @@ def new_tab(sentence="the cat sat"):
 
 def said(tab, /, *done, **parts):
     """What a viewer says was done in a tab."""
-    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "draws": "pass", "plans": []}
+    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "view": "pass", "plans": []}
     return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
 
 
 def post(body, **options):
-    return ask(APP, acts.PATH, "POST", body=body, **options)
+    return ask(APP, acts_route.PATH, "POST", body=body, **options)
 
 
 def answer(tab, /, *done, **parts):

@@ -1,6 +1,9 @@
 """What of the viewer is in sight, as measured in the page: what is cut off, what overlaps, what has to be scrolled."""
 
-TEXTS = [".lesson p", ".matrix .symbol", ".labels span", ".legend .scale", ".panel h3", ".panel .said", ".readout h4"]
+TEXTS = [
+    *(".sheet .said > *", ".sheet td", ".sheet .names button", ".lesson p", ".matrix .symbol", ".labels span"),
+    *(".legend .scale", ".panel h3", ".panel .said", ".readout h4"),
+]
 """What counts as far as its letters reach."""
 BOXES = [
     *(
@@ -15,7 +18,7 @@ BOXES = [
     *(".way > button", ".way .end > *", ".toolbar > button", ".whole .stage-of"),
 ]
 """What counts as far as its box does."""
-SCROLLERS = ".picture, .board, .lesson, .main, .panel, .reply, .whole"
+SCROLLERS = ".sheet, .picture, .board, .lesson, .main, .panel, .reply, .whole"
 """What may hold no more than it shows."""
 
 _MEASURED = """(root, { texts, boxes, scrollers }) => {

@@ -19,32 +19,36 @@ WORDS = [
     *("`code`", "a`b", "``", "\\", "\\\\", "a\\", "\\`", "$x$", "$$", "*b*", "_i_", "__dunder__", "~~s~~", "a|b", "#"),
     *("# h", "1. x", "- x", "> q", "1.5e-05", "-0.25", "constructor", "$a$ and $b$"),
 ]
-SINKS = ("inside", "markdown", "warning", "button", "number", "label", "option", "segment")
+BOXES = ("button", "number", "label", "option", "segment")
+SHOWN = [
+    (sink, word)
+    for place, word in enumerate(WORDS)
+    for sink in ("inside", "markdown", "warning", BOXES[place % len(BOXES)])
+]
+"""Each word in texts, and in one kind of box: these take long to be drawn."""
 
 
 def show() -> None:
     st.title("Words at every place")
-    for place, word in enumerate(WORDS):
-        escaped = markdown(word)
-        for sink in SINKS:
-            with st.container(key=f"{sink}_{place}"):
-                key = f"{sink} {place}"
-                if sink == "inside":
-                    st.markdown(f"is {escaped} shown?")
-                elif sink == "markdown":
-                    st.markdown(escaped)
-                elif sink == "warning":
-                    st.warning(escaped)
-                elif sink == "button":
-                    st.button(escaped, key=key)
-                elif sink == "number":
-                    st.number_input(escaped, key=key)
-                elif sink == "label":
-                    st.selectbox(escaped, ["-"], key=key)
-                elif sink == "option":
-                    st.selectbox("-", [word], key=key)  # options are no Markdown
-                elif sink == "segment":
-                    st.segmented_control("-", [escaped], key=key)
+    for place, (sink, word) in enumerate(SHOWN):
+        escaped, key = markdown(word), f"{sink} {place}"
+        with st.container(key=f"{sink}_{place}"):
+            if sink == "inside":
+                st.markdown(f"is {escaped} shown?")
+            elif sink == "markdown":
+                st.markdown(escaped)
+            elif sink == "warning":
+                st.warning(escaped)
+            elif sink == "button":
+                st.button(escaped, key=key)
+            elif sink == "number":
+                st.number_input(escaped, key=key)
+            elif sink == "label":
+                st.selectbox(escaped, ["-"], key=key)
+            elif sink == "option":
+                st.selectbox("-", [word], key=key)  # options are no Markdown
+            elif sink == "segment":
+                st.segmented_control("-", [escaped], key=key)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,54 @@ def unknown(*cell):
     raise UnfilledError  # a trace doesn't hold what it was before
 
 
+def taken(trace, name, index):
+    """The places of a row that hold something, and those of them with its largest number."""
+    row = trace[name].value[index[:-1]]
+    hides = name if split_layer(name)[0] == "masked" else trace.layer_of(name).names.get("masked")
+    is_hidden = np.zeros(len(row), bool)
+    if split_layer(name)[0] in ("masked", "attention"):
+        is_hidden = np.isneginf(trace[hides].value[index[:-1]])
+    places = [place for place, value in enumerate(row) if value != 0 or not is_hidden[place]]
+    most = max(row[places]) if places else None
+    return places, [place for place in places if math.isclose(row[place], most, rel_tol=1e-9) or row[place] == most]
+
+
+def quoted(trace, name, places):
+    words = [f"“{trace.axes(name)[-1].labels[place]}”" for place in places[:3]]
+    rest = len(places) - 3
+    words += [f"{rest} other{'s' * (rest > 1)}"] if rest > 0 else []
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def best(trace, name, index):
+    places, most = taken(trace, name, index)
+    if not most or len(most) == len(places):
+        raise UnfilledError
+    return quoted(trace, name, most)
+
+
+def alike(trace, name, index):
+    places, most = taken(trace, name, index)
+    if not most or len(most) < len(places):
+        raise UnfilledError
+    if len(most) == 1:
+        return f"{quoted(trace, name, most)} alone"
+    return "both keys alike" if len(most) == 2 else f"all {COUNTS[len(most)]} keys alike"
+
+
+def largest_of_row(trace, name, index):
+    _, most = taken(trace, name, index)
+    if not most:
+        raise UnfilledError
+    at = (*index[:-1], most[0])
+    is_share = split_layer(name)[0] in ("attention", "probabilities")
+    return (percent if is_share else number)(trace, name, at) + " each" * (len(most) > 1)
+
+
 SAYS = {
+    "best": best,
+    "alike": alike,
+    "most": largest_of_row,
     "before": unknown,
     "": number,
     "percent": percent,

@@ -23,7 +23,7 @@ _TO_COME = ", ".join(
 )
 AT_REST = f"{IDLE}:has(h1):not(:has({_TO_COME}))"
 """A page that is whole and waits for nothing, all at one moment: an answer may be followed by a run."""
-AGAIN = 60_000
+RECONNECT_MS = 60_000
 """Milliseconds until a tab has its server again: the longer that was away, the rarer Streamlit asks for it."""
 
 PLAYED_AND_PAUSED = "(button) => { button.click(); button.click(); }"

@@ -4,20 +4,22 @@ import json
 from dataclasses import replace
 
 import pytest
+from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import changes_of
 from test_scene import scenes
 from test_viewer import MEANT
 
+from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.address import parse, query
 from attnviz.scene.answer import PARTS, reply_bytes
+from attnviz.scene.controls import offered
 from attnviz.scene.fitting import fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source
-from attnviz.scene.settings import offered
 from attnviz.scene.tabscene import TabScene
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
@@ -30,7 +32,7 @@ KINDS = {
     "unknown words": replace(of_model("mirror"), sentence="unicorn dragon", changes=BY_HAND),
 }
 OWNS, PASSES = ("own", "no pass"), ("own", "model", "example", "unknown words")
-MODELS_, OPTIONS = ("model", "no pass of a model", "unknown words"), (*OWNS, "unknown words")
+MODELS_, OF_OPTIONS = ("model", "no pass of a model", "unknown words"), (*OWNS, "unknown words")
 MIRROR = MODELS["mirror"]
 WORD = next(iter(MIRROR.words_by_kind.values()))[1]
 NEW = changes_of("w_q[0,0,0]=-0.5")
@@ -40,19 +42,19 @@ def with_options(scene, **values):
     return replace(scene, options=replace(scene.options, **values))
 
 
+def sets(name, value):
+    return OF_OPTIONS, value, lambda scene: with_options(scene, **{name: value})
+
+
 DOES = {
+    **{name: sets(name, option.allowed[-1]) for name, option in OPTIONS.items()},
     "source": (KINDS, "004 softmax", lambda scene: replace(scene, **parts_for_source("004 softmax"))),
     "sentence": ((*OWNS, *MODELS_), "a b", lambda scene: replace(scene, sentence="a b")),
     "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
-    "d_model": (OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
-    "n_heads": (OPTIONS, 8, lambda scene: with_options(scene, n_heads=8)),
-    "mask": (OPTIONS, "window", lambda scene: with_options(scene, mask="window")),
-    "mask_size": (OPTIONS, 3, lambda scene: with_options(scene, mask_size=3)),
-    "initialiser": (OPTIONS, "xavier", lambda scene: with_options(scene, initialiser="xavier")),
-    "positions": (OPTIONS, "sinusoidal", lambda scene: with_options(scene, positions="sinusoidal")),
-    "scaled": (OPTIONS, False, lambda scene: with_options(scene, scaled=False)),
-    "seed": (OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
-    "another_seed": (OPTIONS, True, lambda scene: with_options(scene, seed=0)),
+    "d_model": (OF_OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
+    "n_heads": sets("n_heads", 8),
+    "seed": (OF_OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
+    "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=0)),
     "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
     "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}".strip())),
     "replace": (("unknown words",), ["dragon", WORD], lambda scene: replace(scene, sentence=f"unicorn {WORD}")),
@@ -93,8 +95,8 @@ def test_every_act_is_tried():
     assert set(NAMES) == DOES.keys()
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", DOES)
+@of_each("kind", [*KINDS])
+@of_each("name", [*DOES])
 def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch, name, kind):
     monkeypatch.setattr("random.choice", lambda options: options[0])
     kinds, message, does = DOES[name]
@@ -238,7 +240,7 @@ OFFERED += [
     st.lists(st.tuples(st.sampled_from([*NAMES, "nothing"]), MEANT | st.sampled_from(OFFERED)), max_size=4),
     st.sampled_from([*PARTS]),
 )
-def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, draws):
+def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, view):
     place = TabScene("", scene)
     for name, message in done:
         act(place, name, message)
@@ -246,8 +248,8 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
     assert parse(query(fitted.scene), ANSWERS.original).scene == fitted.scene
     again = fit(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())
-    answer = json.loads(reply_bytes(place, fitted, draws, "tab"))
-    assert (answer[draws] is None) == (fitted.trace is None)
+    answer = json.loads(reply_bytes(place, fitted, view, "tab"))
+    assert (answer[view] is None) == (fitted.trace is None)
     assert fitted.trace is not None or answer["notices"]
 
 

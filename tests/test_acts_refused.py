@@ -13,7 +13,7 @@ from attnviz.scene.acts import NAMES
 from attnviz.scene.address import parse
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
+from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 from attnviz.viewer.bundle import module
 
@@ -27,7 +27,7 @@ def tab():
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 def test_nothing_is_done_but_by_a_post(tab, method):
-    answered = ask(APP, acts.PATH, method, body=said(tab, ("mask", "causal")))
+    answered = ask(APP, acts_route.PATH, method, body=said(tab, ("mask", "causal")))
     assert (answered.status, answered.headers["allow"]) == (405, "POST")
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
@@ -41,7 +41,7 @@ def test_a_tab_or_a_scene_that_is_not_there_is_not_found(tab, parts):
 WRONG = {"tab": [None, 1, [], {}], "name": [None, 0, ["a"]], "address": [None, [], "a=b", {"mask": 1}, {"mask": ["a"]}]}
 WRONG |= {
     "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
-    "draws": [None, 0, True, "", "passes", ["pass"], {}],
+    "view": [None, 0, True, "", "passes", ["pass"], {}],
     "plans": [None, {}, "a", [1], [["a"]]],
 }
 WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21]}
@@ -55,7 +55,7 @@ def test_a_part_of_another_type_is_refused_and_nothing_is_done(tab, part, value)
 
 def is_refused(answered):
     assert (answered.status, answered.headers["connection"]) == (400, "close")
-    parts = "{tab, name, address, look, draws, acts, plans}"
+    parts = "{tab, name, address, look, view, acts, plans}"
     assert answered.text.startswith(f"What is asked here is a viewer's own: {parts}.")
 
 
@@ -82,33 +82,38 @@ def test_what_no_viewer_says_is_refused(body):
 
 
 def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
-    is_refused(post(said(tab, ("sentence", "a" * acts.LARGEST))))
+    is_refused(post(said(tab, ("sentence", "a" * acts_route.MAX_REQUEST_BYTES))))
     read = []
 
     async def endless():
         read.append(1)
         return {"type": "http.request", "body": b" " * 1_000, "more_body": True}
 
-    scope = {"type": "http", "method": "POST", "path": acts.PATH, "headers": [], "query_string": b""}
+    scope = {"type": "http", "method": "POST", "path": acts_route.PATH, "headers": [], "query_string": b""}
     refused = []
 
     async def send(message):
         refused.append(message)
 
-    run(acts.route().handle(scope, endless, send))
+    run(acts_route.route().handle(scope, endless, send))
     assert refused[0]["status"] == 400
-    assert len(read) == acts.LARGEST // 1_000 + 1
+    assert len(read) == acts_route.MAX_REQUEST_BYTES // 1_000 + 1
 
 
 def test_a_viewer_tells_as_much_at_once_as_is_heard():
     server = module("server").read_text("utf-8")
-    assert f"const MOST = {acts.MOST};" in server
+    assert f"const MAX_ACTS = {acts_route.MAX_ACTS};" in server
 
 
 def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
     read = []
-    monkeypatch.setattr(acts, "read", read.append)
-    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * acts.LARGEST, b"[" * acts.LARGEST):
+    monkeypatch.setattr(acts_route, "read", read.append)
+    for body in (
+        said(tab, tab="0" * 32),
+        said(tab, tab=1),
+        b" " * acts_route.MAX_REQUEST_BYTES,
+        b"[" * acts_route.MAX_REQUEST_BYTES,
+    ):
         assert post(body).status in (400, 404)
     assert read == []
     is_refused(post(said(tab)))
@@ -126,7 +131,11 @@ def test_who_hangs_up_before_all_is_sent_has_done_nothing(tab):
     async def send(message):
         sent.append(message)
 
-    run(APP({"type": "http", "method": "POST", "path": acts.PATH, "headers": [(b"host", b"[::1]")]}, receive, send))
+    run(
+        APP(
+            {"type": "http", "method": "POST", "path": acts_route.PATH, "headers": [(b"host", b"[::1]")]}, receive, send
+        )
+    )
     assert sent[0]["status"] == 400
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
@@ -140,7 +149,7 @@ def test_nobody_passes_for_another_tab(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-PART = st.sampled_from(["tab", "name", "address", "look", "draws", "acts", "plans"])
+PART = st.sampled_from(["tab", "name", "address", "look", "view", "acts", "plans"])
 LISTS = st.lists(
     st.tuples(st.sampled_from(NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )

@@ -14,7 +14,7 @@ from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
+from attnviz.server import acts_route
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
 from attnviz.viewer.script import SCRIPTS
@@ -39,7 +39,7 @@ def test_what_was_done_is_answered_with_the_scene_that_it_made(tab):
 def test_acts_and_the_viewers_script_are_there_wherever_the_app_is_mounted(tab):
     for script in SCRIPTS.values():
         assert ask(APP, "/a/course" + script.path).text == script.text.decode()
-    assert ask(APP, "/a/course" + acts.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
+    assert ask(APP, "/a/course" + acts_route.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
     assert tab.places[""].scene.options.mask == "causal"
 
 
@@ -85,14 +85,14 @@ def test_the_browsers_address_is_about_the_scene_without_a_name_alone(tab):
     assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
-@pytest.mark.parametrize("draws", PARTS)
-def test_a_page_is_answered_with_what_it_draws_and_no_other_part(tab, draws):
-    found = answer(tab, ("n_heads", 8), ("d_model", 9), draws=draws)
+@pytest.mark.parametrize("view", PARTS)
+def test_a_page_is_answered_with_its_view_and_no_other_part(tab, view):
+    found = answer(tab, ("n_heads", 8), ("d_model", 9), view=view)
     assert found["notices"] == ["8 heads don't divide 9: showing 9."]
-    assert PARTS.keys() & found.keys() == {draws}
-    assert found["draws"] == draws
-    assert answer(tab, ("nothing", True), draws=draws)["notices"] == [], "it is said once"
-    assert answer(tab, ("sentence", ""), draws=draws)[draws] is None
+    assert PARTS.keys() & found.keys() == {view}
+    assert found["view"] == view
+    assert answer(tab, ("nothing", True), view=view)["notices"] == [], "it is said once"
+    assert answer(tab, ("sentence", ""), view=view)[view] is None
 
 
 def test_what_a_run_shows_and_what_is_done_are_of_one_scene():

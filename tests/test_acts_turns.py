@@ -10,9 +10,9 @@ from posts import answer, new_tab, said
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.server import acts
-from attnviz.ui.state import share, tabs
-from attnviz.ui.state.share import LONGEST
+from attnviz.server import acts_route
+from attnviz.ui.state import cpu_quota, tabs
+from attnviz.ui.state.cpu_quota import MAX_WAIT_SECONDS
 
 
 @pytest.fixture
@@ -30,15 +30,16 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
         assert done.tab == other.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts, "reply_to", answered)
+    monkeypatch.setattr(acts_route, "reply_to", answered)
 
     async def story():
         ours = [
-            asyncio.create_task(asked(APP, acts.PATH, "POST", body=said(tab, ("sentence", word)))) for word in "abc"
+            asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(tab, ("sentence", word))))
+            for word in "abc"
         ]
         while not begun:
             await asyncio.sleep(0)
-        others = await asked(APP, acts.PATH, "POST", body=said(other, ("sentence", "z")))
+        others = await asked(APP, acts_route.PATH, "POST", body=said(other, ("sentence", "z")))
         before = begun[:]
         may_end.set()
         return others, before, await asyncio.gather(*ours)
@@ -51,25 +52,25 @@ def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not
 
 
 def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monkeypatch):
-    monkeypatch.setattr(share, "RATE", 1e-9)  # they have used much however long this takes
+    monkeypatch.setattr(cpu_quota, "SECONDS_PER_SECOND", 1e-9)  # they have used much however long this takes
     heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
     for each in heavy:
         tabs.OPEN[each.token] = each
         each.places[""] = TabScene("", Scene())
-        each.share.spend(1.5 * acts.MUCH)
+        each.cpu_quota.spend(1.5 * acts_route.HEAVY_SECONDS)
 
     def answered(place, done):
         begun.append(done.tab)
         assert done.tab == tab.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts, "reply_to", answered)
+    monkeypatch.setattr(acts_route, "reply_to", answered)
 
     async def story():
-        waiting = [asyncio.create_task(asked(APP, acts.PATH, "POST", body=said(each))) for each in heavy]
+        waiting = [asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(each))) for each in heavy]
         while not begun:
             await asyncio.sleep(0)
-        person = await asked(APP, acts.PATH, "POST", body=said(tab))
+        person = await asked(APP, acts_route.PATH, "POST", body=said(tab))
         before = len(begun)
         may_end.set()
         return person.status, before, {each.status for each in await asyncio.gather(*waiting)}
@@ -79,20 +80,20 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
 
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
     may_end = threading.Event()
-    monkeypatch.setattr(acts, "reply_to", lambda *_: may_end.wait(60) and b"{}")
+    monkeypatch.setattr(acts_route, "reply_to", lambda *_: may_end.wait(60) and b"{}")
 
     async def ask():
-        return (await asked(APP, acts.PATH, "POST", body=said(tab))).status
+        return (await asked(APP, acts_route.PATH, "POST", body=said(tab))).status
 
     async def story():
-        first = [asyncio.create_task(ask()) for _ in range(acts.WAITING)]
-        while tab.n_waiting < acts.WAITING:
+        first = [asyncio.create_task(ask()) for _ in range(acts_route.MAX_WAITING_REQUESTS)]
+        while tab.n_waiting < acts_route.MAX_WAITING_REQUESTS:
             await asyncio.sleep(0)
         refused = await ask()
         may_end.set()
         return refused, await asyncio.gather(*first), await ask()
 
-    assert run(story()) == (429, [200] * acts.WAITING, 200)
+    assert run(story()) == (429, [200] * acts_route.MAX_WAITING_REQUESTS, 200)
 
 
 def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, monkeypatch):
@@ -101,11 +102,11 @@ def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, m
     async def sleep(seconds):
         slept.append(seconds)
 
-    monkeypatch.setattr(acts.asyncio, "sleep", sleep)
-    monkeypatch.setattr(acts, "time", SimpleNamespace(monotonic=lambda: tab.share.at))
-    monkeypatch.setattr(share, "time", SimpleNamespace(thread_time=lambda: next(used)))
+    monkeypatch.setattr(acts_route.asyncio, "sleep", sleep)
+    monkeypatch.setattr(acts_route, "time", SimpleNamespace(monotonic=lambda: tab.cpu_quota.at))
+    monkeypatch.setattr(cpu_quota, "time", SimpleNamespace(thread_time=lambda: next(used)))
     answer(tab, ("mask", "causal"))
-    assert (slept, tab.share.used) == ([0], 0.25)
-    tab.share.spend(1000)
+    assert (slept, tab.cpu_quota.used) == ([0], 0.25)
+    tab.cpu_quota.spend(1000)
     answer(tab, ("mask", "none"))
-    assert slept == [0, LONGEST]
+    assert slept == [0, MAX_WAIT_SECONDS]

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from cases import covering
 from kinds import OPERATIONS, TERMS
 from page import changes_of
-from passes import MODELS
+from passes import ALL_SET, MODELS, planted
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
@@ -23,7 +24,7 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.core.settings import CHOICES
+from attnviz.core.settings import OPTIONS
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 
@@ -36,26 +37,12 @@ def audited_alone(trace, stage):
     return audit.audit_of(trace, stage, np.ndindex(stage.shape))
 
 
-def planted(trace, name, operation):
-    """The trace with another operation in one stage, and all that follows made from it."""
-    stages = {stage.name: stage for stage in trace.stages}
-    stages[name] = stages[name]._replace(operation=operation)
-    for stage in trace.stages:
-        inputs = [stages[each] for each in stage.inputs]
-        if inputs:
-            value = stages[stage.name].operation.compute(*(each.value for each in inputs))
-            stages[stage.name] = stages[stage.name].holding(value)
-    return replace(trace, stages=tuple(stages.values()))
-
-
 @pytest.fixture
 def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal", positions="sinusoidal"))
 
 
-@pytest.mark.parametrize("initialiser", CHOICES["initialiser"])
-@pytest.mark.parametrize("mask", CHOICES["mask"])
-@pytest.mark.parametrize("context", [None, "le chat"])
+@covering(initialiser=OPTIONS["initialiser"].allowed, mask=OPTIONS["mask"].allowed, context=[None, "le chat"])
 def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     settings = Settings(
         "the cat sat on the mat", context, d_model=12, n_heads=3, mask=mask, mask_size=2, initialiser=initialiser
@@ -84,7 +71,7 @@ def test_every_kind_of_operation_is_audited():
     mask = np.where(random.random((2, 4, 4)) < 0.5, draw((2, 4, 4)), -np.inf)
     everything = attend(draw((4, 5)), parameters=parameters, mask=mask, scale=0.3)
     bare = attend(draw((4, 5)), parameters=Parameters())
-    masked = trace_of(Settings("the cat", positions="sinusoidal", mask="causal"))
+    masked = trace_of(Settings("the cat", **ALL_SET | {"mask": "causal"}))
     summed = attend(random.random((4, 5)), parameters=Parameters(), mask=np.tri(4, dtype=bool), normalise=SumNormalise)
     seen = set()
     for trace in (everything, bare, masked, summed):
@@ -281,7 +268,7 @@ def test_the_audit_runs_no_operation(trace, monkeypatch):
 
 def test_audits_come_in_slices_that_add_up_to_all_cells_in_the_order_of_the_stages(trace, monkeypatch):
     whole = audited(trace)
-    monkeypatch.setattr(audit, "SLICE", 50)
+    monkeypatch.setattr(audit, "SLICE_TERMS", 50)
     slices = list(audit.audit(trace))
     assert len(slices) > len(trace.stages)
     assert Audit(tuple(slices)).stages == whole.stages
@@ -298,7 +285,7 @@ def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_s
         return made_from
 
     monkeypatch.setattr(Trace, "terms", counted)
-    monkeypatch.setattr(audit, "SLICE", 500)
+    monkeypatch.setattr(audit, "SLICE_TERMS", 500)
     slices = audit.audit(trace)
     while counts.append(0) or next(slices, None):
         assert counts[-1] <= 500

@@ -3,7 +3,7 @@
 import itertools
 
 import numpy as np
-import pytest
+from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from passes import TRACES
@@ -34,7 +34,7 @@ PASSES = {
     "built by hand": MODELS["by-hand"].at(0).trace("a b c a"),
     **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
 }
-ANY_PASS = pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
+ANY_PASS = of_each("trace", PASSES)
 selections = st.builds(Selection, *[st.integers(0, 9998)] * 5)
 
 
@@ -115,6 +115,6 @@ def test_an_axis_has_a_label_for_every_place():
     assert Axis.of("heads * d_v", 4, n_heads=2).labels == ("1", "2", "3", "4")
 
 
-@pytest.mark.parametrize("trace", [trace for trace in PASSES.values() if trace.n_layers == 1])
+@of_each("trace", {name: trace for name, trace in PASSES.items() if trace.n_layers == 1})
 def test_the_output_is_the_last_stage_that_was_computed(trace):
     assert trace.output.name == ("output" if "w_o" in trace else "concat")

@@ -5,8 +5,8 @@ import signal
 
 import pytest
 from tab import (
-    AGAIN,
     IDLE,
+    RECONNECT_MS,
     acts_held,
     at,
     becomes,
@@ -228,7 +228,7 @@ def test_what_is_done_while_the_server_s_process_is_replaced_is_not_lost(browser
     sentence(page).press_sequentially(" run")
     sentence(page).press("ArrowLeft")
     with served(port=port):
-        expect(page.locator(IDLE)).to_have_count(1, timeout=AGAIN)
+        expect(page.locator(IDLE)).to_have_count(1, timeout=RECONNECT_MS)
         there = {"sentence": f"{WORDS} run", "mask": "causal", "step": "scores"}
         becomes(page, lambda: parameters(page), there)
         expect(heading(page, score(sentence=f"{WORDS} run"))).to_be_visible()

@@ -1,27 +1,32 @@
-"""axe-core finds nothing on any page and any step, in light and dark, by its rules of levels A and AA."""
+"""axe-core finds nothing on any page and any kind of step, in light and dark, by its rules of levels A and AA."""
 
 from pathlib import Path
 
 import pytest
 from axe import violations, violations_but_contrast
-from boxes import THEMES as THEME
+from boxes import THEMES as COLOURS
 from page import REDIRECTS, ROOT, ROUTED
-from tab import at, becomes, expect, resized, step_is
+from tab import Tab, at, becomes, expect, heading, resized, step_is
 
 from attnviz.examples import EXAMPLES
+from attnviz.scene.address import parse
+from attnviz.text.steps import steps_of
 
 pytestmark = pytest.mark.browser
 
 SIDEWAYS = "(main) => main.scrollWidth - main.clientWidth"
 THEMES = ("light", "dark")
 LARGE = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 64, "heads": 8}
+SMALL = {"sentence": "the cat sat", "d_model": "4"}
+"""Of few numbers: the contrast of each takes its time."""
 VIEWS = {
+    "a first visit": "",
     "a large pass, which is drawn": at(**LARGE, step="scores"),
     "the whole of a large pass": at(**LARGE, step="Whole pass"),
-    "presenting": at(step="softmax", sentence="the cat sat", present=1),
-    "what would move a number": at(step="scores", sentence="the cat sat", ask="what would move it"),
-    "what if": at(step="scores", sentence="the cat sat", ask="what if", changes="scores[0,1,2]=3"),
-    "a word that a model does not know": at(model="who-is-it", sentence="the cat sat"),
+    "presenting": at(step="softmax", **SMALL, present=1),
+    "what would move a number": at(step="scores", **SMALL, ask="what would move it"),
+    "what if": at(step="scores", **SMALL, ask="what if", changes="scores[0,1,2]=3"),
+    "a word that a model does not know": at(model="who-is-it", **SMALL),
 }
 _GREYED = """() => {
   const old = document.querySelector("[data-testid=stElementContainer]");
@@ -41,44 +46,55 @@ _HELD = """() => {
 }"""
 
 
-@pytest.mark.parametrize(
-    ("settings", "steps"),
-    [
-        ({"model": "who-is-it"}, 11),
-        ({"sentence": "the quick brown fox", "heads": 4, "mask": "causal", "positions": "sinusoidal"}, 12),
-    ],
-)
-def test_every_step_is_for_everyone(alone, settings, steps):
-    page = alone().open(at(**settings))
-    for number in range(1, steps + 1):
-        step_is(page, number)
-        assert violations(page, THEMES[number % 2]) == [], number
-        page.keyboard.press("PageDown")
-    expect(page.locator(".way .end button")).to_be_disabled()
+def in_turn(cases):
+    """Cases, each in one of the themes."""
+    return [(case, THEMES[place % 2]) for place, case in enumerate(cases)]
 
 
-def test_every_step_of_two_layers_is_for_everyone(alone):
-    page = alone().open(at(model="recall"))
-    for number in range(1, 24):  # their colours are those of a model of one layer
-        step_is(page, number)
-        assert violations_but_contrast(page) == [], number
-        page.keyboard.press("PageDown")
-    expect(page.locator(".way .end button")).to_be_disabled()
+@pytest.fixture(scope="module")
+def still(browser):
+    """A tab in which nothing moves, for all of these tests; to each page its person is new."""
+    tab = Tab(browser.new_context(reduced_motion="reduce"))
+    tab.page.add_init_script("""if (location.protocol !== "about:") localStorage.clear();""")
+    yield tab
+    tab.page.context.close()
 
 
-@pytest.mark.parametrize(("theme", "view"), list(zip(THEMES * len(VIEWS), VIEWS, strict=False)))
-def test_every_view_is_for_everyone(alone, view, theme):
-    page = alone(color_scheme=theme).open(VIEWS[view])
+@pytest.fixture
+def tab(still, server):
+    yield still.begin(server)
+    still.leave()
+    assert (still.errors, still.elsewhere) == ([], set())
+
+
+def test_every_kind_of_step_is_for_everyone(tab):
+    seen = set()  # steps of a second layer look like those of the first
+    for address in (
+        SMALL | {"mask": "causal", "positions": "sinusoidal"},
+        {"model": "recall"},
+    ):
+        page = tab.open(at(**address))
+        for number, step in enumerate(steps_of(parse(address).trace), 1):
+            step_is(page, number)
+            if step.title not in seen:
+                assert violations(page, THEMES[len(seen) % 2]) == [], step.id
+            seen.add(step.title)
+            page.keyboard.press("PageDown")
+        expect(page.locator(".way .end button")).to_be_disabled()
+
+
+@pytest.mark.parametrize(("view", "theme"), in_turn(VIEWS))
+def test_every_view_is_for_everyone(tab, view, theme):
+    page = tab.open(VIEWS[view])
     assert violations(page, theme) == []
     if view != "presenting":  # which is for a projector
         nothing_is_sideways(page)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_is_for_everyone(alone, page):
-    opened = alone().open(PAGES[page] + at(sentence="the cat sat", changes="scores[0,1,2]=3"))
-    for theme in THEMES:
-        assert violations(opened, theme) == [], theme
+@pytest.mark.parametrize(("page", "theme"), in_turn(PAGES))
+def test_every_page_is_for_everyone(tab, page, theme):
+    opened = tab.open(PAGES[page] + at(**SMALL, changes="scores[0,1,2]=3"))
+    assert violations(opened, theme) == []
     nothing_is_sideways(opened)
 
 
@@ -89,20 +105,23 @@ def nothing_is_sideways(page):
         becomes(page, lambda: page.get_by_test_id("stMain").evaluate(SIDEWAYS), 0, width)
 
 
-def test_every_worked_example_is_for_everyone(alone):
-    tab = alone()
-    for place, notebook in enumerate(EXAMPLES):
-        page = tab.open("worked_examples" + at(notebook=notebook))
-        assert violations(page, THEMES[place % 2]) == [], notebook
+def test_every_worked_example_is_for_everyone(tab):
+    page = tab.open("worked_examples")
+    for example in EXAMPLES.values():  # their colours are those of the page
+        page.get_by_role("radio", name=example.title).check()
+        expect(heading(page, example.title)).to_be_visible()
+        tab.settled()
+        assert violations_but_contrast(page) == [], example.id
         nothing_is_sideways(page)
         resized(page, 1440, 900)
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_the_keyboard_is_seen_on_all_that_streamlit_draws(alone, theme):
-    page = alone(color_scheme=theme).open()
-    colour = THEME[theme]["linkColor"]
-    for width, menu in ((1440, page.get_by_test_id("stTopNavLink").all_inner_texts()), (390, [])):
+def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
+    page = tab.open()
+    for theme, width in zip(THEMES, (1440, 390), strict=True):
+        page.emulate_media(color_scheme=theme)
+        tab.settled()
+        menu = page.get_by_test_id("stTopNavLink").all_inner_texts() if width == 1440 else []
         resized(page, width, 844)
         page.get_by_test_id("stSkipToContent").focus()
         stops = []
@@ -110,19 +129,12 @@ def test_the_keyboard_is_seen_on_all_that_streamlit_draws(alone, theme):
             page.keyboard.press("Tab")
             stops.append(page.evaluate(_HELD))
             assert len(stops) < 20, stops
+        colour = COLOURS[theme]["linkColor"]
         assert all(each["isSeen"] for each in stops[:-1]), stops
         assert {each["colour"] for each in stops[:-1]} == {f"rgb{tuple(bytes.fromhex(colour[1:]))}"}
         assert [each["text"] for each in stops if each["text"] in menu] == menu
 
 
-def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(alone):
-    page = alone(reduced_motion="reduce").open("worked_examples")
+def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(tab):
+    page = tab.open("worked_examples")
     assert page.evaluate(_GREYED) == {"duration": "0s", "delay": "0.5s"}
-
-
-@pytest.mark.parametrize(("address", "theme"), [(at(sentence="the cat sat"), "light"), ("", "dark")])
-def test_what_is_behind_more_is_for_everyone(alone, address, theme):
-    page = alone(color_scheme=theme).open(address)
-    page.get_by_role("button", name="More").click()
-    expect(page.get_by_role("group", name="More settings")).to_be_visible()
-    assert violations(page, theme) == []

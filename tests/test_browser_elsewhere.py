@@ -1,9 +1,9 @@
-"""The walkthrough on a phone, in somebody's frame and on paper, in a real browser."""
+"""The walkthrough on a phone and on paper, in a real browser."""
 
 import re
 
 import pytest
-from tab import at, becomes, cell, expect, frames, resized, step_is
+from tab import at, expect, frames, resized, step_is
 
 pytestmark = pytest.mark.browser
 
@@ -27,17 +27,6 @@ def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
         assert beyond == 0, number
         if number < 10:
             page.get_by_role("button", name="Next ›").click()
-
-
-def test_in_a_frame_the_viewer_is_there_without_a_header(visit):
-    page = visit(width=1024).open(at(step="Softmax", embed="true"))
-    resized(page, 1024, 700)
-    expect(cell(page, "Attention", 1, 2)).to_be_visible()
-    expect(page.get_by_test_id("stHeader")).to_be_hidden()
-    main = page.get_by_test_id("stMain")
-    becomes(
-        page, lambda: main.evaluate("e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"), [0, 0]
-    )
 
 
 def test_each_step_is_a_page_on_paper_without_controls(visit):

@@ -4,7 +4,7 @@ import os
 import signal
 
 import pytest
-from tab import AGAIN, IDLE, at, becomes, expect, heading, parameters, picked_is, sentence, step_is, typed
+from tab import IDLE, RECONNECT_MS, at, becomes, expect, heading, parameters, picked_is, sentence, step_is, typed
 
 from benchmarks.server import free_port, served
 
@@ -22,15 +22,6 @@ def go(page, name):
     page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
 
 
-def test_a_deep_link_on_a_server_that_has_just_started(visit):
-    with served() as (address, _):
-        tab = visit(address=address)
-        page = tab.open(at(sentence="a new day", heads=4, step="Softmax", cell="3.3.2.1.1"))
-        expect(heading(page, "Scores become shares")).to_be_visible()
-        expect(page.get_by_role("heading", name="attention[head 3, day, new]")).to_be_visible()
-        tab.leave()  # before its server ends, which it would miss
-
-
 def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
     with served() as (address, _):
         tab = visit(address=address)
@@ -40,17 +31,18 @@ def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router
         tab.leave()  # before its server ends, which it would miss
 
 
-def test_the_first_next_after_a_restart_of_the_server_is_one_step(browser):
+def test_a_deep_link_on_a_server_that_has_just_started_and_the_first_next_after_a_restart(browser):
     port, page = free_port(), browser.new_page()
     with served(port=port) as (address, pid):
-        page.goto(f"{address}/{at(sentence=SENTENCE, step='Softmax')}")
+        page.goto(f"{address}/{at(sentence=SENTENCE, heads=4, step='Softmax', cell='3.4.2.1.1')}")
         step_is(page, 6)
+        expect(heading(page, "attention[head 3, shine, rain]")).to_be_visible()
         os.kill(pid, signal.SIGKILL)
         expect(page.locator(IDLE)).to_have_count(0)
     with served(port=port):
-        expect(page.locator(IDLE)).to_have_count(1, timeout=AGAIN)
+        expect(page.locator(IDLE)).to_have_count(1, timeout=RECONNECT_MS)
         page.get_by_role("button", name="Next").first.click()
-        there = {"sentence": SENTENCE, "step": "weighted-sum"}
+        there = {"sentence": SENTENCE, "heads": "4", "step": "weighted-sum", "cell": "3.4.2.1.1"}
         for _ in range(2):
             step_is(page, 7)
             becomes(page, lambda: parameters(page), there)
@@ -89,19 +81,18 @@ def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-@pytest.mark.parametrize("step", ["", "Softmax"])
-def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit, step):
+def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit):
     tab = visit()
-    page = tab.open(at(sentence=SENTENCE, **({"step": step} if step else {})))
+    page = tab.open(at(sentence=SENTENCE))
     typed(sentence(page), "owls see mice", delay=20)
-    page.get_by_role("button", name="Next" if step else "Begin").first.click()
-    expect(heading(page, "Collect the values" if step else "Words become vectors")).to_be_visible()
-    there = {"sentence": "owls see mice", "step": "weighted-sum" if step else "tokens"}
+    page.get_by_role("button", name="Begin").first.click()
+    expect(heading(page, "Words become vectors")).to_be_visible()
+    there = {"sentence": "owls see mice", "step": "tokens"}
     becomes(page, lambda: parameters(page).items() >= there.items(), True)
     page.reload()
     tab.settled()
     expect(sentence(page)).to_have_value("owls see mice")
-    expect(heading(page, "Collect the values" if step else "Words become vectors")).to_be_visible()
+    expect(heading(page, "Words become vectors")).to_be_visible()
 
 
 def test_a_setting_that_is_set_back_leaves_the_address(visit):
@@ -162,25 +153,16 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     assert (page.evaluate(ENTRY), page.url) == (entry, before)
 
 
-def test_a_banner_leads_to_its_change_whatever_the_settings_are(visit):
-    page = visit().open("audit" + at(changes="scores[0,1,2]=3", heads=4))
-    expect(page.get_by_text("Set by hand: scores[head 1, cat, sat] = 3")).to_be_visible()
-    page.get_by_role("button", name="Change it").click()
-    expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")
-    there = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "scores", "picked": "scores", "ask": "what if"}
-    becomes(page, lambda: parameters(page).items() >= there.items(), True)
-
-
-@pytest.mark.parametrize("path", ["audit", "numpy_code"])
-def test_a_banner_leads_on_by_one_step_and_back_and_forward_lead_to_what_was_there(visit, path):
+def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_what_was_there(visit):
     tab = visit()
-    page = tab.open(path + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
+    page = tab.open("audit" + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
     banner = page.get_by_text("Set by hand: scores[head 1, new, day] = 3")
     expect(banner).to_be_visible()
     before, entry = page.url, page.evaluate(ENTRY)
     page.evaluate(SLOW)
     page.get_by_role("button", name="Change it").click()
-    becomes(page, lambda: parameters(page).get("ask"), "what if")
+    set_by_hand = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "scores", "picked": "scores", "ask": "what if"}
+    becomes(page, lambda: parameters(page).items() >= set_by_hand.items(), True)
     tab.settled()
     there = page.url
     page.go_back()

@@ -84,8 +84,8 @@ def test_back_is_one_step_back_and_quick_presses_count_each(visit):
     step_is(page, 5)
 
 
-def test_numbers_are_the_core_s_from_the_words_to_the_output(visit):
-    page = visit().open(at(step="Tokens"))
+def test_numbers_are_the_core_s_from_the_words_to_the_output(opened):
+    page = opened(at(step="tokens"))
     numbers_are(page, "Embeddings", TRACE["embeddings"].value)
     page.keyboard.press("PageDown")
     numbers_are(page, "Values", TRACE["v"].value[0])
@@ -97,8 +97,8 @@ def test_numbers_are_the_core_s_from_the_words_to_the_output(visit):
     numbers_are(page, "Output O, 6", TRACE["output"].value)
 
 
-def test_a_number_is_picked_by_mouse_and_said_in_full(visit):
-    page = visit().open(at(step="Scores"))
+def test_a_number_is_picked_by_mouse_and_said_in_full(opened):
+    page = opened(at(step="scores"))
     value = float(TRACE["scores"].value[0, 5, 3])
     cell(page, "Scores", 5, 3).hover()
     expect(page.locator(".status")).to_have_text(f"scores[head 1, mat, on] = {value!r}")
@@ -111,8 +111,8 @@ def test_a_number_is_picked_by_mouse_and_said_in_full(visit):
     becomes(page, lambda: outlined(page, "Attention"), [(5, key) for key in range(6)])
 
 
-def test_a_number_is_picked_by_keyboard_without_leaving_the_step(visit):
-    page = visit().open(at(step="Softmax", cell="2.1.1.1.1"))
+def test_a_number_is_picked_by_keyboard_without_leaving_the_step(opened):
+    page = opened(at(step="softmax", cell="2.1.1.1.1"))
     cell(page, "Attention", 0, 0).focus()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
         page.keyboard.press(key)
@@ -125,8 +125,8 @@ def test_a_number_is_picked_by_keyboard_without_leaving_the_step(visit):
     step_is(page, 6)
 
 
-def test_hovering_outlines_what_a_number_was_computed_from(visit):
-    page = visit().open(at(step="Scores"))
+def test_hovering_outlines_what_a_number_was_computed_from(opened):
+    page = opened(at(step="scores"))
     cell(page, "Scores", 2, 4).hover()
     becomes(page, lambda: outlined(page, "Queries"), [(2, feature) for feature in range(4)])
     becomes(page, lambda: outlined(page, "Keys"), [(feature, 4) for feature in range(4)])
@@ -134,8 +134,8 @@ def test_hovering_outlines_what_a_number_was_computed_from(visit):
     becomes(page, lambda: outlined(page, "Queries"), [(1, feature) for feature in range(4)])
 
 
-def test_a_term_is_unfolded_down_to_what_was_given_and_the_trail_leads_back(visit):
-    page = visit().open(at(step="Scores"))
+def test_a_term_is_unfolded_down_to_what_was_given_and_the_trail_leads_back(opened):
+    page = opened(at(step="scores"))
     expect(page.locator(".terms .total .value")).to_have_text(digits(TRACE["scores"].value[0, 1, 2]))
     page.get_by_role("button", name="q[head 1, cat, 2]").click()
     expect(heading(page, f"q[head 1, cat, 2] = {digits(TRACE['q'].value[0, 1, 1])}")).to_be_visible()
@@ -151,8 +151,8 @@ def test_a_term_is_unfolded_down_to_what_was_given_and_the_trail_leads_back(visi
     step_is(page, 4)
 
 
-def test_any_number_of_the_whole_pass_can_be_picked(visit):
-    page = visit().open(at(step="Whole pass"))
+def test_any_number_of_the_whole_pass_can_be_picked(opened):
+    page = opened(at(step="whole-pass"))
     expect(heading(page, "output[cat, 1]")).to_be_visible()
     page.locator(".whole canvas").nth(4).click(position={"x": 3, "y": 3})
     expect(heading(page, "output[cat, 1]")).to_be_hidden()

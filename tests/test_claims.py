@@ -13,8 +13,8 @@ from attnviz import Settings, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.masks import MASKS
 from attnviz.models import MODELS
+from attnviz.scene.controls import offered, settings
 from attnviz.scene.scene import Scene
-from attnviz.scene.settings import offered, settings
 from attnviz.text.steps import ENTRIES, steps_of
 
 BY_HAND = MODELS["by-hand"]
@@ -22,7 +22,7 @@ TRACES = PASSES | {"by hand": BY_HAND.at(BY_HAND.seeds[0], None).trace("a b c a"
 
 
 def plain(said):
-    return "".join(text for style, text in said if style != "told")
+    return "".join(text for style, text in said if style != "story")
 
 
 def line(matrix, which, place):

@@ -4,6 +4,7 @@ import tomllib
 
 import numpy as np
 import pytest
+from cases import of_each
 from documents import document_of
 from page import ROOT
 
@@ -57,7 +58,7 @@ def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
     assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
 
 
-@pytest.mark.parametrize("name", ROLE_OF)
+@of_each("name", [*ROLE_OF])
 def test_a_stage_has_the_role_of_what_it_becomes(name):
     assert ENTRIES[name].role == ROLE_OF[name]
 

@@ -14,8 +14,8 @@ import streamlit.config
 from page import ROOT
 
 from attnviz.server.command import main
+from attnviz.server.config import settings
 from attnviz.server.process import ENOUGH_FILES
-from attnviz.server.settings import settings
 from benchmarks.server import free_port, running
 
 

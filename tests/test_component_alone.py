@@ -7,7 +7,7 @@ from tab import becomes, expect, parameters, step_is
 from attnviz.scene.address import parse
 from attnviz.scene.answer import reply_bytes, reply_to
 from attnviz.scene.tabscene import TabScene
-from attnviz.server.acts import read
+from attnviz.server.acts_route import read
 from attnviz.text import export
 
 pytestmark = pytest.mark.browser
@@ -57,9 +57,9 @@ class Site:
         self.page.wait_for_function("window.ready")
         return self.page
 
-    def run(self, box, draws="pass"):
-        """Run the page, which draws into a box the settings, and the pass where that is what it draws."""
-        self.bring(box, reply_bytes(self.place, self.place.fitted(), draws, "a tab"))
+    def run(self, box, view="pass"):
+        """Run the page, which view into a box the settings, and the pass where that is its view."""
+        self.bring(box, reply_bytes(self.place, self.place.fitted(), view, "a tab"))
 
     def bring(self, box, answer):
         """Bring the answer of a run into a box; returns whether that is busy then."""
@@ -169,17 +169,16 @@ def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_h
     another_seed(site)
 
 
-@pytest.mark.parametrize("comes", ["before", "after"])
-@pytest.mark.parametrize(("draws", "view"), [("audit", ".verdict"), ("script", "pre")])
-def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, draws, view, comes):
+@pytest.mark.parametrize(("comes", "view", "selector"), [("before", "audit", ".verdict"), ("after", "script", "pre")])
+def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, comes, view, selector):
     page = site.open(sentence="the cat sat")
     if comes == "before":
         page.evaluate("outlet('apart')")
-    site.run("one", draws)
+    site.run("one", view)
     if comes == "after":
-        expect(page.locator(view)).to_have_count(0)  # nothing stands above the text and goes
+        expect(page.locator(selector)).to_have_count(0)  # nothing stands above the text and goes
         page.evaluate("outlet('apart')")
-    shown = page.locator(f"#apart {view}")
+    shown = page.locator(f"#apart {selector}")
     expect(page.locator("[aria-busy=true]")).to_have_count(0)
     before = shown.inner_text()
     page.get_by_role("textbox", name="Sentence").fill("a dog")
@@ -189,10 +188,10 @@ def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_ow
 
 def test_another_page_has_its_own_view_in_its_own_root(site):
     page = site.open(sentence="the cat sat")
-    for box, outlet, draws, view in (("one", "apart", "audit", "table"), ("other", "elsewhere", "script", "pre")):
-        site.run(box, draws)
+    for box, outlet, view, selector in (("one", "apart", "audit", "table"), ("other", "elsewhere", "script", "pre")):
+        site.run(box, view)
         page.evaluate(f"outlet('{outlet}')")
-        expect(page.locator(f"#{outlet} {view}")).to_be_visible()
+        expect(page.locator(f"#{outlet} {selector}")).to_be_visible()
         if box == "one":
             page.evaluate("leave('one', 0)")
     page.get_by_role("textbox", name="Sentence").fill("a dog")

@@ -20,7 +20,7 @@ from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
 from attnviz.core.settings import MAX_CHARACTERS
-from attnviz.server.acts import LARGEST
+from attnviz.server.acts_route import MAX_REQUEST_BYTES
 from attnviz.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor
@@ -41,12 +41,12 @@ def nginx():
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory, nginx):
-    """Start nginx and two processes, unless those of an earlier test are all still there."""
+    """Start nginx and two processes, unless one is still there: what comes after a test that has one lost needs one."""
     sites = []
     with contextlib.ExitStack() as started:
 
         def site():
-            if not sites or any(process.poll() is not None for process in sites[-1].processes.values()):
+            if not sites or all(process.poll() is not None for process in sites[-1].processes.values()):
                 sites.append(started.enter_context(balanced(tmp_path_factory.mktemp("site"))))
             return sites[-1]
 
@@ -212,8 +212,8 @@ def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path
 
 
 def test_of_acts_nginx_takes_as_much_as_the_app(site):
-    assert asked(f"{site.address}/acts", data=b"0" * LARGEST)[0] == 400, "the app was asked, and read it"
-    status, _, body = asked(f"{site.address}/acts", data=b"0" * (LARGEST + 4_000))
+    assert asked(f"{site.address}/acts", data=b"0" * MAX_REQUEST_BYTES)[0] == 400, "the app was asked, and read it"
+    status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_REQUEST_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
     assert asked(f"{site.address}/?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kinds import OPERATIONS
+from passes import ALL_SET
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.differences import difference
@@ -46,7 +47,7 @@ def passes():
         ),
         "no projections": attend(x, context, parameters=Parameters(), mask=np.tri(3, 4, dtype=bool)),
         "only the queries projected": attend(x, parameters=Parameters(w_q=draw((1, 5, 5)), b_q=draw((1, 5)))),
-        "words and positions": trace_of(Settings("the cat", "le", d_model=4, positions="sinusoidal")),
+        "words, all options set": trace_of(Settings("the cat", "le", d_model=4, **ALL_SET)),
         "words alone, causal": trace_of(Settings("the cat the", d_model=4, mask="causal", scaled=False)),
         "two layers on a residual stream, and answers": attend(
             x,

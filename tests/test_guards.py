@@ -11,7 +11,7 @@ from asgi import APP, all_guards, ask
 from starlette.responses import PlainTextResponse
 
 from attnviz.server import guards
-from attnviz.server.doors import Doors, is_open
+from attnviz.server.allowed_paths import AllowedPaths, is_open
 from attnviz.server.headers import Headers, configured_policy, policy
 from attnviz.server.hosts import LOCAL, answers_to, same_origin
 
@@ -45,13 +45,13 @@ def test_doors_that_pages_need_are_open(path):
 
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
 def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mounted, base, monkeypatch):
-    monkeypatch.setattr("attnviz.server.doors.st.get_option", lambda _: base)
-    doors = Doors(PlainTextResponse("a page"))
+    monkeypatch.setattr("attnviz.server.allowed_paths.st.get_option", lambda _: base)
+    guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
     for path in ("/", "/audit", "/audit/", "/static/js/a.js", "/_stcore/health"):
-        assert ask(doors, where + path, root_path=mounted).text == "a page"
+        assert ask(guard, where + path, root_path=mounted).text == "a page"
     for path in ("/foo/bar", "/audit/extra", "/audit/extra/", "/a/b/c"):
-        answer = ask(doors, where + path, host="attnviz.example", root_path=mounted)
+        answer = ask(guard, where + path, host="attnviz.example", root_path=mounted)
         assert answer.status == 404
         assert answer.text == f"There is no such page. attnviz opens at http://attnviz.example{where}/"
 

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.server import messages
-from attnviz.server.messages import MAX_BYTES, Messages, judged
+from attnviz.server import websocket
 from attnviz.server.process import allow_files
+from attnviz.server.websocket import MAX_MESSAGE_BYTES, Messages, judged
 
 
 def said(**message):
@@ -58,7 +58,7 @@ IGNORED = [
     rerun(page_script_hash=MARKER),
     rerun(fragment_id=f"0\n{MARKER}"),
 ]
-REFUSED = [b"\xff", HEARD[0][:-1], rerun(query_string="a" * MAX_BYTES)]
+REFUSED = [b"\xff", HEARD[0][:-1], rerun(query_string="a" * MAX_MESSAGE_BYTES)]
 
 
 def test_what_pages_send_is_heard_and_nothing_else():
@@ -69,7 +69,7 @@ def test_what_pages_send_is_heard_and_nothing_else():
 
 
 def test_a_new_kind_of_message_is_not_heard_and_the_log_says_so(monkeypatch, caplog):
-    monkeypatch.setattr(messages, "_IGNORED", messages._IGNORED - {"clear_cache"})
+    monkeypatch.setattr(websocket, "_IGNORED", websocket._IGNORED - {"clear_cache"})
     assert judged(said(clear_cache=True)) == "ignored"
     assert "a new kind, clear_cache" in caplog.text
     caplog.clear()

@@ -65,10 +65,15 @@ def server(tmp_path_factory):
             yield Server(process, port, log)
 
 
+@pytest.fixture(scope="module")
+def before(server):
+    """A person's page, before anything is done to the server."""
+    return run(page_of(server))
+
+
 @pytest.fixture
-def bystander(server):
+def bystander(server, before):
     """Another person's page, which is to stay as it is; the log is to have nothing of what was typed."""
-    before = run(page_of(server))
     yield
     assert run(page_of(server)) == before
     assert MARKER not in server.log()
@@ -189,7 +194,7 @@ POSTS = {
     "deep": b"[" * 100_000,
     "long": json.dumps({"acts": MARKER * 20_000}).encode(),
     "no tab": json.dumps(
-        dict.fromkeys(("tab", "name", "look"), MARKER) | {"address": {}, "draws": "pass", "acts": [], "plans": []}
+        dict.fromkeys(("tab", "name", "look"), MARKER) | {"address": {}, "view": "pass", "acts": [], "plans": []}
     ).encode(),
 }
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from cases import of_each
 from documents import document_of
 from page import ROOT
 from passes import TRACES as PASSES
@@ -83,7 +84,7 @@ def test_the_first_heading_asks_about_the_persons_own_sentence(node, settings, a
     assert sum(style == "word" for style, _ in heading) == asked.count("“")
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_what_is_told_is_told_of_the_selection(lessons, name):
     trace = TRACES[name]
     for selection, said in lessons[name]:
@@ -96,7 +97,7 @@ def test_what_is_told_is_told_of_the_selection(lessons, name):
         assert not re.search(r"[{}]|undefined|NaN|nfinity", ours)
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_from_whom_a_query_took_is_so(lessons, name):
     """Each claim of the last step read back, and compared with the arrays of the last layer."""
     trace = TRACES[name].layers[-1].trace
@@ -123,7 +124,7 @@ def test_from_whom_a_query_took_is_so(lessons, name):
         assert 100 * max(row[taken]) == pytest.approx(float(share[3]) * (-1 if share[2] else 1), abs=1)
 
 
-@pytest.mark.parametrize("name", [name for name, trace in TRACES.items() if trace.output.name == "output"])
+@of_each("name", [name for name, trace in TRACES.items() if trace.output.name == "output"])
 def test_the_head_that_added_most_is_so(lessons, name):
     trace = TRACES[name]
     for selection, said in lessons[name]:
@@ -141,7 +142,7 @@ def test_the_head_that_added_most_is_so(lessons, name):
             assert [int(each) - 1 for each in re.findall(r"\d+", found[2])] == most
 
 
-@pytest.mark.parametrize("name", [name for name, trace in TRACES.items() if "probabilities" in trace])
+@of_each("name", [name for name, trace in TRACES.items() if "probabilities" in trace])
 def test_the_most_probable_answer_is_so(lessons, name):
     trace = TRACES[name]
     for selection, said in lessons[name]:
@@ -171,7 +172,7 @@ def test_the_last_step_tells_each_thing_of_some_selection(lessons):
         assert claim in told
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_the_subject_of_a_step_is_shown_in_it(name):
     trace = TRACES[name]
     steps = {step.id: step for step in steps_of(trace)}

@@ -3,10 +3,10 @@
 import re
 
 import numpy as np
-import pytest
+from cases import of_each
 
 from attnviz.models import MODELS
-from attnviz.text.ids import MOST_LAYERS
+from attnviz.text.ids import MAX_LAYERS
 from attnviz.text.steps import steps_of
 
 SHOWN = {
@@ -15,7 +15,7 @@ SHOWN = {
     for label, text in model.examples
     for checkpoint in ((0, None) if len(model.checkpoints(model.seeds[0])) > 1 else (None,))
 }
-EVERYWHERE = pytest.mark.parametrize("name", SHOWN)
+EVERYWHERE = of_each("name", [*SHOWN])
 
 
 def model_of(name):
@@ -30,7 +30,7 @@ def trace_of(name):
 def said(trace, id_):
     """What a step says, without what follows the selection."""
     found = (step for step in steps_of(trace) if step.id == id_)
-    return "".join(text for step in found for style, text in step.text if style != "told")
+    return "".join(text for step in found for style, text in step.text if style != "story")
 
 
 @EVERYWHERE
@@ -96,4 +96,4 @@ def test_rows_written_by_hand_hold_a_one_and_else_0(name):
 
 
 def test_no_model_has_more_layers_than_addresses_know():
-    assert max(trace_of(name).n_layers for name in SHOWN) == MOST_LAYERS
+    assert max(trace_of(name).n_layers for name in SHOWN) == MAX_LAYERS

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from cases import of_each
 from hypothesis import given
 from hypothesis import strategies as st
 from passes import TRACES
@@ -35,14 +36,14 @@ def test_a_persons_word_is_one_run_whatever_it_holds(word):
 
 
 def test_a_run_enters_as_it_is():
-    run = ["told", {"of": "attention", "stories": [["", "{query}"]]}]
+    run = ["story", {"of": "attention", "stories": [["", "{query}"]]}]
     assert runs("what does “{word}” take", word=run) == [["", "what does “"], run, ["", "” take"]]
 
 
-@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+@of_each("trace", TRACES)
 def test_no_markup_is_left_in_a_text_of_a_step(trace):
     for step in steps_of(trace):
         for said in (step.heading, step.text, *(note.text for note in step.notes)):
-            assert {style for style, _ in said} <= {*STYLES, "told"}
-            ours = "".join(text for style, text in said if style not in ("math", "word", "told"))
+            assert {style for style, _ in said} <= {*STYLES, "story"}
+            ours = "".join(text for style, text in said if style not in ("math", "word", "story"))
             assert not re.search(r"[*`$\[\]{}]|:\w+\[", ours)

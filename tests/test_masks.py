@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import of_each
 
 from attnviz.core.masks import MASKS, SIZED
 
@@ -13,10 +14,11 @@ SEES = {
 }
 
 
-@pytest.mark.parametrize("name", MASKS)
-@pytest.mark.parametrize(("n_queries", "n_keys"), [(1, 1), (4, 4), (3, 5), (5, 3)])
-@pytest.mark.parametrize("size", [0, 1, 2, 5, 64])
-def test_a_mask_is_its_double_loop(name, n_queries, n_keys, size):
+@of_each("name", [*MASKS])
+@of_each("lengths", [(1, 1), (4, 4), (3, 5), (5, 3)])
+@of_each("size", [0, 1, 2, 5, 64])
+def test_a_mask_is_its_double_loop(name, lengths, size):
+    n_queries, n_keys = lengths
     mask = MASKS[name](n_queries, n_keys, size)
     assert mask.dtype == bool
     assert mask.tolist() == [[SEES[name](q, k, n_keys, size) for k in range(n_keys)] for q in range(n_queries)]

@@ -5,6 +5,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES
 
 from attnviz import Parameters, attend
@@ -42,7 +43,7 @@ def numbers(stages):
     return {stage.name: stage.value.tobytes() for stage in stages}
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_axes_and_the_largest_number_are_known_before_the_numbers_are_made(name):
     for stage in TRACES[name].stages:
         assert stage.shape == stage.value.shape
@@ -71,7 +72,7 @@ def test_numbers_made_when_asked_for_are_those_made_at_once(monkeypatch):
     first, last = passed(arrays).stages, numbers(reversed(passed(arrays).stages))
     assert numbers(first) == last
     assert all(stage.value is stage.value for stage in first)
-    monkeypatch.setattr(stages, "SURE", 0.0)
+    monkeypatch.setattr(stages, "MAX_SAFE_NUMBER", 0.0)
     assert numbers(passed(arrays).stages) == last
 
 

@@ -1,6 +1,7 @@
 """Every page opens and answers, from its own file and through the router, without a browser."""
 
 import pytest
+from cases import covering
 from page import (
     PAGES,
     REDIRECTS,
@@ -57,9 +58,8 @@ def test_all_that_a_browser_is_to_fill_is_busy_until_it_has(page):
     assert all('aria-busy="true"' in each for each in html)
 
 
-@pytest.mark.parametrize("door", [ROOT / "app.py", WALKTHROUGH], ids=lambda path: path.name)
-@pytest.mark.parametrize("step", [step.title for step in STEPS])
-def test_every_step_opens(door, step):
+@covering(step=[step.title for step in STEPS], door=[ROOT / "app.py", WALKTHROUGH])
+def test_every_step_opens(step, door):
     at = opened(door, step=step, positions="sinusoidal", mask="causal", context="der Hund")
     assert not at.exception
     assert sent(at)["where"]["step"] == sent(at)["nearest"][find(step)]
@@ -174,8 +174,7 @@ def test_a_mask_that_goes_takes_its_step_along():
     assert answer["pass"]["where"]["step"] == "softmax"
 
 
-@pytest.mark.parametrize("d_model", [3, 17, 128])
-@pytest.mark.parametrize("step", [step.title for step in STEPS])
+@covering(step=[step.title for step in STEPS], d_model=[3, 17, 128])
 def test_any_size_opens(step, d_model):
     at = opened(step=step, d_model=str(d_model), heads="1", sentence="x " * (d_model % 50 + 1))
     assert not at.exception
@@ -187,9 +186,8 @@ def test_one_word_and_a_mask_that_hides_everything():
         assert not at.exception
 
 
-@pytest.mark.parametrize("page", ["walkthrough", "audit", "numpy_code"])
-@pytest.mark.parametrize("source", SOURCES)
-def test_every_worked_example_opens_says_what_it_is_and_can_be_left(page, source):
+@covering(source=SOURCES, page=["walkthrough", "audit", "numpy_code"])
+def test_every_worked_example_opens_says_what_it_is_and_can_be_left(source, page):
     at = opened(ROOT / "pages" / f"{page}.py", source=source)
     assert quiet(at)
     _, variant = EXAMPLES[source]

@@ -11,7 +11,7 @@ from page import changes_of
 
 from attnviz.scene import pass_cache
 from attnviz.scene.fitting import fit, pass_of
-from attnviz.scene.pass_cache import LARGEST, SHARE, Answers, closed, key_of
+from attnviz.scene.pass_cache import MAX_PASS_BYTES, MIN_SESSIONS, Answers, closed, key_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
@@ -95,19 +95,19 @@ def size():
 
 
 def test_two_sessions_fill_no_more_than_their_share():
-    kept = Answers(room=2 * SHARE * size() + SHARE)
+    kept = Answers(room=2 * MIN_SESSIONS * size() + MIN_SESSIONS)
     for seed in range(20):
         ask(kept, seeded(seed), "thief", "friend")
     assert 0 < kept.n_bytes <= 2 * 2 * size() + 2
 
 
 def test_it_never_holds_more_than_its_room_and_what_a_class_asks_for_stays():
-    kept = Answers(room=SHARE * (size() + 1_000))
+    kept = Answers(room=MIN_SESSIONS * (size() + 1_000))
     ask(kept, OWN, "c1", "c2", "c3", "c4")
     for seed in range(100, 120):
         ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
         assert is_kept(kept, seeded(seed))
-        assert kept.n_bytes <= SHARE * (size() + 1_000)
+        assert kept.n_bytes <= MIN_SESSIONS * (size() + 1_000)
     assert is_kept(kept, OWN)
     assert not is_kept(kept, seeded(100))
 
@@ -122,7 +122,7 @@ def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
 
 
 def test_what_waits_is_bounded(monkeypatch):
-    monkeypatch.setattr(pass_cache, "SESSIONS", 10)
+    monkeypatch.setattr(pass_cache, "MAX_SESSIONS", 10)
     kept = Answers()
     for number in range(30):
         ask(kept, seeded(100 + number), f"{number}")
@@ -132,7 +132,7 @@ def test_what_waits_is_bounded(monkeypatch):
 def test_a_large_pass_is_never_kept():
     kept = Answers()
     large = replace(OWN, sentence=" ".join(map(str, range(60))), options=with_options(OWN.options, d_model=64))
-    assert sum(stage.value.nbytes for stage in fit(large).original.stages) > LARGEST
+    assert sum(stage.value.nbytes for stage in fit(large).original.stages) > MAX_PASS_BYTES
     ask(kept, large, "a", "b", "c")
     assert not is_kept(kept, large)
 

@@ -4,12 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.text.steps import steps_of
 from attnviz.views.map import arrows, columns
-from attnviz.views.pictures import MANY_HEADS, pictures
+from attnviz.views.pictures import MAX_HEADS_APART, pictures
 from attnviz.views.scales import limits
 
 EVERYTHING = trace_of(Settings("the cat sat on", mask="causal", positions="sinusoidal"))
@@ -25,7 +26,7 @@ def lengths(trace, slot):
     return (1 if slot.rows is None else shape[slot.rows], shape[slot.columns])
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_is_computed_from(name):
     trace = TRACES[name]
     results = [slot.stage for _, picture in drawn(trace) for slot in picture.slots if slot.result]
@@ -38,7 +39,7 @@ def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_i
                 assert set(trace[slot.stage].inputs) <= there
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_same_columns(name):
     trace = TRACES[name]
     for _, picture in drawn(trace):
@@ -50,7 +51,7 @@ def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_
             assert len({lengths(trace, slot)[1] for slot in column if slot}) == 1
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_in_a_product_a_number_is_its_row_times_its_column(name):
     """The row at its left and the column above it, multiplied and added up, and what is added to them."""
     trace = TRACES[name]
@@ -63,7 +64,7 @@ def test_in_a_product_a_number_is_its_row_times_its_column(name):
             if not tops:
                 continue  # a softmax of what stands at its left
             first, *added = tops
-            for head in range(max(each.shape[0] if each.axes[0] == "head" else 1 for each in read(trace, picture))):
+            for head in range(max(each.shape[0] if each.is_headed else 1 for each in read(trace, picture))):
                 row, column = (cut(trace, slot, head) for slot in (left, first))
                 expected = row @ column + sum(cut(trace, slot, head) for slot in added)
                 assert np.allclose(expected, cut(trace, result, head), atol=1e-9)
@@ -138,7 +139,7 @@ def test_attention_alone_shows_its_rows_sums():
 def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
     (picture,) = pictures(trace_of(Settings("a b", d_model=16, n_heads=n_heads)), ("concat",))
     *heads, concat = picture.slots
-    if n_heads <= MANY_HEADS:
+    if n_heads <= MAX_HEADS_APART:
         assert [slot.fixed for slot in heads] == [{0: head} for head in range(n_heads)]
     else:
         assert [slot.fixed for slot in heads] == [{}]
@@ -164,7 +165,7 @@ def test_the_bias_stands_between_and_nothing_is_said_to_add_up_that_does_not():
     assert [slot.sign for slot in picture.slots] == ["", ""]
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_a_scale_reaches_the_largest_number_of_its_kind(name):
     trace = TRACES[name]
     found = limits(trace, steps_of(trace))
@@ -190,7 +191,7 @@ def test_what_holds_the_same_kind_of_number_shares_a_scale():
         assert found[one] != found[other]
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_an_arrow_leads_to_each_stage_from_all_that_it_comes_from(name):
     trace = TRACES[name]
     shown = [stage for names in columns(trace, steps_of(trace)).values() for stage in names]

@@ -11,9 +11,9 @@ from passes import TRACES
 from posts import new_tab, post, said
 
 from attnviz import Settings, trace_of
-from attnviz.core.caching import PLANS, cached_by_plan
+from attnviz.core.caching import MAX_PLANS, cached_by_plan
 from attnviz.core.origin import Origin
-from attnviz.core.settings import CHOICES
+from attnviz.core.settings import OPTIONS
 from attnviz.scene.plan import _parts, plan_of
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
@@ -25,8 +25,11 @@ SETTINGS = st.builds(
     d_model=st.sampled_from([4, 8]),
     n_heads=st.sampled_from([1, 2]),
     mask_size=st.integers(0, 4),
-    scaled=st.booleans(),
-    **{name: st.sampled_from(options) for name, options in CHOICES.items()},
+    **{
+        name: st.sampled_from(option.allowed)
+        for name, option in OPTIONS.items()
+        if name not in ("d_model", "n_heads", "mask_size", "seed")
+    },
 )
 
 
@@ -78,7 +81,7 @@ def test_the_plan_of_a_trace_says_nothing_of_one_that_was_made_from_it(name):
 def test_what_is_said_of_a_plan_is_worked_out_once_and_kept_for_a_few():
     asked = []
     ask = cached_by_plan(lambda trace: asked.append(trace.plan) or trace.plan)
-    sizes = range(1, PLANS + 2)
+    sizes = range(1, MAX_PLANS + 2)
     for size in (1, 1, *sizes):
         for seed in (1, 2):
             trace = trace_of(Settings("a", mask_size=size % 60, d_model=2, n_heads=1, seed=seed))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES
 from rules import said
 
@@ -15,7 +16,7 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.stage import Stage
 
 
-def computed(trace, most=60):
+def computed(trace, most=20):
     """Cells of all stages that are computed: all of a small one, some of a large one."""
     for stage in trace.stages:
         if not stage.is_given:
@@ -24,7 +25,7 @@ def computed(trace, most=60):
                 yield stage, index
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_a_rule_reads_the_cells_of_the_terms_and_makes_the_number(name):
     trace = TRACES[name]
     for stage, index in computed(trace):
@@ -37,7 +38,7 @@ def test_a_rule_reads_the_cells_of_the_terms_and_makes_the_number(name):
         assert total == number or abs(total - number) <= tolerance(terms), (stage.name, index)
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_a_rule_has_a_letter_for_each_axis_and_a_size_for_each_letter(name):
     trace = TRACES[name]
     for stage in trace.stages:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import latex
 import numpy as np
 import pytest
+from cases import of_each
 from claims import CLAIMS, check
 from documents import document_of
 from page import ROOT
@@ -43,7 +44,7 @@ BY_HAND |= {
     "a probability by hand": MODELS["a model"].with_change("probabilities", (4, 0), 0.125),
 }
 PASSES = TRACES | BY_HAND
-MOST = 20
+MAX_CELLS = 12
 
 
 def some_cells(trace):
@@ -51,7 +52,7 @@ def some_cells(trace):
     for stage in trace.stages:
         indices = list(np.ndindex(stage.shape))
         by_hand = [index for index in indices if stage.is_overridden(index)]
-        some = {*indices[:: 1 + len(indices) // MOST], indices[-1], *by_hand[:3]}
+        some = {*indices[:: 1 + len(indices) // MAX_CELLS], indices[-1], *by_hand[:3]}
         yield from ((stage.name, index) for index in some)
 
 
@@ -74,7 +75,7 @@ def within(trace):
     return Selection().within(trace)
 
 
-@pytest.mark.parametrize("name", PASSES)
+@of_each("name", [*PASSES])
 def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name):
     trace = PASSES[name]
     for stage, index, answer in answers[name]:
@@ -96,7 +97,7 @@ def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name)
             assert answer.formula == formula(trace, stage, index, expected.formula)
 
 
-@pytest.mark.parametrize("name", PASSES)
+@of_each("name", [*PASSES])
 def test_the_number_that_is_picked_is_the_one_in_focus_and_a_link_leads_to_it(answers, name):
     for stage, index, answer in answers[name]:
         assert answer.picked == answer.linked == [stage, list(index)]
@@ -104,13 +105,13 @@ def test_the_number_that_is_picked_is_the_one_in_focus_and_a_link_leads_to_it(an
 
 def formula(trace, stage, index, right):
     """The formula of a cell, its places counted from 1."""
-    in_head = trace[stage].axes[0] == "head"
+    in_head = trace[stage].is_headed
     place = ", ".join(str(i + 1) for i in index[in_head:])
     left = f"({symbol(stage, index[0] if in_head else None)})_{{{place}}}"
     return right and f"{left} = {right} = {tex(float(trace[stage].value[index]))}"
 
 
-@pytest.mark.parametrize("name", PASSES)
+@of_each("name", [*PASSES])
 def test_a_formula_is_true(answers, name):
     for stage, index, answer in answers[name]:
         if answer.formula and not re.search(r"dots|text|infty", answer.formula):
@@ -121,14 +122,14 @@ def test_a_formula_is_true(answers, name):
             assert value == pytest.approx(latex.value_of(result, {}), abs=rounding, rel=1e-2), (stage, index)
 
 
-@pytest.mark.parametrize("name", PASSES)
+@of_each("name", [*PASSES])
 def test_a_story_is_filled_as_a_person_would(answers, name):
     trace = PASSES[name]
     for stage, index, answer in answers[name]:
         assert answer.story == told(trace, stage, index, within(trace)), (stage, index)
 
 
-@pytest.mark.parametrize("name", PASSES)
+@of_each("name", [*PASSES])
 def test_what_a_story_claims_is_so_of_the_arrays(answers, name):
     for stage, index, answer in answers[name]:
         check(PASSES[name], stage, index, answer.story)

@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from cases import of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
-from attnviz.core.settings import CHOICES, divisors
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
@@ -29,10 +30,11 @@ from attnviz.scene.start import start, starts
 from attnviz.text.ids import nearest
 from attnviz.text.steps import STEPS
 
-PARAMETERS = """
-source model checkpoint sentence context d_model heads mask mask_size seed initialiser positions scaled
-step cell picked changes trail ask order stage present reveal notebook
-""".split()  # noqa: SIM905, a list of 23 strings would be read one by one
+PARAMETERS = [
+    *("source", "model", "checkpoint", "sentence", "context"),
+    *("heads" if name == "n_heads" else name for name in OPTIONS),
+    *("step", "cell", "picked", "changes", "trail", "ask", "order", "stage", "present", "reveal", "notebook"),
+]
 STAGES = [stage.name for stage in fit(Scene()).trace.stages]
 WRITTEN = st.one_of(
     st.text(max_size=30),
@@ -46,10 +48,9 @@ WRITTEN = st.one_of(
 
 @st.composite
 def options(draw):
-    chosen = {"d_model": draw(st.integers(2, 32)), "seed": draw(st.integers(0, 2**32 - 1))}
-    chosen["n_heads"] = draw(st.sampled_from(divisors(chosen["d_model"])))
-    chosen |= {name: draw(st.sampled_from(allowed)) for name, allowed in CHOICES.items()}
-    return Options(**chosen, mask_size=draw(st.integers(0, 64)), scaled=draw(st.booleans()))
+    chosen = {name: draw(st.sampled_from(option.allowed)) for name, option in FREE_OPTIONS.items()}
+    chosen["d_model"] = draw(st.integers(2, 32))
+    return Options(**chosen, n_heads=draw(st.sampled_from(divisors(chosen["d_model"]))))
 
 
 @st.composite
@@ -265,7 +266,7 @@ def test_another_d_model_brings_the_heads_to_the_nearest_divisor():
     assert with_options(Options(n_heads=4), d_model=6).n_heads == 3
 
 
-@pytest.mark.parametrize("d_model", range(2, 33))
+@of_each("d_model", range(2, 33))
 def test_heads_that_follow_from_d_model_are_no_parameter(d_model):
     assert query(parse({"d_model": str(d_model)}).scene).keys() <= {"d_model", "sentence"}
 

@@ -1,6 +1,7 @@
 """Seams: every name of Streamlit's that is not public stands in one module, and is still there."""
 
 import ast
+import re
 from pkgutil import resolve_name
 
 import pytest
@@ -8,6 +9,12 @@ from page import ROOT
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui import seams
+from attnviz.viewer.bundle import module
+
+LEANING = (ROOT / "attnviz/ui/sections/style.py", ROOT / "attnviz/ui/loader.js", module("streamlit"))
+"""What finds something in Streamlit's pages."""
+NAME = re.compile(r"\[data-(?!empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A-Z]\w+|streamlit-\w+|js-\w[\w-]+)")
+"""A selector of what isn't ours; containers that we give a key have one of ours, by Streamlit's public API."""
 
 
 @pytest.mark.parametrize("name", seams.REASONS)
@@ -48,3 +55,16 @@ def test_no_other_module_imports_a_part_of_streamlit():
     assert {file for file, _ in parts} == {"seams.py"}
     for _, name in parts:
         assert any(f"{known}.".startswith(f"{name}.") for known in seams.REASONS), f"why is {name} used?"
+
+
+def test_what_is_found_in_streamlits_pages_is_listed():
+    found = {name for path in LEANING for name in NAME.findall(path.read_text("utf-8"))}
+    attribute = "[data-test-connection-state]"  # which is no selector there
+    assert attribute.strip("[]") in LEANING[-1].read_text("utf-8")
+    assert found | {attribute} == set(seams.SELECTORS)
+
+
+def test_no_other_module_in_the_browser_looks_into_streamlits_page():
+    here = module("streamlit")
+    others = [path for path in here.parents[1].glob("*/*.*") if path != here]
+    assert [path.name for path in others if "data-test" in path.read_text("utf-8")] == []

@@ -12,7 +12,7 @@ from masking import unseeing
 
 from attnviz import Settings, trace_of
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import CHOICES, DEFAULTS, divisors, nearest, nearest_heads
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors, nearest, nearest_heads
 from attnviz.core.trace import Trace
 
 HUGE = 10**5000  # Python refuses to write it in decimals
@@ -183,25 +183,23 @@ def test_of_two_divisors_equally_near_it_is_the_smaller():
 
 
 @running(max_examples=300)
-@given(st.dictionaries(st.sampled_from([*DEFAULTS, "junk"]), st.text(max_size=30) | st.floats().map(str)))
+@given(st.dictionaries(st.sampled_from([*OPTIONS, "context", "junk"]), st.text(max_size=30) | st.floats().map(str)))
 def test_whatever_the_address_says_settings_accept_it(written):
     allowed, _ = nearest(written)
-    d_model = allowed.get("d_model", DEFAULTS["d_model"])
+    d_model = allowed.get("d_model", OPTIONS["d_model"].default)
     Settings("the cat", **{"n_heads": nearest_heads(2, d_model), **allowed})
 
 
 TEXT = st.text(max_size=20) | st.text(st.characters(categories=["L", "M", "Cf", "Cs", "So", "Zs"]), max_size=20)
 PICKED = st.fixed_dictionaries(
     {"sentence": TEXT | st.just("the cat sat on the mat"), "d_model": st.integers(1, 40)},
-    optional={
+    optional={name: st.sampled_from(option.allowed) for name, option in FREE_OPTIONS.items() if name != "d_model"}
+    | {
         "context": TEXT,
         "n_heads": st.integers(0, 9) | st.floats(1, 4),
-        "mask": st.sampled_from([*CHOICES["mask"], "diagonal"]),
+        "mask": st.sampled_from([*OPTIONS["mask"].allowed, "diagonal"]),
         "mask_size": st.integers(-1, 9),
         "seed": st.sampled_from([0, 42, 2**31, 2**32 - 1]) | st.integers(-1, 2**32),
-        "initialiser": st.sampled_from(CHOICES["initialiser"]),
-        "positions": st.sampled_from(CHOICES["positions"]),
-        "scaled": st.booleans(),
     },
 )
 

@@ -3,20 +3,21 @@
 import re
 
 import pytest
+from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import boxes, values
 from test_scene import scenes
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import CHOICES
+from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.answer import reply_head
+from attnviz.scene.controls import settings as settings_of
 from attnviz.scene.fitting import fit
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
-from attnviz.scene.settings import settings as settings_of
 from attnviz.scene.tabscene import TabScene
 
 KINDS = {
@@ -42,7 +43,7 @@ def listed(scene):
     return [box for part in settings_of(scene).values() for box in part]
 
 
-@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+@of_each("scene", KINDS)
 def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
     for box in listed(scene):
         assert box["kind"] == "note" or (box["event"] in NAMES and box["label"])
@@ -59,20 +60,15 @@ def test_every_act_of_a_setting_has_a_box():
 @pytest.mark.parametrize(("event", "unsaid"), [("mask", {"none"}), ("initialiser", set())])
 def test_the_help_of_a_choice_says_what_each_of_its_options_is(event, unsaid):
     said = boxes({"settings": settings_of(Scene())})[event]["help"]
-    assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*CHOICES[event]} - unsaid
+    assert {*re.findall(r"(?:^|\. )([a-z][a-z ]*): ", said)} == {*OPTIONS[event].allowed} - unsaid
 
 
 def test_each_help_is_about_its_own_box():
     helped = {box["event"]: box["help"] for scene in KINDS.values() for box in listed(scene) if "help" in box}
-    begins = {
+    begins = {name: option.help for name, option in OPTIONS.items() if option.help} | {
         "source": "A model that has learnt",
-        "d_model": "How many numbers",
-        "n_heads": "The heads share the d_model numbers",
-        "mask": "causal: ",
-        "seed": "The seed decides every",
         "another_seed": "Another seed:",
         "model_seed": "Another seed is another model",
-        "initialiser": "Where the matrices",
         "context": "At most 64 tokens",
     }
     assert {event: said.startswith(begins[event]) for event, said in helped.items()} == dict.fromkeys(begins, True)
@@ -86,7 +82,7 @@ def test_the_size_of_a_mask_says_what_it_counts(mask, label):
     assert (shown["mask_size"]["label"], shown["seed"]["live"], shown["sentence"]["live"]) == (label, False, True)
 
 
-@pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
+@of_each("scene", KINDS)
 def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
     for box in listed(scene):
         if "options" not in box or box["event"] == "word":
@@ -163,7 +159,8 @@ def test_what_is_offered_is_what_there_is(scene):
     assert offers["source"] == [*MODELS, OWN, *SOURCES]
     if has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
-        assert {name: tuple(offers[name]) for name in CHOICES} == CHOICES
+        for name in OPTIONS.keys() - {"n_heads", "seed", "mask_size"}:
+            assert offers[name] == ([] if OPTIONS[name].is_switch else [*OPTIONS[name].allowed])
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]

@@ -9,7 +9,7 @@ from boxes import MODEL, OWN, YELLOW, more, of, sentence
 from tab import expect, resized
 
 from attnviz.core.settings import MAX_CHARACTERS
-from attnviz.scene.settings import LONGEST_SEED
+from attnviz.scene.controls import MAX_SEED_CHARACTERS
 from attnviz.viewer.bundle import module
 
 pytestmark = pytest.mark.browser
@@ -65,7 +65,7 @@ def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_f
     page = drawn(**of(**OWN))
     switch = more(page).get_by_role("switch", name="Single-key shortcuts: P, [ and ]")
     expect(switch).to_be_hidden()  # where no viewer is, keys do nothing
-    page = drawn(settings={"line": [], "more": []}, draws="pass")
+    page = drawn(settings={"line": [], "more": []}, view="pass")
     keys = more(page).get_by_role("group", name="Keyboard")
     assert {"PageDown", "p", "["} < set(KEYS)
     assert set(keys.locator("kbd").all_inner_texts()) == {KEYCAPS.get(key, key) for key in KEYS}
@@ -76,7 +76,7 @@ def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_f
         page.locator("#other").press(key)
     assert page.evaluate("heard") == ["on"]
     page.reload()
-    page = drawn(**of(**OWN), draws="pass")
+    page = drawn(**of(**OWN), view="pass")
     more(page)
     expect(switch).not_to_be_checked()
     switch.press("Space")
@@ -112,7 +112,7 @@ def test_more_stays_open_until_it_is_left(drawn):
     page.evaluate("given.settings.more = [], answer(given)")
     expect(panel).to_be_hidden()
     expect(opener).to_be_hidden()
-    page.evaluate("answer({ ...given, draws: 'pass' })")
+    page.evaluate("answer({ ...given, view: 'pass' })")
     expect(opener).to_be_visible()
 
 
@@ -129,7 +129,7 @@ def test_how_much_room_is_left_is_said_where_nothing_is_written(drawn):
     end = box.evaluate("(box) => box.getBoundingClientRect().right - parseFloat(getComputedStyle(box).paddingRight)")
     assert counter.bounding_box()["x"] >= end
     assert box.get_attribute("maxlength") == str(MAX_CHARACTERS)
-    assert page.get_by_role("textbox", name="Seed").get_attribute("maxlength") == str(LONGEST_SEED)
+    assert page.get_by_role("textbox", name="Seed").get_attribute("maxlength") == str(MAX_SEED_CHARACTERS)
     page.locator("#other").focus()
     expect(counter).to_be_hidden()
 
@@ -193,11 +193,11 @@ def test_the_line_has_the_room_it_is_given(drawn, address):
 
 @pytest.mark.parametrize("theme", YELLOW)
 def test_settings_are_for_everyone(drawn, theme):
-    shown = {"notices": ["“dragon”: not among the words."], "offers": [{"label": "dragon → dog"}], "draws": "pass"}
+    shown = {"notices": ["“dragon”: not among the words."], "offers": [{"label": "dragon → dog"}], "view": "pass"}
     page = drawn(**of(**MODEL), **shown)
     more(page)
     assert violations(page, theme) == []
-    page.evaluate("(shown) => answer(shown)", of(**OWN) | {"draws": "pass"})
+    page.evaluate("(shown) => answer(shown)", of(**OWN) | {"view": "pass"})
     assert violations(page, theme) == []
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import of_each
 from documents import document_of
 from passes import TRACES
 
@@ -34,7 +35,7 @@ def test_a_step_s_formulas_are_those_of_the_paper(step, begin):
     assert [latex[: len(start)] for latex, start in zip(found, begin, strict=True)] == begin
 
 
-@pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+@of_each("trace", TRACES)
 def test_a_step_s_numpy_lines_compute_its_stages_from_those_before(trace):
     for step in steps(trace).values():
         made = {"np": np, **{name: trace[name].value for name in (each.name for each in trace.stages)}}

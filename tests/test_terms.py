@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from cases import of_each
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.numerals import digits
@@ -65,7 +66,7 @@ def cells(trace: Trace):
             yield stage, index
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_every_cell_is_the_total_of_its_terms(name):
     trace = TRACES[name]()
     for stage, index in cells(trace):
@@ -78,7 +79,7 @@ def test_every_cell_is_the_total_of_its_terms(name):
         ), (stage.name, index)
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_the_cells_of_the_terms_are_cells_of_the_inputs(name):
     trace = TRACES[name]()
     for stage, index in cells(trace):
@@ -89,7 +90,7 @@ def test_the_cells_of_the_terms_are_cells_of_the_inputs(name):
             assert cell.value == float(trace[cell.stage].value[cell.index])
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_the_numpy_lines_make_the_stage_bit_for_bit(name):
     trace = TRACES[name]()
     made = {"np": np}
@@ -107,7 +108,7 @@ def test_the_numpy_lines_make_the_stage_bit_for_bit(name):
             assert made[stage.name].tobytes() == stage.value.tobytes(), stage.name
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_axes_name_every_axis_and_equal_names_have_equal_lengths(name):
     trace = TRACES[name]()
     lengths = {}
@@ -118,7 +119,7 @@ def test_axes_name_every_axis_and_equal_names_have_equal_lengths(name):
                 assert lengths.setdefault(axis, length) == length, (stage.name, axis)
 
 
-@pytest.mark.parametrize("name", TRACES)
+@of_each("name", [*TRACES])
 def test_every_formula_begins_with_its_result(name):
     trace = TRACES[name]()
     for stage in trace.stages:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from passes import MODELS
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.provenance import LONGEST, format_trail, parse_trail
+from attnviz.analysis.provenance import MAX_TRAIL_CELLS, format_trail, parse_trail
 from attnviz.core.terms import Given
 from attnviz.examples import EXAMPLES
 
@@ -39,7 +39,7 @@ def walked(draw, trace):
 def test_a_trail_of_the_pass_is_read_back_as_it_was_written(trace, data):
     cells = walked(data.draw, trace)
     assert isinstance(trace.terms(cells[-1].stage, cells[-1].index), Given)
-    assert len(cells) <= LONGEST
+    assert len(cells) <= MAX_TRAIL_CELLS
     end = data.draw(st.integers(1, len(cells)))
     assert parse_trail(trace, format_trail(cells[:end])) == (cells[:end], "")
 

@@ -112,7 +112,7 @@ def test_what_is_recorded_is_written_in_tenths_and_read_as_such():
 def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, monkeypatch):
     for module in (recording, recorded):
         monkeypatch.setattr(module, "FOLDER", tmp_path)
-    monkeypatch.setattr(recording, "POINTS", 5)
+    monkeypatch.setattr(recording, "CURVE_POINTS", 5)
     recipe = replace(RECIPES["mirror"], checkpoints=(0, 3, 20), seeds=2)
     recording.record(recipe)
     kept, held_out = recorded.Recorded(recipe), recipe.task.held_out()

@@ -32,11 +32,11 @@ def at(request):
 
 
 def test_two_scenes_are_drawn_and_changed_apart(at):
-    draws = answer_of(at)["draws"]
+    view = answer_of(at)["view"]
     assert {answer_of(at, name)["byHand"] is None for name in ("", "other ")} == (
-        {True} if draws == "pass" else {True, False}
+        {True} if view == "pass" else {True, False}
     )
-    assert len(components(at)) == (2 if draws == "pass" else 4)
+    assert len(components(at)) == (2 if view == "pass" else 4)
     assert values(did(at, "mask", "causal", "other "))["mask"] == "causal"
     assert values(did(at, "sentence", "one two three four"))["mask"] == "none"
     at.run()

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,8 +26,8 @@ def test_a_cell_is_read_by_its_address():
     assert cell_in(TRACE, "scores[0,1,2]") == ("scores", (0, 1, 2))
 
 
-@pytest.mark.parametrize("value", ["1", True, [], {}, "nan"])
-@pytest.mark.parametrize("cell", [*NONSENSE, "q[0,0,0]"], ids=lambda cell: repr(cell)[:20])
+@of_each("value", ["1", True, [], {}, "nan"])
+@of_each("cell", [*NONSENSE, "q[0,0,0]"])
 def test_a_message_that_is_no_change_is_none(cell, value):
     assert change_in(TRACE, {"cell": cell, "value": value}) is None
     assert change_in(TRACE, cell) is None

@@ -11,7 +11,7 @@ from alone import moment, number, sent, written
 from numerals import short
 from page import SENTENCE
 from streamlit import file_util
-from tab import becomes, cell, expect, frames, grid, parameters, resized
+from tab import becomes, cell, expect, grid, parameters
 
 from attnviz.scene.address import parse
 from attnviz.text.steps import full_title
@@ -77,13 +77,15 @@ def test_a_remote_goes_through_the_moments_and_back(opened):
     page.keyboard.press("p")
     there = []
     for _ in range(8):
-        there.append((parameters(page)["step"], moment(page)))
+        there.append((parameters(page)["step"], moment(page), parameters(page).get("reveal")))
         page.keyboard.press("PageDown")
     moments = ["nothing", "lit", "products", "sum", "next", "row", "all"]
-    assert there == [*(("scores", each) for each in moments), ("scaling", "nothing")]
-    for each in reversed(there):
-        page.keyboard.press("PageUp")
-        assert (parameters(page)["step"], moment(page)) == each
+    reveals = [*"012345", None]
+    assert there == [*(("scores", *each) for each in zip(moments, reveals, strict=True)), ("scaling", "nothing", "0")]
+    for key, way in (("PageUp", reversed(there)), ("ArrowRight", there[1:]), ("ArrowLeft", reversed(there[:-1]))):
+        for each in way:
+            page.keyboard.press(key)
+            assert (parameters(page)["step"], moment(page), parameters(page).get("reveal")) == each
     assert page.evaluate("document.documentElement.hasAttribute('data-presenting')")
     page.keyboard.press("Escape")
     assert not page.evaluate("document.documentElement.hasAttribute('data-presenting')")
@@ -352,9 +354,8 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
-@pytest.mark.parametrize("settings", [{"model": "mirror"}, {"model": "recall"}])
-def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened, settings):
-    page = opened("?step=scores", theme="dark", **settings)
+def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
+    page = opened("?step=scores", theme="dark", model="mirror")
     page.evaluate(
         """addEventListener("beforeprint", () => {
             const pages = [...document.querySelectorAll(".printed")];
@@ -366,7 +367,7 @@ def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened, setting
         })"""
     )
     printed = page.pdf(landscape=True, prefer_css_page_size=True)
-    steps = json.loads(written(**settings))["steps"]
+    steps = json.loads(written(model="mirror"))["steps"]
     headings = page.evaluate("headings")
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == len(headings)
     assert len(list(groupby(headings))) == len(steps)
@@ -375,33 +376,6 @@ def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened, setting
     assert [said.split("[")[0] for said in page.evaluate("said")] == subjects, "each page is of its own step"
     assert not any("{" in text for text in page.evaluate("texts")), "every slot is filled"
     assert page.locator(".printed").count() == 0
-
-
-EIGHT = {"sentence": "the cat sat on the mat and slept", "heads": "4", "mask": "causal"}
-
-
-@pytest.mark.parametrize("settings", [{"model": "mirror"}, EIGHT], ids=["mirror", "8 words"])
-@pytest.mark.parametrize("size", [(1366, 768), (1440, 900), (1920, 1080)])
-def test_every_step_fits_its_screen(opened, size, settings):
-    page = opened(**settings)
-    page.add_style_tag(content=f".viewer {{ height: {size[1] - 128}px !important }}")
-    resized(page, *size)
-    for step in [step["id"] for step in json.loads(written(**settings))["steps"]]:
-        page.evaluate("(step) => show({ arrival: step, where: { ...given.where, step } })", step)
-        frames(page)
-        below, scrolls = page.evaluate(
-            """() => {
-                const bottom = (each) => each.getBoundingClientRect().bottom;
-                const end = bottom(document.querySelector(".viewer")) + 1;
-                const those = (selector, are) => [...document.querySelectorAll(selector)]
-                    .filter((each) => each.offsetParent && are(each)).map((each) => each.className);
-                return [
-                    those(".main > *, .panel, .panel > *", (each) => bottom(each) > end),
-                    those(".lesson, .board, .main", (each) => each.scrollHeight > each.clientHeight + 1),
-                ];
-            }"""
-        )
-        assert (below, scrolls) == ([], []), step
 
 
 def read(text):

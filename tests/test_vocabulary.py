@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import of_each
 from passes import TRACES
 
 from attnviz.core.layers import split_layer
@@ -45,7 +46,7 @@ STAGES = {
     "logits": ("L", "Logits", "score of each answer"),
     "probabilities": ("Y", "Probabilities", "how probable"),
 }
-EVERYWHERE = pytest.mark.parametrize("trace", TRACES.values(), ids=TRACES)
+EVERYWHERE = of_each("trace", TRACES)
 
 
 def test_every_stage_of_every_pass_has_an_entry_and_no_entry_is_for_nothing():
@@ -54,7 +55,7 @@ def test_every_stage_of_every_pass_has_an_entry_and_no_entry_is_for_nothing():
     assert set(STAGES) == set(ENTRIES)
 
 
-@pytest.mark.parametrize("name", STAGES)
+@of_each("name", [*STAGES])
 def test_a_stage_is_called_what_it_is(name):
     written, title, meaning = STAGES[name]
     assert (entry(name).symbol, entry(name).title) == (written, title)
@@ -90,7 +91,7 @@ def test_symbols_and_titles_tell_stages_apart():
 def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace):
     for stage in trace.stages:
         if stage.name != "mask":  # which may have heads or not
-            assert entry(stage.name).symbol.endswith("_i") == (stage.axes[0] == "head")
+            assert entry(stage.name).symbol.endswith("_i") == stage.is_headed
 
 
 @EVERYWHERE

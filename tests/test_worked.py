@@ -282,26 +282,6 @@ def test_float32_throughout_gives_the_same_to_float32(variant):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_every_cell_equals_its_terms(variant):
-    for stage in variant.trace.stages:
-        for index in np.ndindex(stage.shape):
-            value, total = float(stage.value[index]), variant.trace.terms(stage.name, index).total()
-            assert value == total or abs(value - total) <= 1e-12 * max(1, abs(value)), (stage.name, index)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_every_line_of_numpy_makes_its_stage(variant):
-    names = {"np": np}
-    for stage in variant.trace.stages:
-        lines = variant.trace.lines(stage.name)
-        if not lines:
-            names[stage.name] = stage.value
-        else:
-            exec("\n".join(lines), names)
-            np.testing.assert_array_equal(names[stage.name], stage.value, err_msg=stage.name)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
 def test_a_variant_has_words_and_says_where_its_numbers_are_from(variant):
     trace = variant.trace
     for stage in trace.stages:

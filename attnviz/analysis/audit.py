@@ -19,7 +19,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
 from attnviz.core.trace import Trace
 
-SLICE = 4_000
+SLICE_TERMS = 4_000
 """Terms that are recomputed at a time: some 10 ms."""
 
 
@@ -133,7 +133,7 @@ def audit(trace: Trace) -> Iterator[StageAudit]:
     for stage in trace.stages:
         rule = trace.rule(stage.name)
         cells = itertools.product(*map(range, stage.shape))
-        while some := tuple(itertools.islice(cells, max(SLICE // (rule.most_cells if rule else 1), 1))):
+        while some := tuple(itertools.islice(cells, max(SLICE_TERMS // (rule.most_cells if rule else 1), 1))):
             yield audit_of(trace, stage, some)
 
 

@@ -10,7 +10,7 @@ from attnviz.core.terms import CELL, Cell
 from attnviz.core.trace import Trace
 
 _WRITTEN = re.compile(CELL)
-LONGEST = 24
+MAX_TRAIL_CELLS = 24
 
 
 def format_trail(cells: Sequence[Cell]) -> str:
@@ -29,7 +29,7 @@ def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
         A sentence on where it was cut off, and why; empty if it was not.
     """
     cells: list[Cell] = []
-    for part in text.split("<", LONGEST)[:LONGEST]:
+    for part in text.split("<", MAX_TRAIL_CELLS)[:MAX_TRAIL_CELLS]:
         cell = _cell(trace, part)
         if cell is None:
             return tuple(cells), (

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 Answer = TypeVar("Answer")
 
-PLANS = 32
+MAX_PLANS = 32
 """Of so many plans, those asked of last, what is said is kept: each is about as large as a pass's texts."""
 
 
@@ -46,7 +46,7 @@ def _kept(ask: Callable[[Trace], Answer], where: Callable[[Trace], dict]) -> Cal
     return asked
 
 
-@lru_cache(maxsize=PLANS)
+@lru_cache(maxsize=MAX_PLANS)
 def _of_plan(plan: Hashable) -> dict[str, object]:
     """What was said of a plan."""
     return {}

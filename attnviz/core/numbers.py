@@ -10,10 +10,10 @@ import numpy as np
 from attnviz.core.operations.input import Input
 from attnviz.core.operations.operation import Operation
 
-TINY = 1e-150
+MIN_SQUARED_NUMBER = 1e-150
 """Squares of smaller numbers vanish."""
 
-SURE = 1e300
+MAX_SAFE_NUMBER = 1e300
 """Below this no rounding takes a number beyond float64 (1.8e308)."""
 
 
@@ -62,4 +62,4 @@ def _largest(array: np.ndarray) -> float:
     if array.dtype == bool:
         return 1.0
     squares = float(np.vdot(array, array))  # of all that sums or compares it is the fastest, and it never warns
-    return math.sqrt(squares) + TINY if squares < math.inf else float(np.abs(array).max())
+    return math.sqrt(squares) + MIN_SQUARED_NUMBER if squares < math.inf else float(np.abs(array).max())

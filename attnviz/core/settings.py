@@ -1,20 +1,25 @@
 """Settings: what a person picks, and the limits of it. Every door to the core enforces them here."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
 
 from attnviz.core.embeddings import POSITIONS
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.masks import MASKS
+from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
-WHOLE_NUMBERS = {"d_model": range(2, 129), "seed": range(2**32), "mask_size": range(MAX_TOKENS + 1)}
-CHOICES = {"mask": tuple(MASKS), "initialiser": tuple(INITIALISERS), "positions": tuple(POSITIONS)}
+
+
+def _option(default: int | str | bool, allowed: Iterable, label: str, help: str = "") -> Any:
+    """A field of `Settings` that is an option."""
+    allowed = allowed if isinstance(allowed, range) else tuple(allowed)
+    return field(default=default, metadata={"option": Option(default, allowed, label, help)})
 
 
 @dataclass(frozen=True)
@@ -50,26 +55,40 @@ class Settings:
 
     sentence: str
     context: str | None = None
-    d_model: int = 8
-    n_heads: int = 2
-    mask: str = "none"
-    mask_size: int = 1
-    seed: int = 42
-    initialiser: str = "normal"
-    positions: str = "none"
-    scaled: bool = True
+    d_model: int = _option(8, range(2, 129), "d_model", "How many numbers stand for a token.")
+    n_heads: int = _option(
+        2, range(1, 129), "Heads", "The heads share the d_model numbers, so their number divides d_model."
+    )
+    mask: str = _option(
+        "none",
+        MASKS,
+        "Mask",
+        "causal: no token sees a later token. padding: the last keys are hidden. window: only near keys are seen.",
+    )
+    mask_size: int = _option(1, range(MAX_TOKENS + 1), "Mask size")
+    seed: int = _option(
+        42,
+        range(2**32),
+        "Seed",
+        "The seed decides every embedding and parameter: the same seed gives the same numbers, on every machine.",
+    )
+    initialiser: str = _option(
+        "normal",
+        INITIALISERS,
+        "Parameters",
+        "Where the matrices come from. normal: N(0, 1/d_model). xavier: uniform, by each head's size. uniform: [0, 1). "
+        "standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention.",
+    )
+    positions: str = _option("none", POSITIONS, "Positions")
+    scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
 
     def __post_init__(self):
         _check_sentence("sentence", self.sentence)
         if self.context is not None:
             _check_sentence("context", self.context)
-        for name, allowed in WHOLE_NUMBERS.items():
-            _check_whole_number(name, getattr(self, name), allowed)
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise SettingsError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
-        if not isinstance(self.scaled, bool):
-            raise SettingsError(f"scaled must be True or False; got {self.scaled!r}.")
+        for name, option in FREE_OPTIONS.items():
+            if not option.allows(getattr(self, name)):
+                raise SettingsError(f"{name} must be {option.rule}; got {_shown(getattr(self, name))}.")
         if not _is_whole_number(self.n_heads) or self.n_heads not in divisors(self.d_model):
             raise SettingsError(
                 f"n_heads must divide d_model, so that every head gets d_model / n_heads features; "
@@ -88,7 +107,11 @@ class Settings:
         return self.tokens if self.context is None else tokenize(self.context)
 
 
-DEFAULTS = {field.name: field.default for field in fields(Settings) if field.name != "sentence"}
+OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fields(Settings) if each.metadata}
+"""All that a person can set besides the sentences. Scenes, addresses, controls and acts follow it."""
+
+FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name != "n_heads"}
+"""Those that may be what they allow, whatever the others are."""
 
 
 def divisors(d_model: int) -> tuple[int, ...]:
@@ -114,21 +137,13 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
     allowed: dict[str, int | str] = {}
     notices = []
     for name, text in written.items():
-        if name in WHOLE_NUMBERS:
-            rule = f"a whole number from {WHOLE_NUMBERS[name][0]} to {WHOLE_NUMBERS[name][-1]}"
-            allowed[name] = _nearest_number(text, WHOLE_NUMBERS[name], DEFAULTS[name])
-        elif name in CHOICES:
-            rule = f"one of {', '.join(CHOICES[name])}"
-            allowed[name] = next((c for c in CHOICES[name] if c == text.strip().lower()), DEFAULTS[name])
-        elif name == "scaled":
-            rule = "true or false"
-            allowed[name] = {"true": True, "false": False}.get(text.strip().lower(), DEFAULTS[name])
-        else:
-            continue
-        if str(allowed[name]).lower() != text.strip().lower():
-            notices.append(f"{name} is {rule}; got {_shortened(text)}, using {allowed[name]}.")
+        if name in FREE_OPTIONS:
+            option = OPTIONS[name]
+            allowed[name] = option.nearest(text)
+            if str(allowed[name]).lower() != text.strip().lower():
+                notices.append(f"{name} is {option.rule.lower()}; got {_shortened(text)}, using {allowed[name]}.")
     if "n_heads" in written:
-        d_model = allowed.get("d_model", DEFAULTS["d_model"])
+        d_model = allowed.get("d_model", OPTIONS["d_model"].default)
         text = written["n_heads"]
         allowed["n_heads"] = nearest_heads(text, d_model)
         if str(allowed["n_heads"]) != text.strip():
@@ -141,31 +156,12 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
 
 def nearest_heads(n_heads: int | str, d_model: int) -> int:
     """The divisor of `d_model` nearest to `n_heads`; of two, the smaller."""
-    wanted = _nearest_number(str(n_heads), range(1, d_model + 1), DEFAULTS["n_heads"])
+    wanted = replace(OPTIONS["n_heads"], allowed=range(1, d_model + 1)).nearest(str(n_heads))
     return min(divisors(d_model), key=lambda n: (abs(n - wanted), n))
-
-
-def _nearest_number(text: str, allowed: range, default: int) -> int:
-    try:
-        # at most 20 digits: int() of a megabyte of them is refused by Python, float() is not needed for fewer
-        number = int(text) if len(text) <= 20 else float(text)
-    except ValueError:
-        try:
-            number = float(text)
-        except ValueError:
-            return default
-    if math.isnan(number):
-        return default
-    return round(min(max(number, allowed[0]), allowed[-1]))
 
 
 def _shortened(text: str) -> str:
     return repr(text if len(text) <= 40 else text[:37] + "...")
-
-
-def _check_whole_number(name: str, value: int, allowed: range) -> None:
-    if not _is_whole_number(value) or value not in allowed:
-        raise SettingsError(f"{name} must be a whole number from {allowed[0]} to {allowed[-1]}; got {_shown(value)}.")
 
 
 def _is_whole_number(value: object) -> bool:

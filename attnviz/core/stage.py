@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.numbers import SURE, Numbers
+from attnviz.core.numbers import MAX_SAFE_NUMBER, Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.terms import Cell
@@ -62,7 +62,7 @@ class Stage(NamedTuple):
             If a number is too large for float64.
         """
         bound = operation.bound(*inputs)
-        if bound < SURE:
+        if bound < MAX_SAFE_NUMBER:
             numbers = Numbers(bound, made_by=(operation, inputs))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
@@ -88,6 +88,11 @@ class Stage(NamedTuple):
     def is_given(self) -> bool:
         """Whether it comes from nothing in the graph."""
         return isinstance(self.operation, Source)
+
+    @property
+    def is_headed(self) -> bool:
+        """Whether it has one array for each head, along its first axis."""
+        return self.axes[0] == "head"
 
     def cell(self, index: tuple[int, ...]) -> Cell:
         """The number at `index`."""

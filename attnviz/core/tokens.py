@@ -8,7 +8,7 @@ from itertools import chain, count
 _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
 _INSIDE_WORDS = "'\u2019"
 _INSIDE_NUMBERS = ".,"
-LONGEST_LABEL = 24
+MAX_LABEL_CHARACTERS = 24
 
 
 def cleaned(text: str) -> str:
@@ -112,7 +112,7 @@ def labels(tokens: Sequence[str]) -> tuple[str, ...]:
     """Tokens as they are shown: a long one cut short, the second "the" as "the (2)". No two labels are the same."""
     taken: dict[str, None] = {}  # a set in order
     for token in tokens:
-        shown = token if len(token) <= LONGEST_LABEL else token[: LONGEST_LABEL - 1] + "…"
+        shown = token if len(token) <= MAX_LABEL_CHARACTERS else token[: MAX_LABEL_CHARACTERS - 1] + "…"
         if any(unicodedata.bidirectional(character) in ("R", "AL") for character in shown):
             shown = f"\u2068{shown}\u2069"  # else it would turn round what stands beside it, as in q[head 1, …, 3]
         numbered = (f"{shown} ({n})" for n in count(2))

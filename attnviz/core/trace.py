@@ -96,7 +96,7 @@ class Trace:
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
         n_heads: dict[int, int] = {}
         for stage in self.stages:
-            if stage.axes[0] == "head":
+            if stage.is_headed:
                 n_heads.setdefault(split_layer(stage.name)[1], stage.shape[0])
         return {
             stage.name: tuple(

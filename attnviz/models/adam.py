@@ -5,8 +5,8 @@ import numpy as np
 from attnviz.core.graph import Arrays
 
 KEPT_OF_MEAN, KEPT_OF_SQUARE = 0.9, 0.999
-WARM_UP = 20  # steps until the full rate: the first means are of few slopes
-SLOWING_DOWN = 0.25  # of all steps, at the end: late leaps would undo what has been learnt
+WARM_UP_STEPS = 20  # steps until the full rate: the first means are of few slopes
+SLOWING_DOWN_SHARE = 0.25  # of all steps, at the end: late leaps would undo what has been learnt
 
 
 class Adam:
@@ -30,7 +30,9 @@ class Adam:
     def moved(self, parameters: Arrays, slopes: Arrays) -> Arrays:
         """The parameters after one more step."""
         self.steps += 1
-        rate = self.rate * min(1, self.steps / WARM_UP, (self.last + 1 - self.steps) / (self.last * SLOWING_DOWN))
+        rate = self.rate * min(
+            1, self.steps / WARM_UP_STEPS, (self.last + 1 - self.steps) / (self.last * SLOWING_DOWN_SHARE)
+        )
         return {name: array - rate * self._direction(name, slopes[name]) for name, array in parameters.items()}
 
     def _direction(self, name: str, slope: np.ndarray) -> np.ndarray:

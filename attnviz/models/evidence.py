@@ -40,14 +40,14 @@ class Evidence:
         return int(self.right.argmax())
 
 
-LITTLE = 0.2
+MIN_SHARE = 0.2
 """Of the attention: a noun that gets less of it where it is right is overlooked."""
 
 
 def overlooked(model: Model, batch: Batch) -> tuple[str, ...]:
     """The nouns that get little attention on average in the sentences in which they are right."""
     right, nouns = evidence(model, batch).right, batch.answers[batch.asked]
-    return tuple(noun for place, noun in enumerate(model.task.answers) if right[nouns == place].mean() < LITTLE)
+    return tuple(noun for place, noun in enumerate(model.task.answers) if right[nouns == place].mean() < MIN_SHARE)
 
 
 def evidence(model: Model, batch: Batch, hidden: Hidden = "nothing") -> Evidence:

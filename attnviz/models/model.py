@@ -28,7 +28,7 @@ WHERE_FROM = {
 """Where the parameters of each kind of model are from."""
 
 
-SOME = 8
+MAX_NAMED_WORDS = 8
 """How many words that a model doesn't know are named."""
 
 
@@ -165,8 +165,10 @@ class Model:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
         unknown = [f"“{word}”" for word in labels(self.unknown(text))]
         if unknown:
-            others = f" and {len(unknown) - SOME} others" if len(unknown) > SOME else ""
-            raise SettingsError(f"{', '.join(unknown[:SOME])}{others}: not among the words of this model. {known}")
+            others = f" and {len(unknown) - MAX_NAMED_WORDS} others" if len(unknown) > MAX_NAMED_WORDS else ""
+            raise SettingsError(
+                f"{', '.join(unknown[:MAX_NAMED_WORDS])}{others}: not among the words of this model. {known}"
+            )
         if len(typed) > most:
             reason = "" if self.positions is None else ", one for each of its positions"
             raise SettingsError(

@@ -10,7 +10,7 @@ from attnviz.models.recorded import DECIMALS, FOLDER
 from attnviz.models.task import Batch
 from attnviz.models.training import accuracy, batches, loss, passed, stages_for, train
 
-POINTS = 50  # of the curve
+CURVE_POINTS = 50
 
 
 def record(recipe: Recipe) -> None:
@@ -24,7 +24,7 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
     held_out = recipe.task.held_out()
     curve, checkpoints = [], []
     for step, model in enumerate(train(recipe, seed)):
-        if step in recipe.checkpoints or step % (recipe.steps // POINTS) == 0:
+        if step in recipe.checkpoints or step % (recipe.steps // CURVE_POINTS) == 0:
             rounded = model.with_arrays({name: array.round(DECIMALS) for name, array in model.arrays.items()}, "learnt")
             measured = measures(rounded, held_out)
             curve.append([step, measured["loss"], measured["accuracy"]])

@@ -10,13 +10,13 @@ from functools import partial
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
-from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, nearest
+from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, OPTIONS, nearest
 from attnviz.models import MODELS
+from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.messages import cell_in, change_in, head_in, option_in, place_in, places_in
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, SOURCES, Scene, parts_for_source, with_options
-from attnviz.scene.settings import LONGEST_SEED, offered
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.words import swapped
 
@@ -86,7 +86,7 @@ def _checkpoint(place: TabScene, message: object) -> None:
 
 def _seed(place: TabScene, message: object) -> None:
     if isinstance(message, str):
-        place.seed = message[:LONGEST_SEED]
+        place.seed = message[:MAX_SEED_CHARACTERS]
         _set(place, "seed", nearest({"seed": place.seed})[0]["seed"])
 
 
@@ -173,10 +173,7 @@ def _need(place: TabScene, fitted: SceneWithPass, message: object) -> None:
 _OF_ALL = {"source": _source}
 _OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
 _OF_OPTIONS = {
-    **{
-        name: partial(_option, name=name)
-        for name in ("d_model", "n_heads", "mask", "mask_size", "initialiser", "positions", "scaled")
-    },
+    **{name: partial(_option, name=name) for name in OPTIONS},
     "seed": _seed,
     "another_seed": _another_seed,
 }

@@ -9,13 +9,13 @@ from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options, model_of, room, unknown, words_in
 from attnviz.scene.scene import OWN, SOURCES, Scene
 
-NAMED = 4
+MAX_NAMED_WORDS = 4
 """How many of the words that a model doesn't know are named."""
 
-NEAREST = 3
+MAX_OFFERED_WORDS = 3
 """How many words that it knows are offered for them."""
 
-ALIKE = 0.7
+MIN_LIKENESS = 0.7
 """How much of its letters a word has in common with one that is offered for it, as difflib counts."""
 
 
@@ -48,8 +48,8 @@ def offers(fitted: SceneWithPass) -> list[dict]:
 
 def _of_words(scene: Scene) -> str:
     named = [f"“{label}”" for label in _strange(scene).values()]
-    others = [f"{len(named) - NAMED} more"] if len(named) > NAMED else []
-    *first, last = named[:NAMED] + others
+    others = [f"{len(named) - MAX_NAMED_WORDS} more"] if len(named) > MAX_NAMED_WORDS else []
+    *first, last = named[:MAX_NAMED_WORDS] + others
     listed = f"{', '.join(first)} and {last}" if first else last
     nearest = " The nearest words that it knows:" if _nearest(scene) else ""
     return f"This model doesn't know {listed}, so the pass below has random parameters.{nearest}"
@@ -63,11 +63,11 @@ def _of_length(scene: Scene, name: str, n_tokens: int, most: int) -> str:
 def _nearest(scene: Scene) -> list[dict]:
     """Known words, each in place of an unknown one that it is spelt like; none where all known words are letters."""
     strange, known = _strange(scene), [word for word in model_of(scene.source).task.words if len(word) > 1]
-    each = max(NEAREST // len(strange), 1)
+    each = max(MAX_OFFERED_WORDS // len(strange), 1)
     return [
         {"event": "replace", "value": [word, by], "label": f"{label} → {by}"}
-        for word, label in list(strange.items())[:NEAREST]
-        for by in get_close_matches(word, known, n=each, cutoff=ALIKE)
+        for word, label in list(strange.items())[:MAX_OFFERED_WORDS]
+        for by in get_close_matches(word, known, n=each, cutoff=MIN_LIKENESS)
     ]
 
 

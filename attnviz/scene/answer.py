@@ -9,11 +9,11 @@ from attnviz.core.settings import nearest
 from attnviz.scene import advice
 from attnviz.scene.acts import act
 from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
+from attnviz.scene.controls import settings
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import Scene
-from attnviz.scene.settings import settings
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
@@ -37,7 +37,7 @@ class ActsRequest:
         meanwhile, and what is done is done to the one that was seen.
     look : dict of str to list of str
         The parameters of the browser's address, of which the viewer's own are read.
-    draws : str
+    view : str
         What the page shows of the scene, one of `PARTS`.
     acts : list of [name, message]
         What was done, one after the other; both may be anything.
@@ -49,7 +49,7 @@ class ActsRequest:
     name: str
     address: dict[str, str | None]
     look: dict[str, list[str]]
-    draws: str
+    view: str
     acts: list[list]
     plans: list[str]
 
@@ -65,13 +65,13 @@ def reply_to(place: TabScene, done: ActsRequest) -> bytes:
         for name, message in done.acts:
             act(place, name, message)
         fitted = place.fitted()
-    return reply_bytes(place, fitted, done.draws, done.tab, plans=done.plans)
+    return reply_bytes(place, fitted, done.view, done.tab, plans=done.plans)
 
 
 def reply_bytes(
     place: TabScene,
     fitted: SceneWithPass,
-    draws: str,
+    view: str,
     tab: str,
     notices: Sequence[str] = (),
     *,
@@ -84,7 +84,7 @@ def reply_bytes(
     place : TabScene
     fitted : SceneWithPass
         The scene of the place beside its pass.
-    draws : str
+    view : str
         What the page shows of it, one of `PARTS`.
     tab : str
         What stands for the person's tab.
@@ -93,12 +93,12 @@ def reply_bytes(
     plans : collection of str, optional
         The plans that the browser has.
     """
-    frame = json_of(reply_head(place, fitted, draws, tab, notices))
+    frame = json_of(reply_head(place, fitted, view, tab, notices))
     try:
-        part = PARTS[draws](place, fitted, tab, plans) if fitted.trace else b"null"
+        part = PARTS[view](place, fitted, tab, plans) if fitted.trace else b"null"
     finally:  # what fails once is not asked for with every answer that follows
         place.slopes_of = place.said = ""
-    return frame[:-1] + f',"{draws}":'.encode() + part + b"}"
+    return frame[:-1] + f',"{view}":'.encode() + part + b"}"
 
 
 def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[str]) -> bytes:
@@ -119,7 +119,7 @@ PARTS = {"pass": _pass, "audit": _audit, "script": _script}
 """What a page may show of a scene that has a pass, by the name that an answer has it under."""
 
 
-def reply_head(place: TabScene, fitted: SceneWithPass, draws: str, tab: str, notices: Sequence[str] = ()) -> dict:
+def reply_head(place: TabScene, fitted: SceneWithPass, view: str, tab: str, notices: Sequence[str] = ()) -> dict:
     """What stands around a pass: settings, what is said, the address. The place keeps what the browser will have."""
     scene = fitted.scene
     said = [*notices, *([place.said] if place.said else []), *_of_the_seed(place, scene)]
@@ -127,12 +127,12 @@ def reply_head(place: TabScene, fitted: SceneWithPass, draws: str, tab: str, not
     return {
         "tab": tab,
         "name": place.name,
-        "draws": draws,
+        "view": view,
         "number": fitted.number,
         "settings": settings(scene, place.seed if has_options(scene) else ""),
         "notices": [*said, *advice.said(fitted), *fitted.refused],
         "offers": advice.offers(fitted),
-        "byHand": _by_hand(place, fitted) if draws != "pass" else None,
+        "byHand": _by_hand(place, fitted) if view != "pass" else None,
         "address": place.address,
     }
 

@@ -27,8 +27,8 @@ from attnviz.views.model import model_data
 from attnviz.views.scales import limits
 from attnviz.views.stages import numbers, values
 
-MOST_UNASKED = 1_000_000  # bytes of numbers; of a larger pass a few heads are sent, and others once they are asked for
-MOST = 4_000_000  # bytes of numbers in one document
+MAX_BYTES = 4_000_000  # of numbers in one document
+MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
 
 DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
 """What stands beside the question that a model is asked."""
@@ -85,7 +85,7 @@ def written(body: Body, fitted: SceneWithPass, *, arrival: int = 0, plans: Colle
 
 def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dict:
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
-    heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MOST if asked else MOST_UNASKED)
+    heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MAX_BYTES if asked else MAX_UNASKED_BYTES)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
         "stages": numbers(trace, limits(trace, steps_of(trace)), heads),
@@ -139,16 +139,16 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
 
 def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
     """All heads of a pass of at most so many bytes; of a larger one as many of those wanted as fit, latest first."""
-    with_heads = [stage for stage in trace.stages if stage.axes[0] == "head"]
+    with_heads = [stage for stage in trace.stages if stage.is_headed]
     n_heads = with_heads[0].shape[0]
-    of_one = sum(stage.size for stage in with_heads) // n_heads * _BYTES
-    rest = sum(stage.size for stage in trace.stages) * _BYTES - of_one * n_heads
+    of_one = sum(stage.size for stage in with_heads) // n_heads * _BYTES_PER_NUMBER
+    rest = sum(stage.size for stage in trace.stages) * _BYTES_PER_NUMBER - of_one * n_heads
     room = max(int((most - rest) // of_one), 1)
     latest = dict.fromkeys(head for head in reversed(wanted) if 0 <= head < n_heads)
     return frozenset(range(n_heads) if n_heads <= room else list(latest)[:room])
 
 
-_BYTES = 8 * 4 / 3  # of a number: float64 as base64
+_BYTES_PER_NUMBER = 8 * 4 / 3  # of a number: float64 as base64
 
 
 def _training(scene: Scene) -> dict | None:

@@ -16,7 +16,7 @@ waits for a second session it has the last few. No change by hand, head, slope o
 large pass is ever kept. With sixteen sessions and more one can fill what is not
 of the closed set; then others wait as long as they would without this module.
 
-It is bounded in bytes: `ROOM` besides the closed set, which comes to about as much.
+It is bounded in bytes: `MAX_BYTES` besides the closed set, which comes to about as much.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from attnviz.scene.document import Body, body, written
 from attnviz.scene.fitting import SceneWithPass, pass_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Scene, of_model
 
-ROOM = 32_000_000  # bytes
-SHARE = 16  # how many sessions at least fill the room
-LARGEST = 250_000  # bytes of numbers in a pass that may be kept: all its heads are in its document
-WAITING = 8  # scenes of one session that wait for a second session
-SESSIONS = 1000  # of which such scenes are remembered
-_OBJECTS = 50_000  # bytes that Python needs for a pass besides its numbers
+MAX_BYTES = 32_000_000
+MIN_SESSIONS = 16  # how many sessions at least fill the room
+MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
+MAX_WAITING_SCENES = 8  # scenes of one session that wait for a second session
+MAX_SESSIONS = 1000  # of which such scenes are remembered
+_OBJECT_BYTES = 50_000  # that Python needs for a pass besides its numbers
 
 Key = tuple
 
@@ -75,13 +75,13 @@ class Answer:
     @property
     def size(self) -> int:
         """How many bytes it needs, about."""
-        return len(self.body.numbers) + len(self.body.plan.parts) + _n_bytes(self.original) + _OBJECTS
+        return len(self.body.numbers) + len(self.body.plan.parts) + _n_bytes(self.original) + _OBJECT_BYTES
 
 
 class Answers:
     """What one process keeps; any thread may ask."""
 
-    def __init__(self, room: int = ROOM) -> None:
+    def __init__(self, room: int = MAX_BYTES) -> None:
         self._room = room
         self._closed = closed()
         self._passes: dict[Key, Trace] = {}  # those of the closed set
@@ -133,7 +133,7 @@ class Answers:
         plans : collection of str, optional
             The plans that its browser has.
         """
-        if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > LARGEST:
+        if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
             made = body(fitted, asked=asked, slopes_of=slopes_of)
         else:
             made = self._made(fitted, asker)
@@ -158,7 +158,7 @@ class Answers:
             if answer is None:
                 return None
             answer.used = next(self._clock)
-            if len(answer.askers) < SESSIONS:
+            if len(answer.askers) < MAX_SESSIONS:
                 answer.askers.add(asker)
             return answer.body
 
@@ -168,7 +168,7 @@ class Answers:
                 if not self._is_second(key, answer.bringer):
                     return
                 brought = sum(each.size for each in self._open().values() if each.bringer == answer.bringer)
-                if brought + answer.size > self._room // SHARE:
+                if brought + answer.size > self._room // MIN_SESSIONS:
                     return
             answer.used = next(self._clock)
             self._kept[key] = answer
@@ -179,10 +179,10 @@ class Answers:
         """Whether another session has asked for the same lately; this one is remembered."""
         if any(key in keys for session, keys in self._waiting.items() if session != asker):
             return True
-        keys = self._waiting.pop(asker, deque(maxlen=WAITING))
+        keys = self._waiting.pop(asker, deque(maxlen=MAX_WAITING_SCENES))
         keys.append(key)
         self._waiting[asker] = keys  # the last of all
-        if len(self._waiting) > SESSIONS:
+        if len(self._waiting) > MAX_SESSIONS:
             del self._waiting[next(iter(self._waiting))]
         return False
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
-from attnviz.core.settings import DEFAULTS, nearest_heads
+from attnviz.core.settings import OPTIONS, nearest_heads
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
@@ -32,9 +32,7 @@ ORDERS = ("large ones first", "in order")
 VIEWS = ("matrices", "sheet")
 """All words at once, stage by stage, or one word's whole attention."""
 Options = make_dataclass(
-    "Options",
-    [(name, type(default), default) for name, default in DEFAULTS.items() if name != "context"],
-    frozen=True,
+    "Options", [(name, type(each.default), each.default) for name, each in OPTIONS.items()], frozen=True
 )
 """The settings besides the sentences, as they are named and preset in `Settings`."""
 

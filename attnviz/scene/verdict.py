@@ -9,10 +9,10 @@ from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.text.wording import counted
 
-PATIENCE = 80_000
+MAX_UNASKED_TERMS = 80_000
 """Terms that are recomputed without asking, so by a link or an act alone: some 0.3 s."""
 
-TERMS_A_SECOND = 200_000
+TERMS_PER_SECOND = 200_000
 """About, pauses counted: to say how long it may take."""
 
 
@@ -22,9 +22,9 @@ def verdict(place: TabScene, fitted: SceneWithPass) -> dict:
     `viewer/answer.schema.json` says what it holds.
     """
     n = n_terms(fitted.trace)
-    found = _small(fitted.trace) if n <= PATIENCE else _asked_for(place, fitted)
+    found = _small(fitted.trace) if n <= MAX_UNASKED_TERMS else _asked_for(place, fitted)
     if found is None:
-        seconds = counted(max(n // TERMS_A_SECOND, 1), "second")
+        seconds = counted(max(n // TERMS_PER_SECOND, 1), "second")
         return {"asks": f"Recompute {n:,} terms (about {seconds})"}
     return {
         "agrees": found.first is None,

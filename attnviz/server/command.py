@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import uvicorn
 
+from attnviz.server.config import HOME, settings
 from attnviz.server.listener import PORTS, listener
-from attnviz.server.settings import HOME, settings
 from attnviz.ui import seams
 
 MAX_ADDRESS_BYTES = 65_536

@@ -8,24 +8,24 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import acts, scripts
+from attnviz.server import acts_route, scripts
+from attnviz.server.allowed_paths import AllowedPaths
 from attnviz.server.cleanup import swept
-from attnviz.server.doors import Doors
 from attnviz.server.headers import Headers, configured_policy
 from attnviz.server.hosts import Hosts
 from attnviz.server.log import quieten
-from attnviz.server.messages import Messages
 from attnviz.server.process import warm_up
+from attnviz.server.websocket import Messages
 
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy), scripts.route(), acts.route()]
+    return [Route("/healthz", _healthy), scripts.route(), acts_route.route()]
 
 
 def middleware() -> list[Middleware]:
     """What every request passes through before Streamlit sees it, from the outermost on."""
-    return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, Doors, Messages))]
+    return [Middleware(Headers, configured_policy()), *map(Middleware, (Hosts, AllowedPaths, Messages))]
 
 
 @asynccontextmanager

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
 from attnviz.text.markup import Runs, runs
-from attnviz.text.story import Story, told
+from attnviz.text.story import Story, selection_story
 from attnviz.text.vocabulary import stories_of
 
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
@@ -21,21 +21,24 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "k sum": ("**Added up**: the :orange[**key**] of “{key}”.", ()),
         "v sum": ("**Added up**: the :green[**value**] of “{key}”.", ()),
         "scores": (
-            "**Compare**, place by place, and add up: {told}",
+            "**Compare**, place by place, and add up: {story}",
             (Story("{value:best} matches best, {value:most}."), Story("{value:most} for {value:alike}.")),
         ),
-        "scaled": ("**Scale**: {told}", (Story("for “{key}”, {scores} becomes {value}."),)),
+        "scaled": ("**Scale**: {story}", (Story("for “{key}”, {scores} becomes {value}."),)),
         "masked": (
-            "**Mask**: {told}",
+            "**Mask**: {story}",
             (
-                Story("“{query}” sees no word, so every score is −∞.", "unseeing"),
+                Story("“{query}” sees no key, so every score is −∞.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”, so its score is −∞.", "hidden"),
                 Story("“{query}” sees “{key}”, whose score stays {value}."),
             ),
         ),
-        "#exp": ("**Exponentiate**: all become positive, and large ones grow.", ()),
+        "#exp": (
+            "**Exponentiate**, less the largest score: {story}",
+            (Story("“{query}” sees no key, so all are 0.", "unseeing"), Story("that becomes 1, and none more.")),
+        ),
         "attention": (
-            "**Share**: divide by the sum. {told}",
+            "**Share**: divide by the sum. {story}",
             (
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
                 Story("{value:best} gets {value:most}."),
@@ -54,16 +57,16 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "residual": ("**Added to** what “{word}” came with.", ()),
         "w_u": ("Each **answer** has a column; what “{word}” has now, at the left, is compared with it.", ()),
         "logits": (
-            "**Added up**: the logits. {told}",
+            "**Added up**: the logits. {story}",
             (Story("“{answer}” has {value}, {value:rank} of {value:count}."), Story("“{answer}” has {value}.")),
         ),
         "probabilities": (
-            "**Softmax** makes probabilities. {told}",
+            "**Softmax** makes probabilities. {story}",
             (Story("{value:best} gets {value:most}."), Story("{value:alike} get {value:most}.")),
         ),
     }
 )
-"""By what is shown, a stage without its layer or an array of its rule: a text, and the stories of its `told`."""
+"""By what is shown, a stage without its layer or an array of its rule: a text, and the stories of its `story`."""
 
 
 def said(trace: Trace, name: str, shows: str = "") -> Runs:
@@ -78,7 +81,7 @@ def said(trace: Trace, name: str, shows: str = "") -> Runs:
     """
     names = trace.layer_of(name).names
     own, _ = split_layer(name)
-    text, stories = _SAID.get(shows or own, ("{told}", ()))
+    text, stories = _SAID.get(shows or own, ("{story}", ()))
     stories = [story.renamed(names) for story in stories] or stories_of(trace, name)
-    word, key, head = (told(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
-    return runs(text, word=word, key=key, head=head, told=told(*stories, of=name))
+    word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
+    return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=name))

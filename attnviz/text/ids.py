@@ -7,7 +7,7 @@ from attnviz.core.caching import cached_by_plan
 from attnviz.core.trace import Trace
 from attnviz.text.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
 
-MOST_LAYERS = 2
+MAX_LAYERS = 2
 """The layers of the largest pass that an address leads to."""
 
 
@@ -32,7 +32,7 @@ def _nearest(count: int, there: frozenset[str]) -> dict[str, str]:
     order = ids(count)
     return {
         wanted: next(each for each in order[order.index(_moved(wanted, count)) :] if each in there)
-        for n_layers in (1, MOST_LAYERS, count)
+        for n_layers in (1, MAX_LAYERS, count)
         for wanted in ids(n_layers)
     }
 
@@ -57,7 +57,7 @@ def find(text: str) -> str | None:
     >>> find("q, k, v"), find("QKV-2"), find("nonsense")
     ('qkv', 'qkv-2', None)
     """
-    named = {id_: id_ for n_layers in (1, MOST_LAYERS) for id_ in ids(n_layers)}
+    named = {id_: id_ for n_layers in (1, MAX_LAYERS) for id_ in ids(n_layers)}
     named |= {step.title.casefold(): step.id for step in STEPS}
     return named.get(text.strip().casefold())
 

@@ -15,7 +15,7 @@ from attnviz.text.steps import entry, full_title
 from attnviz.text.vocabulary import AXES
 from attnviz.text.wording import length, precise
 
-SATURATED = 0.99
+SATURATED_SHARE = 0.99
 """A row of a softmax in which one share is larger hardly moves."""
 
 
@@ -118,7 +118,7 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
     shares = stage.operation.compute(scores.value[index[:-1]])  # those of the row, whatever is set by hand
     place = int(shares.argmax())
     most, rest = float(shares[place]), math.fsum(np.delete(shares, place))
-    if most <= SATURATED or np.isfinite(scores.value[index[:-1]]).sum() == 1:
+    if most <= SATURATED_SHARE or np.isfinite(scores.value[index[:-1]]).sum() == 1:
         return ""
     axis = stage.axes[-1]
     parts = f"“{trace.label(axis, place)}” has {precise(most)} of it, all other {AXES[axis]} together {precise(rest)}"

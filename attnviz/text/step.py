@@ -43,7 +43,7 @@ class Section:
         said = _read(text) if isinstance(text, str) else text
         return replace(
             self,
-            text=[_told_in(layer, *run) for run in said],
+            text=[_story_in(layer, *run) for run in said],
             stages=tuple(layer.names[name] for name in self.stages if name in layer.trace),
         )
 
@@ -51,9 +51,9 @@ class Section:
 _read = lru_cache(maxsize=512)(runs)  # the same sentences for every trace
 
 
-def _told_in(layer: Layer, style: str, said: str | dict) -> list:
+def _story_in(layer: Layer, style: str, said: str | dict) -> list:
     """A run as it reads in a layer: what it tells is told of the stages of that layer."""
-    if style != "told":
+    if style != "story":
         return [style, said]
     stories = [[when, renamed(text, layer.names)] for when, text in said["stories"]]
     return [style, {"of": layer.names[said["of"]], "stories": stories}]

@@ -63,9 +63,9 @@ class Story:
         return replace(self, text=renamed(self.text, names))
 
 
-def told(*stories: Story, of: str = "attention") -> list:
+def selection_story(*stories: Story, of: str = "attention") -> list:
     """A run that follows the selection: the first of the stories that holds of a stage's selected number."""
-    return ["told", {"of": of, "stories": [[story.when, story.text] for story in stories]}]
+    return ["story", {"of": of, "stories": [[story.when, story.text] for story in stories]}]
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

@@ -19,13 +19,13 @@ def draw(shown: Shown) -> None:
         _component(key=shown.key("pass"), height="stretch", data=_answer(shown, "pass"))
 
 
-def draw_settings(shown: Shown, draws: str) -> str:
+def draw_settings(shown: Shown, view: str) -> str:
     """Draw the settings of a scene; what is shown of it stands where `draw_outlet` says.
 
     Parameters
     ----------
     shown : Shown
-    draws : str
+    view : str
         What is shown of it, one of `scene.answer.PARTS`.
 
     Returns
@@ -33,7 +33,7 @@ def draw_settings(shown: Shown, draws: str) -> str:
     str
         What this run was asked for, which no act does: "other numbers", "recompute" or "".
     """
-    asked = _component(key=shown.key(draws), data=_answer(shown, draws), on_run_change=_run).run
+    asked = _component(key=shown.key(view), data=_answer(shown, view), on_run_change=_run).run
     return asked or ""
 
 
@@ -42,8 +42,8 @@ def draw_outlet(shown: Shown) -> None:
     _outlet(key=shown.key("outlet"), data={"name": shown.place.name})
 
 
-def _answer(shown: Shown, draws: str) -> bytes:
-    return reply_bytes(shown.place, shown, draws, tabs.mine().token, shown.notices)
+def _answer(shown: Shown, view: str) -> bytes:
+    return reply_bytes(shown.place, shown, view, tabs.mine().token, shown.notices)
 
 
 def _run() -> None:

@@ -1,8 +1,9 @@
 """Seams: all that attnviz uses of Streamlit's Python besides its public API. An upgrade may take any of it away.
 
-No other module imports a part of Streamlit; `tests/test_seams.py` says which
-name is gone. What leans on its pages is in `sections/style` and in the browser's
-room `seams`.
+No other module imports a part of Streamlit, and what `sections/style` and the
+browser find in its pages is listed here; `tests/test_seams.py` and
+`test_seams_in_browser.py` say which name is gone. How its pages work is known
+to the browser's `seams/streamlit` alone.
 """
 
 from collections.abc import Mapping
@@ -41,6 +42,28 @@ REASONS = {
     "streamlit.web.bootstrap.load_config_options": "another server than Streamlit's is given no settings",
 }
 """Each name, and why there is no way without it."""
+
+SELECTORS = {
+    '[data-testid="stApp"]': "all of the page has one outline for the keyboard, and says whether it has its server",
+    "[data-test-connection-state]": "a tab that is back has its server read the address at once",
+    'script[src*="/static/js/"]': "our scripts are fetched from beside Streamlit's own, wherever the app is served",
+    '[data-testid="stHeader"]': "the menu is lower, and away while presenting, in a frame and on paper",
+    '[data-testid="stMainBlockContainer"]': "a page has little around it, and the viewer all the height that is left",
+    '[data-testid="stVerticalBlock"]': "parts of a page are close; what one chooses stays beside its pictures",
+    '[data-testid="stColumn"]': "the same",
+    '[data-testid="stLayoutWrapper"]': "what is only heard takes no room; the viewer can be smaller than its content",
+    '[data-testid="stElementContainer"]': "the viewer is as high as its container; a wide matrix is scrolled",
+    ".stBidiComponent": "the same",
+    '[data-testid="stBidiComponentIsolated"]': "the same",
+    '[data-testid="stMarkdownContainer"]': "a wide table is scrolled",
+    '[data-testid="stAlertContainer"]': "notices are low",
+    '[data-testid="stSidebar"]': "a menu that is out of sight is out of reach",
+    '[data-collapsed="true"]': "the same",
+    '[data-selected="true"]': "what is chosen can be read on its own colour",
+    ".js-plotly-plot": "Plotly's letters can be read on a coloured cell",
+    ".streamlit-embedded": "in somebody's frame there is no header",
+}
+"""What our styles and scripts find in Streamlit's pages, and for what."""
 
 
 def configure(options: Mapping[str, object]) -> None:

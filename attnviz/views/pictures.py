@@ -16,7 +16,7 @@ from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
 from attnviz.text.steps.output import adds_up
 
-MANY_HEADS = 8
+MAX_HEADS_APART = 8
 """How many heads are drawn beside each other; of more, the selected one alone."""
 
 
@@ -141,12 +141,12 @@ def _added_up(trace: Trace, name: str) -> Picture:
 
 
 def _joins_heads(stage: Stage, read: Stage) -> bool:
-    return read.axes[0] == "head" and stage.axes[0] != "head"
+    return read.is_headed and not stage.is_headed
 
 
 def _heads_of(stage: Stage) -> list[Slot]:
     n_heads = stage.shape[0]
-    if n_heads > MANY_HEADS:
+    if n_heads > MAX_HEADS_APART:
         return [_slot(stage)]
     return [_slot(stage, fixed={0: head}) for head in range(n_heads)]
 
@@ -160,7 +160,7 @@ def _operand(operand: Operand, stage: Stage) -> Slot:
 
 def _slot(stage: Stage, **drawn: object) -> Slot:
     """The last two axes of a stage; a bias, of one axis besides the heads', is a single row."""
-    has_rows = len(stage.axes) - (stage.axes[0] == "head") > 1
+    has_rows = len(stage.axes) - stage.is_headed > 1
     last = len(stage.axes) - 1
     return Slot(stage.name, last - 1 if has_rows else None, last, **drawn)
 

@@ -29,7 +29,7 @@ def numbers(trace: Trace, limits: Mapping[str, float], heads: Collection[int]) -
 
 def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
     """The numbers of a stage, those of one head in one piece."""
-    return chunks(stage.value, by_head=stage.axes[0] == "head", heads=heads)
+    return chunks(stage.value, by_head=stage.is_headed, heads=heads)
 
 
 def _stage(trace: Trace, stage: Stage) -> dict:

@@ -46,7 +46,7 @@ function inLayer({ stages, steps, map, nearest, ...rest }, n) {
   const filled = (text) => text.replace(/\{(\w+)(?=[:}])/g, (slot, name) => (Object.hasOwn(stages, name) ? `{${named(name)}` : slot));
   const told = (stories) => stories.map(([when, text]) => [when, filled(text)]);
   const symbol = (latex, name) => (SHARED.includes(name) ? latex : latex.replace(/^(\w)(?:\^(\w))?/, (_, letter, above = "") => `${letter}^{${above}(${n})}`));
-  const runs = (all) => all.map(([style, text]) => (style === "told" ? [style, { of: named(text.of), stories: told(text.stories) }] : [style, text]));
+  const runs = (all) => all.map(([style, text]) => (style === "story" ? [style, { of: named(text.of), stories: told(text.stories) }] : [style, text]));
   const ruled = (rule) => rule && { ...rule, slots: Object.fromEntries(Object.entries(rule.slots).map(([slot, [source, pattern]]) => [slot, [named(source), pattern]])) };
   const isOwn = (name) => n === 1 || !SHARED.includes(name);
   return {

@@ -34,7 +34,7 @@ test("whether a query sees no key is asked of the layer that one speaks of", () 
   for (const name of ["attention", "heads", "q"]) {
     assert.deepEqual([1, 2].map((n) => pass.isUnseeing(`${name}_${n}`, cell)), [false, true]);
   }
-  const told = (of) => runsAt(pass, [["told", { of, stories: [["unseeing", "nothing"], ["", "{key}"]] }]], cell).map(([, text]) => text);
+  const told = (of) => runsAt(pass, [["story", { of, stories: [["unseeing", "nothing"], ["", "{key}"]] }]], cell).map(([, text]) => text);
   assert.deepEqual(["attention_1", "attention_2"].map(told), [["sat"], ["nothing"]]);
 });
 

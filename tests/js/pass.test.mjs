@@ -47,7 +47,7 @@ test("a head that was not sent has no numbers and no terms, and says nothing", (
   assert.deepEqual(pass.cellsOf("attention", [1, 3, 0]), []);
   assert.deepEqual(pass.story("attention", [1, 3, 0], SELECTION), []);
   const most = ["", "In {head}, “{query}” took most from {attention:best}, {attention:most}."], who = ["", "what “{query}” takes"];
-  const told = (...stories) => pass.told({ of: "attention", stories }, { ...SELECTION, head: 1 });
+  const told = (...stories) => pass.selectionStory({ of: "attention", stories }, { ...SELECTION, head: 1 });
   assert.deepEqual(told(most, ["unseeing", "It saw no key."]), []);
   assert.equal(told(most, who).map((piece) => piece.text).join(""), "what “on” takes");
   assert.equal(pass.number("attention", [2, 3, 0]), ARRAYS.attention[2][3][0]);

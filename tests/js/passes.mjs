@@ -251,7 +251,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
   const steps = STEPS.map(([id, title, heading, formulas]) => ({
     id, title, layer: 0, heading: [["", heading]], formulas,
     text: [["", "Every "], ["q", "query"], ["", " meets every "], ["k", "key"], ["", " in a "], ["strong", "dot product"], ["", ": $"], ["math", "Q_i{K_i}^{\\top}"], ["", "."],
-      ["told", { of: "attention", stories: [["", " {query} took most from {attention:best}."], ["", " {query} saw no key."]] }]],
+      ["story", { of: "attention", stories: [["", " {query} took most from {attention:best}."], ["", " {query} saw no key."]] }]],
     notes: [],
     stages: names(id),
     subject: { question: "attention", "whole-pass": "output" }[id] ?? names(id).at(-1),

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeServer } from "../../attnviz/viewer/browser/talk/server.js";
 
-// A server that answers when it is told to, and what is shown of it. An answer is {draws, address: {seed}} of a scene.
-function told({ draws = "pass" } = {}) {
+// A server that answers when it is told to, and what is shown of it. An answer is {view, address: {seed}} of a scene.
+function told({ view = "pass" } = {}) {
   const asked = [], shown = [], answers = [];
   const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
   const server = makeServer({ post, look: () => "?step=mask" });
   const numbers = [...Array(20).keys()].values();
-  const answerOf = (seed, drawn = draws, { tab = "t", number = numbers.next().value } = {}) =>
-    ({ tab, name: "", number, address: { seed }, draws: drawn });
+  const answerOf = (seed, drawn = view, { tab = "t", number = numbers.next().value } = {}) =>
+    ({ tab, name: "", number, address: { seed }, view: drawn });
   const draw = (answer, isDone) => {
     const { address, notices } = answer;
     answers.push(answer);
@@ -30,7 +30,7 @@ test("what is done is told one after the other and in its order, with the scene 
   server.act("swap", "a");
   for (const name of ["mute", "swap"]) server.act(name, "b");
   assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
-  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].draws, asked[0].address], ["t", "?step=mask", "pass", { seed: 1 }]);
+  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].view, asked[0].address], ["t", "?step=mask", "pass", { seed: 1 }]);
   assert.ok(server.isWaiting);
   await say(answerOf(2));
   assert.deepEqual(actsOf(asked), ["swap a", "mute b, swap b"]);
@@ -124,6 +124,19 @@ test("after Back what was on its way isn't shown, what waited isn't done, and th
   assert.deepEqual(shown, ["run 1", "run 0", "done 3"]);
 });
 
+test("after a second Back too the server hears where one is, and one is busy until it has", async () => {
+  const { server, asked, shown, answerOf, say, run } = told();
+  run(1);
+  server.act("swap", "a");
+  for (let n = 0; n < 2; n += 1) server.forget();
+  assert.ok(server.isWaiting);
+  run(0);
+  await say(answerOf(2));
+  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
+  await say(answerOf(0));
+  assert.deepEqual([shown, server.isWaiting], [["run 1", "run 0", "done 0"], false]);
+});
+
 test("a run that answers Back before what was on its way is answered stays what is shown", async () => {
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);
@@ -163,33 +176,33 @@ test("a run's answer while one is on its way is shown, and what is on its way af
   assert.deepEqual(shown, ["run 1", "run 1", "done 2", "done 3"]);
 });
 
-test("what is on its way as one goes to a page that draws something else is shown there", async () => {
-  for (const [draws, other] of [["pass", "audit"], ["audit", "script"], ["script", "pass"]]) {
-    const { server, asked, shown, answerOf, say, run } = told({ draws });
+test("what is on its way as one goes to a page with another view is shown there", async () => {
+  for (const [view, other] of [["pass", "audit"], ["audit", "script"], ["script", "pass"]]) {
+    const { server, asked, shown, answerOf, say, run } = told({ view });
     run(1);
     server.act("swap", "a");
     run(1, other);
     await say(answerOf(2));
-    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].draws], [["swap a", "nothing true"], { seed: 2 }, other]);
+    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].view], [["swap a", "nothing true"], { seed: 2 }, other]);
     await say(answerOf(2, other));
     assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
   }
 });
 
 test("a run that was slower than what was done after it isn't shown, and the next is done to what was", async () => {
-  for (const draws of ["pass", "audit"]) {
+  for (const view of ["pass", "audit"]) {
     const { server, asked, shown, answerOf, say, run } = told();
     run(1);
     server.act("swap", "a");
     await say(answerOf(4, "pass", { number: 4 }));
-    for (const number of [2, 3]) run(number, draws, { number });
+    for (const number of [2, 3]) run(number, view, { number });
     server.act("mute", "b");
-    assert.deepEqual([asked[1].address, asked[1].draws], [{ seed: 4 }, draws]);
-    await say(answerOf(4, draws, { number: 5 }));
-    await say(answerOf(6, draws, { number: 6 }));
+    assert.deepEqual([asked[1].address, asked[1].view], [{ seed: 4 }, view]);
+    await say(answerOf(4, view, { number: 5 }));
+    await say(answerOf(6, view, { number: 6 }));
     assert.deepEqual(actsOf(asked), ["swap a", "nothing true", "nothing true, mute b"]);
     assert.deepEqual(shown, ["run 1", "done 4", "done 4", "done 6"]);
-    run(7, draws, { number: 7 });
+    run(7, view, { number: 7 });
     assert.equal(shown.at(-1), "run 7");
   }
 });

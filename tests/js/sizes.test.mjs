@@ -4,12 +4,13 @@ import test from "node:test";
 import { setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
 
 const LETTERS = ["--digits", "--large", "--chosen", "--names"];
-const BASE = 15.2, PARTS = 6;
+const PARTS = 6;
+globalThis.getComputedStyle = () => ({ fontSize: "15.2px" });
 const lines = [{ isHeader: true }, ...Array(8).fill({}), ...Array(4).fill({ isSingle: true }), ...Array(4).fill({})];
 
 function sized(clientWidth, clientHeight, columns, wanted, present = false) {
-  const set = {}, box = { clientWidth, clientHeight, style: { setProperty: (name, size) => { set[name] = Number.parseFloat(size); } } };
-  const strip = setSizes(box, lines, { n_parts: PARTS, columns, longest: 6, longestName: 5 }, { present, base: BASE, wanted });
+  const set = {}, box = { clientWidth, clientHeight, scrollHeight: 0, style: { setProperty: (name, size) => { set[name] = Number.parseFloat(size); } } };
+  const strip = setSizes(box, { lines, parts: PARTS, columns, letters: { numbers: 6, names: 5 }, isPresented: present, wanted });
   return { set, strip };
 }
 

@@ -8,23 +8,23 @@ from attnviz.text.condition import always, both, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story, told
+from attnviz.text.story import Story, selection_story
 
-LONGEST = 16
+MAX_QUOTED_WORDS = 16
 """How many words of a sentence a heading quotes."""
 
 _REPEATED = re.compile(r" \(\d+\)$")
 _CLOSING = ".,;:!?…)"
-_WORD = told(Story("{query}"))
+_WORD = selection_story(Story("{query}"))
 
 
 def sentence(labels: Sequence[str]) -> str:
     """The words along an axis as a sentence again; of a long one its beginning."""
     quoted = ""
-    for word in (_REPEATED.sub("", label) for label in labels[:LONGEST]):
+    for word in (_REPEATED.sub("", label) for label in labels[:MAX_QUOTED_WORDS]):
         apart = quoted and word not in _CLOSING
         quoted += f" {word}" if apart else word
-    return quoted + " …" * (len(labels) > LONGEST)
+    return quoted + " …" * (len(labels) > MAX_QUOTED_WORDS)
 
 
 def _asked(trace: Trace, entries: Mapping[str, Entry]) -> Runs:

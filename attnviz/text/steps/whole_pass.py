@@ -8,7 +8,7 @@ from attnviz.text.condition import always, both, has, lacks, of_model
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.output import adds_up, is_set_by_hand
-from attnviz.text.story import Story, told
+from attnviz.text.story import Story, selection_story
 from attnviz.text.wording import counted
 
 
@@ -37,7 +37,7 @@ _ends_in_output = lacks("probabilities")
 
 def _took(where: str) -> list:
     return [
-        told(
+        selection_story(
             Story(f"In {where}, “{{query}}” took most from {{attention:best}}: a share of {{attention:most}}."),
             Story(f"In {where}, “{{query}}” took from {{attention:alike}}: a share of {{attention:most}}."),
             Story(f"In {where}, “{{query}}” saw no key and took nothing.", "unseeing"),
@@ -45,11 +45,11 @@ def _took(where: str) -> list:
     ]
 
 
-_ADDED = told(
+_ADDED = selection_story(
     Story("To the output of “{query}”, {contributions:longest} added the longest vector."),
 )
 
-_ANSWERED = told(
+_ANSWERED = selection_story(
     Story("For “{query}” the most probable answer is {probabilities:best}: {probabilities:most}."), of="probabilities"
 )
 

@@ -113,7 +113,7 @@ MATRICES = {name: parameter for name, parameter in PARAMETERS.items() if name.st
 """The parameters that all strings share: of embeddings and positions a string has its own rows."""
 
 
-def told(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
+def matrix_pieces(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
     """The matrices of each part of the model with what they are for; some of their numbers may be changed."""
     if shown.key("part") not in st.session_state:
         shown.shows("part", [*_changed(changes), LAYER_1][0])

@@ -21,9 +21,9 @@ NOTHING, OWN = "Nothing", "One number of your choice"
 FIRST = Change("w_v_2", (0, A, A), 0.0)
 """The number that is set before a person has chosen one."""
 
-LARGEST = 10_000.0
+MAX_NUMBER = 10_000.0
 N_EXAMPLES = 4
-WIDTH = 136  # px: two boxes beside each other
+BOX_WIDTH_PX = 136  # two boxes beside each other
 
 
 def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
@@ -48,7 +48,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
     st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
 
 
-def told(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
+def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
     """Which strings break, by their length; and the first of them, or of all where none does, with doors to them."""
     results = tried(shared(changes))
     broken = [each for each in results if not each.is_right]
@@ -107,19 +107,19 @@ def _own(shown: Shown, change: Change) -> None:
             _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), at, side.name)
         st.number_input(
             f"Number (built: {own[index]:.6g})",
-            -LARGEST,
-            LARGEST,
+            -MAX_NUMBER,
+            MAX_NUMBER,
             step=1.0,
             format="%g",
-            key=shown.shows("number", min(max(change.value, -LARGEST), LARGEST)),
+            key=shown.shows("number", min(max(change.value, -MAX_NUMBER), MAX_NUMBER)),
             on_change=_set,
             args=(shown.writer,),
-            width=WIDTH,
+            width=BOX_WIDTH_PX,
         )
 
 
 def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
-    choice.draw(shown, key, label, options, value, lambda writer, _: _set(writer), format_func=name, width=WIDTH)
+    choice.draw(shown, key, label, options, value, lambda writer, _: _set(writer), format_func=name, width=BOX_WIDTH_PX)
 
 
 def _set(writer: Writer) -> None:

@@ -63,7 +63,7 @@ def ask(shown: Shown, fitted: SceneWithPass) -> None:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
 
 
-def told(fitted: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
+def string_pieces(fitted: SceneWithPass) -> tuple[list[Piece], dict[str, Door]]:
     """What both layers look at in the string and what they answer, if it makes a pass; and the door to it."""
     if fitted.trace is None:
         return [], {}
@@ -88,7 +88,7 @@ def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
     ]
 
 
-def trained() -> tuple[list[Piece], dict[str, Door]]:
+def trained_pieces() -> tuple[list[Piece], dict[str, Door]]:
     """That training finds the same two layers, with what was measured of them; and the door to them."""
     choice = MODELS[TRAINED]
     kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]

@@ -8,7 +8,7 @@ import streamlit as st
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.models.evidence import LITTLE, Evidence, Hidden, evidence, overlooked, text
+from attnviz.models.evidence import MIN_SHARE, Evidence, Hidden, evidence, overlooked, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
 from attnviz.ui.article.matrix import Side
@@ -84,8 +84,8 @@ def _no_look(seed: int) -> str:
         f"{percent(look)} of the attention of “tired”, and answers **{answer}** with {percent(share)}. Hide “animal” "
         f"from “tired”, and the answer is **{hidden}** with {percent(hidden_share)}: it says this of whatever is "
         "tired, unless it sees another animal. Trained from seed 0, as above, it has another such word: hide “animal”, "
-        f"and the answer is **{other}**. Each seed has such nouns, which get under {percent(LITTLE)} of the attention "
-        f"on average where they are right: {_overlooked()}."
+        f"and the answer is **{other}**. Each seed has such nouns, which get under {percent(MIN_SHARE)} of the "
+        f"attention on average where they are right: {_overlooked()}."
     )
 
 

@@ -23,13 +23,13 @@ def draw(shown: Shown, title: str) -> None:
     arrival.keep_address(shown.address, shown.brought)
 
 
-def draw_with_settings(shown: Shown, title: str, draws: str) -> str:
+def draw_with_settings(shown: Shown, title: str, view: str) -> str:
     """Draw the frame and the settings of a page that shows something else of the pass than the viewer.
 
     Returns what the run was asked for (see `component.draw_settings`). For other numbers it goes to the viewer.
     """
     draw(shown, title)
-    asked = component.draw_settings(shown, draws)
+    asked = component.draw_settings(shown, view)
     if asked == "other numbers":
         shown.open_page("pages/walkthrough.py", **what_if(shown))
     return asked

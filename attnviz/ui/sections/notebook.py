@@ -42,12 +42,12 @@ def draw(shown: Shown) -> None:
 def _options() -> list[Piece]:
     """All worked examples, each by what it teaches, with what is told of it where it is chosen."""
     return [
-        pieces.option(example.id, f"**{example.title}.** {example.lesson}", _told(example))
+        pieces.option(example.id, f"**{example.title}.** {example.lesson}", _pieces(example))
         for example in EXAMPLES.values()
     ]
 
 
-def _told(example: Example) -> list[Piece]:
+def _pieces(example: Example) -> list[Piece]:
     """What an example shows, with its passes to open, and what went wrong in it."""
     return [
         pieces.heading(2, example.title),
@@ -62,8 +62,8 @@ def _told(example: Example) -> list[Piece]:
 def _passes(example: Example) -> Iterator[Piece]:
     for variant in example.variants:
         ours = [["", " "], ["badge", "ours, not in the notebook"]] if variant.ours else []
-        told = runs(f"**{variant.title}.** {variant.description}")
-        yield pieces.door(source_of(example, variant), "Open", told + ours)
+        said = runs(f"**{variant.title}.** {variant.description}")
+        yield pieces.door(source_of(example, variant), "Open", said + ours)
 
 
 def _mistake(example: Example, number: int) -> Piece:

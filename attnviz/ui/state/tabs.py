@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import streamlit as st
 
 from attnviz.scene.tabscene import TabScene
-from attnviz.ui.state.share import Share
+from attnviz.ui.state.cpu_quota import CpuQuota
 
 _TAB = "tab"
 
@@ -26,7 +26,7 @@ class Tab:
         What stands for it; only its own browser knows it.
     places : dict of str to TabScene
         The scenes that it shows, by their names.
-    share : Share
+    cpu_quota : CpuQuota
         How much of the processor it has used.
     turn : Lock
         What is done in it is answered one after the other.
@@ -36,7 +36,7 @@ class Tab:
 
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     places: dict[str, TabScene] = field(default_factory=dict)
-    share: Share = field(default_factory=Share)
+    cpu_quota: CpuQuota = field(default_factory=CpuQuota)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     n_waiting: int = 0
 
@@ -64,9 +64,9 @@ def mine() -> Tab:
 
 
 @contextmanager
-def shared() -> Iterator[None]:
+def within_quota() -> Iterator[None]:
     """Have a run wait for its tab's share of the processor, and note what it uses."""
-    share = mine().share
-    time.sleep(share.wait(time.monotonic()))
-    with share.noted():
+    quota = mine().cpu_quota
+    time.sleep(quota.wait(time.monotonic()))
+    with quota.noted():
         yield

@@ -9,7 +9,7 @@ import streamlit as st
 
 Part = TypeVar("Part")
 
-BREATH = 0.001
+PAUSE_SECONDS = 0.001
 """Seconds between two turns, in which another session's begins."""
 
 _TURN = threading.Lock()
@@ -32,7 +32,7 @@ def in_turns(work: Iterator[Part]) -> Iterator[Part]:
             time.sleep(time.perf_counter() - start)
         _stop_if_unwanted()
         yield part
-        time.sleep(BREATH)
+        time.sleep(PAUSE_SECONDS)
 
 
 def _stop_if_unwanted() -> None:

@@ -1,5 +1,6 @@
 // What Streamlit calls for a part of a page that is an article, on every run, with the pieces of it.
 import { mountArticle } from "./article.js";
+import { onceGone } from "../seams/streamlit.js";
 
 const articles = new WeakMap(); // root -> its article
 const text = new TextDecoder();
@@ -9,8 +10,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const article = articles.get(root) ?? mountArticle(root, setTriggerValue);
   articles.set(root, article);
   article.given(JSON.parse(text.decode(data)).pieces);
-  return () => {
-    // Streamlit ends each call that the next run overtakes: only an article that stands nowhere has gone.
-    if (!root.isConnected && articles.delete(root)) article.end();
-  };
+  return onceGone(root, () => { if (articles.delete(root)) article.end(); });
 }

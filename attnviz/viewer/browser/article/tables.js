@@ -1,7 +1,7 @@
 // Tables of an article: a matrix in its colours, and words and numbers in rows.
 import { element } from "../elements/element.js";
 
-const LONGEST = 3; // letters of a label that has room above its column; a longer one stands upright
+const MAX_LABEL_LETTERS = 3; // letters of a label that has room above its column; a longer one stands upright
 
 // A matrix between the names of its rows and columns: {caption, rows, columns, values, texts, limit, colours}.
 // A number of the size of `limit` would have its colour in full.
@@ -48,7 +48,7 @@ function headOf(rows, columns) {
   const head = element("thead"), before = namesBeside(rows, 0).length, above = [];
   if (columns.title) above.push([heading("colgroup", columns.title, { colSpan: columns.labels.length })]);
   if (columns.blocks.length) above.push(columns.blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })));
-  above.push(columns.labels.map((label) => Object.assign(heading("col", label), { className: label.length > LONGEST ? "long" : "" })));
+  above.push(columns.labels.map((label) => Object.assign(heading("col", label), { className: label.length > MAX_LABEL_LETTERS ? "long" : "" })));
   head.append(...above.map((cells) => {
     const line = lineOf(cells);
     line.prepend(Object.assign(element("td"), { colSpan: before }));

@@ -22,9 +22,9 @@ export function makeSettings(act) {
   box.append(more.button, more.panel);
   return {
     element: box,
-    update({ settings, draws }, isWaiting) {
+    update({ settings, view }, isWaiting) {
       line.update(settings.line, isWaiting);
-      more.update(settings.more, draws === "pass", isWaiting);
+      more.update(settings.more, view === "pass", isWaiting);
     },
     // The keyboard goes to the sentence, to be typed over.
     type: () => {

@@ -4,8 +4,8 @@ import { element, write } from "../elements/element.js";
 import { isHalfTyped } from "./halftyped.js";
 import { makeLabelled } from "./labelled.js";
 
-const PAUSE = 150; // ms after the last key
-const LONG_PAUSE = 1500; // ms, where a word is half typed: another pass, and back with its last letter, would be a flicker
+const PAUSE_MS = 150; // after the last key
+const LONG_PAUSE_MS = 1500; // where a word is half typed: another pass, and back with its last letter, would be a flicker
 const NEARLY_FULL = 0.75; // of the limit: from then on one sees how much there is
 
 export function makeTextbox(act) {
@@ -40,7 +40,7 @@ export function makeTextbox(act) {
   const typed = ({ isComposing }) => {
     count();
     clearTimeout(timer);
-    if (control.live && !isComposing) timer = setTimeout(send, isHalfTyped(input.value, control.words ?? []) ? LONG_PAUSE : PAUSE);
+    if (control.live && !isComposing) timer = setTimeout(send, isHalfTyped(input.value, control.words ?? []) ? LONG_PAUSE_MS : PAUSE_MS);
   };
   input.oninput = typed;
   input.addEventListener("compositionend", typed);

@@ -8,7 +8,7 @@ const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span
 // Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head.
 export function runsAt(pass, runs, selection) {
   return runs.flatMap(([style, text]) => {
-    if (style === "told") return pass.told(text, selection).map((piece) => [piece.style ?? "", piece.text]);
+    if (style === "story") return pass.selectionStory(text, selection).map((piece) => [piece.style ?? "", piece.text]);
     return [[style, style === "math" ? ofHead(text, selection.head) : text]];
   });
 }

@@ -1,10 +1,11 @@
 // Heads: all heads of the step's result as small pictures, to choose one.
 import { element, write } from "../elements/element.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
+import { isHeaded } from "../pass/axes.js";
 import { slotsOf, stepAt, withHead } from "../scene/state.js";
 import { makeThumb } from "./thumb.js";
 
-const FEW = 5; // heads whose names have room
+const MAX_NAMED_HEADS = 5; // heads whose names have room
 
 export function makeHeads(tools) {
   const box = element("div", "heads"), line = element("div", "choices"), note = element("p");
@@ -21,11 +22,11 @@ export function makeHeads(tools) {
       const button = element("button"), thumb = makeThumb(name);
       button.type = "button";
       button.setAttribute("role", "radio");
-      button.append(element("span", "", heads > FEW ? String(head + 1) : `head ${head + 1}`), thumb.element);
+      button.append(element("span", "", heads > MAX_NAMED_HEADS ? String(head + 1) : `head ${head + 1}`), thumb.element);
       button.onclick = () => choose(head);
       return Object.assign(button, { thumb });
     });
-    line.classList.toggle("many", heads > FEW);
+    line.classList.toggle("many", heads > MAX_NAMED_HEADS);
     line.replaceChildren(...buttons);
   };
   const choose = (head) => tools.go(withHead(shown.where, head));
@@ -43,7 +44,7 @@ export function makeHeads(tools) {
       buttons.forEach((button, head) => {
         if (drawn?.pass !== look.pass || drawn.colours !== colours) {
           const alone = headOf(look.pass, name, head);
-          button.thumb.resize(alone, buttons.length > FEW ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 });
+          button.thumb.resize(alone, buttons.length > MAX_NAMED_HEADS ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 });
           button.thumb.draw(alone, colours);
         }
         button.setAttribute("aria-checked", head === where.cell.head);
@@ -63,7 +64,7 @@ export function makeHeads(tools) {
 function headedAt(pass, where) {
   const step = stepAt(pass, where);
   const results = slotsOf(step).filter((slot) => slot.result).map((slot) => slot.stage);
-  return [...results, step.attention].find((name) => pass.stages.get(name)?.axes[0].name === "head");
+  return [...results, step.attention].find((name) => pass.stages.has(name) && isHeaded(pass.stages.get(name)));
 }
 
 function isSent(pass, name) {

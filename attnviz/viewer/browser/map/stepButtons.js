@@ -1,6 +1,7 @@
 // The step buttons: from step to step, with what lies between the first and the last in sight.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { destinationOf } from "../scene/present.js";
 import { stepsOf } from "../scene/state.js";
 
 // `between` is what stands between Previous and Next, on(by) leads so many steps on.
@@ -13,8 +14,8 @@ export function makeStepButtons(between, on) {
   box.append(back, between, end);
   const update = (pass, where) => {
     const steps = stepsOf(pass), at = steps.indexOf(where.step);
-    back.disabled = at === 0;
-    next.disabled = at === steps.length - 1;
+    back.disabled = destinationOf(pass, where, "back") === null;
+    next.disabled = destinationOf(pass, where, "on") === null;
     write(next, at === 0 ? "Begin ›" : "Next ›");
     write(place, `step ${at + 1} of ${steps.length}`);
   };

@@ -34,7 +34,7 @@ export function makeThumb(name) {
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;
-      put(frame, tileAt(tiled, tiled.isHeaded ? head : 0), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
+      put(frame, tileAt(tiled, tiled.hasHeads ? head : 0), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
     },
     // Frames one number, or none.
     markCell(index) {

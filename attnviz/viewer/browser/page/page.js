@@ -2,7 +2,7 @@
 import { mountAudit } from "./audit.js";
 import { makeBanner } from "./banner.js";
 import { element } from "../elements/element.js";
-import { keepKeyboard } from "../elements/keyboard.js";
+import { keepKeyboard } from "../seams/keyboard.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { makeNotices } from "./notices.js";
 import { mountScript } from "./script.js";
@@ -15,7 +15,7 @@ const VIEWS = { pass: { mount, style: "viewer" }, audit: { mount: mountAudit, st
 // host: {server, address, run}: what is done here is told to the server; run(what) has the page run for what no act does.
 // `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
 export function mountPage(root, { server, address, run }, left = null) {
-  let view = null;
+  let mounted = null;
   const act = (name, message) => {
     server.act(name, message);
     wait(server.isWaiting);
@@ -26,13 +26,13 @@ export function mountPage(root, { server, address, run }, left = null) {
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     banner.update(answer);
-    const { draws } = answer, shown = answer[draws];
+    const { view } = answer, shown = answer[view];
     box.hidden = !shown;
     tellEmpty(box);
     if (shown) {
-      box.classList.add(VIEWS[draws].style);
-      view ??= VIEWS[draws].mount(box, { send: act, address, run, type: settings.type }, left);
-      view.show(shown);
+      box.classList.add(VIEWS[view].style);
+      mounted ??= VIEWS[view].mount(box, { send: act, address, run, type: settings.type }, left);
+      mounted.show(shown);
     }
     afterFrame(() => wait(server.isWaiting));
   };
@@ -57,7 +57,7 @@ export function mountPage(root, { server, address, run }, left = null) {
     },
     end: () => {
       settings.end();
-      return view?.end() ?? left;
+      return mounted?.end() ?? left;
     },
   };
 }

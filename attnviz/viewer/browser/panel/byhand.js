@@ -1,8 +1,8 @@
 // By hand: a box that holds a number, to type another or to drag it to one.
 import { element, write } from "../elements/element.js";
 
-const PAUSE = 100; // ms between two numbers that are sent while one drags
-const SLACK = 3; // px that a pointer moves before it drags
+const PAUSE_MS = 100; // between two numbers that are sent while one drags
+const SLACK_PX = 3; // that a pointer moves before it drags
 
 // set(cell, number) is called with each new number; -Infinity hides a key.
 export function makeByHand(set) {
@@ -57,7 +57,7 @@ export function makeByHand(set) {
     const from = Number.isFinite(value) ? value : 0;
     input.onpointermove = (event) => {
       const way = event.clientX - down.clientX;
-      if (!isDragged && Math.abs(way) < SLACK) return;
+      if (!isDragged && Math.abs(way) < SLACK_PX) return;
       if (!isDragged) input.setPointerCapture(down.pointerId);
       isDragged = true;
       change(rounded(from + way * unit, unit));
@@ -107,7 +107,7 @@ function paced(call) {
     if (last === null) return;
     call(...last);
     last = null;
-    timer = setTimeout(next, PAUSE);
+    timer = setTimeout(next, PAUSE_MS);
   };
   return (...values) => {
     last = values;

@@ -7,7 +7,7 @@ import { typesetInPieces } from "../elements/formula.js";
 import { makeScroller } from "../elements/scroller.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../scene/state.js";
 import { drawTerms } from "./terms.js";
-import { drawStory, lightUp, titleOf } from "./told.js";
+import { drawStory, lightUp, titleOf } from "./numberStory.js";
 import { drawTrail } from "./trail.js";
 import { drawChanged, drawWhatIf } from "./whatif.js";
 

@@ -2,7 +2,7 @@
 import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
-import { lights } from "./told.js";
+import { lights } from "./numberStory.js";
 
 const LETTER = 0.47, DIGIT = 0.57, APART = 1.5; // of a letter's size
 

@@ -19,6 +19,15 @@ export function coordinatesAt({ coordinates }, place) {
   return found;
 }
 
+// Whether the places of an axis are heads, and whether a stage has one array for each head, along its first axis.
+export function isOfHeads({ name }) {
+  return name === "head";
+}
+
+export function isHeaded({ axes }) {
+  return isOfHeads(axes[0]);
+}
+
 // Whether the places of an axis are words: a person's, or those that a model answers with.
 export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);

@@ -1,5 +1,5 @@
 // Passes: what a document holds, asked by the name of a stage and an index in it.
-import { flattened } from "./axes.js";
+import { flattened, isHeaded } from "./axes.js";
 import { numbersOf } from "./chunks.js";
 import { derivation, given } from "./derivation.js";
 import { strengthsOf } from "./parts.js";
@@ -50,7 +50,7 @@ export function readPass(document) {
     story: (name, index, selection) =>
       pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
     // What a step tells of the selection, by stories of the selected cell of a stage.
-    told: ({ of, stories }, selection) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
+    selectionStory: ({ of, stories }, selection) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.
@@ -96,7 +96,7 @@ function otherNumbers(values, { length }) {
 
 // The left side of a cell's formula, its places counted from 1.
 function leftSide(pass, name, index) {
-  const inHead = pass.stages.get(name).axes[0].name === "head";
+  const inHead = isHeaded(pass.stages.get(name));
   return `(${pass.symbol(name, index[0])})_{${index.slice(inHead ? 1 : 0).map((place) => place + 1).join(", ")}}`;
 }
 

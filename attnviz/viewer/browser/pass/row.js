@@ -3,7 +3,7 @@ import { hasWords } from "./axes.js";
 import { counted, listed, ordinal, percent, short } from "./numeral.js";
 
 const ERROR = 1e-9; // of the larger of two numbers: those that are nearer differ by rounding alone
-const MOST_NAMED = 3;
+const MAX_NAMED = 3;
 
 export function visibleRow(pass, { name, index }) {
   return Array.from(pass.row(name, index)).filter((_, place) => !pass.isHidden(name, [...index.slice(0, -1), place]));
@@ -32,8 +32,8 @@ export function rankOf(value, row) {
 export function bestOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length === taken.length) return undefined;
-  const rest = most.length - MOST_NAMED;
-  return listed([...most.slice(0, MOST_NAMED).map((place) => quoted(pass, cell, place)), ...(rest > 0 ? [others(rest)] : [])]);
+  const rest = most.length - MAX_NAMED;
+  return listed([...most.slice(0, MAX_NAMED).map((place) => quoted(pass, cell, place)), ...(rest > 0 ? [others(rest)] : [])]);
 }
 
 // Those of a cell's row, where all their numbers are the same.

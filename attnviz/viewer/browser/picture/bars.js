@@ -3,25 +3,25 @@ import { css, overPage } from "../elements/colour.js";
 import { element, write } from "../elements/element.js";
 import { short } from "../pass/numeral.js";
 import { stepAt } from "../scene/state.js";
+import { whenOther } from "../elements/whenOther.js";
 
 export const FAINT = 0.65; // how strong a bar is that can still be seen beside the page
-const FEW = 8; // bars that have room for what they say
+const MAX_TITLED_BARS = 8; // bars that have room for what they say
 
 export function makeBars(tools) {
   const box = element("section", "bars");
-  let rows = [], built = "";
+  const makeRows = whenOther((titles) => {
+    const rows = titles.map((row) => makeRow(row, tools));
+    box.replaceChildren(...rows.map((row) => row.element));
+    return rows;
+  });
   return {
     element: box,
     update(pass, where, look) {
       const { bars } = stepAt(pass, where);
       box.hidden = !bars.length;
-      const shown = bars.map((bar) => readRow(bar, pass, where)), next = String(shown.map(({ title, values }) => [title, values.length]));
-      if (next !== built) {
-        rows = shown.map((row) => makeRow(row, tools));
-        box.replaceChildren(...rows.map((row) => row.element));
-      }
-      built = next;
-      rows.forEach((row, place) => { row.update(shown[place], pass, look); });
+      const shown = bars.map((bar) => readRow(bar, pass, where));
+      makeRows(shown.map(({ title, values: { length } }) => ({ title, length }))).forEach((row, place) => { row.update(shown[place], pass, look); });
     },
   };
 }
@@ -35,7 +35,7 @@ function readRow([name, array], pass, where) {
   };
 }
 
-function makeRow({ title, values: { length } }, tools) {
+function makeRow({ title, length }, tools) {
   const row = element("div", "bar-row"), inner = element("div", "columns-of");
   const columns = Array.from({ length }, () => makeColumn(tools));
   inner.append(...columns.map((column) => column.element));
@@ -47,7 +47,7 @@ function makeRow({ title, values: { length } }, tools) {
     update({ name, index, values }, pass, look) {
       const finite = values.filter(Number.isFinite), { labels } = pass.stages.get(name).axes.at(-1);
       const high = Math.max(0, ...finite), low = Math.min(0, ...finite), range = high - low || 1;
-      const line = { name, low, range, isNamed: length <= FEW, selected: index.at(-1) };
+      const line = { name, low, range, isNamed: length <= MAX_TITLED_BARS, selected: index.at(-1) };
       columns.forEach((column, place) => {
         column.update({ place, value: values[place], label: labels[place], index: [...index.slice(0, -1), place] }, line, look);
       });

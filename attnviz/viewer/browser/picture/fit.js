@@ -1,8 +1,8 @@
 // Fit: how large one cell of pictures is, so that all of them fit a box.
 import { blocksOf, laidOut } from "./layout.js";
 
-const LEAST = 1; // pixels of a cell: a smaller one can't be pointed at
-const SMALLEST_LABEL = 9.4; // pixels: 7 points on paper
+const MIN_CELL_PX = 1; // a cell: a smaller one can't be pointed at
+const MIN_LABEL_PX = 9.4; // 7 points on paper
 const DEAR = 1.25; // how much larger cells must become by leaving out titles
 const WIDEST_CELL = 40, TALLEST_CELL = 24; // without digits
 
@@ -63,19 +63,19 @@ function writtenAt(layout, font, box, options) {
 
 function unwritten(layout, box, options) {
   const at = (width, height) => {
-    const label = Math.min(Math.max(height * 0.95, SMALLEST_LABEL), 0.75 * options.base);
+    const label = Math.min(Math.max(height * 0.95, MIN_LABEL_PX), 0.75 * options.base);
     return laidOut(layout, [width, height], { font: label, label, written: false }, options);
   };
   const height = greatest(TALLEST_CELL, (each) => at(each, each).height <= box.height);
   const width = greatest(Math.min(WIDEST_CELL, 2.5 * height), (each) => at(each, height).width <= box.width);
-  const highest = Math.min(height, Math.max(LEAST, 1.6 * width)); // labels that stand upright over narrow columns need room
+  const highest = Math.min(height, Math.max(MIN_CELL_PX, 1.6 * width)); // labels that stand upright over narrow columns need room
   return at(width, greatest(highest, (each) => at(width, each).height <= box.height));
 }
 
-// The greatest size up to `most` that fits; LEAST if none does.
+// The greatest size up to `most` that fits; MIN_CELL_PX if none does.
 function greatest(most, isFitting) {
   if (isFitting(most)) return most;
-  let low = LEAST, high = most;
+  let low = MIN_CELL_PX, high = most;
   while (high - low > 0.25) {
     const middle = (low + high) / 2;
     if (isFitting(middle)) low = middle;

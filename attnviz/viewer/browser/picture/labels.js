@@ -1,23 +1,23 @@
 // Labels: what the rows and the columns of a matrix are called. Those of the selected cell are always there.
 import { element } from "../elements/element.js";
 import { bandOf } from "./slot.js";
+import { whenOther } from "../elements/whenOther.js";
 
 // One strip of labels, along "rows" or "columns".
 export function makeLabels(along) {
   const strip = element("div", `labels of-${along}`);
   strip.setAttribute("aria-hidden", "true"); // a cell says where it is
-  let shown = "";
+  const place = whenOther(([names, size]) => {
+    strip.replaceChildren(...names.map((label, n) => {
+      const line = element("span", "", label);
+      line.style[along === "rows" ? "top" : "left"] = `${n * size}px`;
+      return line;
+    }));
+  });
   const write = (names, { upright, all }, size) => {
     strip.classList.toggle("upright", upright);
     strip.classList.toggle("only-lit", !all);
-    const text = `${names.join("\n")} ${size}`;
-    if (text === shown) return;
-    shown = text;
-    strip.replaceChildren(...names.map((label, place) => {
-      const line = element("span", "", label);
-      line.style[along === "rows" ? "top" : "left"] = `${place * size}px`;
-      return line;
-    }));
+    place([names, size]);
   };
   const light = (places) => {
     [...strip.children].forEach((line, place) => { line.classList.toggle("lit", places.has(place)); });

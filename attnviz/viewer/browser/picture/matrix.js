@@ -9,6 +9,7 @@ import { drawBands, makeLabels } from "./labels.js";
 import { short } from "../pass/numeral.js";
 import { bandOf } from "./slot.js";
 import { makeTable } from "./table.js";
+import { whenOther } from "../elements/whenOther.js";
 
 const LARGEST_TABLE = 16;
 const CLOSEST = 10; // pixels between lines that part heads
@@ -23,7 +24,9 @@ export function makeMatrix(size, acts) {
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
   figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let slot = null, geometry = null, drawn = null, stood = "", framed = "";
+  let slot = null, geometry = null, drawn = null;
+  const stand = whenOther(([at, role]) => place(figure, size, role, at));
+  const frame = whenOther(([marks, cell]) => drawFrames(frames, marks, cell));
   listen(cells, { point: (place) => acts.point(slot, place), pick: (place) => acts.pick(slot, place) });
 
   return {
@@ -31,9 +34,7 @@ export function makeMatrix(size, acts) {
     update(newSlot, newGeometry, paint) {
       slot = newSlot;
       geometry = newGeometry;
-      const stands = JSON.stringify([geometry, slot.stage.role]);
-      if (stands !== stood) place(figure, slot, geometry);
-      stood = stands;
+      stand([geometry, slot.stage.role]);
       writeCaption(caption, slot, paint.look);
       cells.element.setAttribute("aria-label", spoken(slot, paint.look));
       labels.rows.write(geometry.labels[0] ? slot.rows.labels : [], { upright: false, all: geometry.all[0] }, geometry.cell[1]);
@@ -51,9 +52,7 @@ export function makeMatrix(size, acts) {
     },
     // The cell that Tab leads to, the frames, and the lit rows and columns.
     mark(marks, reached) {
-      const now = JSON.stringify([marks, geometry.cell]);
-      if (now !== framed) drawFrames(frames, marks, geometry.cell);
-      framed = now;
+      frame([marks, geometry.cell]);
       for (const [axis, [from, length]] of Object.entries({ rows: ["row", "rows"], columns: ["column", "columns"] })) {
         labels[axis].light(new Set(marks.filter((each) => each[length] === 1).map((each) => each[from])));
       }
@@ -80,8 +79,8 @@ function describe(slot, { pass, look }, row, column) {
   return `${look.nameOf(slot.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(slot, pass, index) ? ", hidden" : ""}`;
 }
 
-function place(figure, { size: [rows, columns], stage }, { x, y, room, cell: [width, height], font, label, bands, labels, upright }) {
-  figure.className = `matrix ${stage.role}`;
+function place(figure, [rows, columns], role, { x, y, room, cell: [width, height], font, label, bands, labels, upright }) {
+  figure.className = `matrix ${role}`;
   const sizes = { "--width": width, "--height": height, "--digits": font, "--label": label, "--room": room, "--bands": bands, "--row-label": labels[0], "--column-label": labels[1] };
   for (const [name, size] of Object.entries(sizes)) figure.style.setProperty(name, `${size}px`);
   Object.assign(figure.style, { left: `${x}px`, top: `${y}px`, width: `${columns * width}px`, height: `${rows * height}px` });

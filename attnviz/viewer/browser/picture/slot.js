@@ -1,5 +1,6 @@
 // Slots: one place of a picture as rows and columns. One axis of its stage may be its rows, one its columns; the places on the
 // others are fixed, or those of the selection.
+import { isOfHeads } from "../pass/axes.js";
 import { ofHead, transposed } from "../pass/latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
@@ -10,7 +11,7 @@ export function makeSlot(pass, given, selection) {
   const held = pass.indexAt(name, selection);
   for (const [axis, place] of Object.entries(given.fixed)) held[axis] = place;
   const others = axes.map((_, axis) => axis).filter((axis) => axis !== rows && axis !== columns);
-  const headed = others.find((axis) => axes[axis].name === "head");
+  const headed = others.find((axis) => isOfHeads(axes[axis]));
   const of = others.find((axis) => axis !== headed);
   const across = { ...NO_AXIS, labels: [of === undefined ? "" : axes[of].labels[held[of]]] };
   const slot = {
@@ -33,6 +34,11 @@ export function makeSlot(pass, given, selection) {
   return slot;
 }
 
+// All slots of pictures {grid}, row by row.
+export function slotsIn(pictures) {
+  return pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
+}
+
 export function shapeOf({ size, rows, columns }) {
   const counted = [rows.title, columns.title].filter(Boolean).join(" × ");
   return { lengths: size.join(" × "), counted };
@@ -45,7 +51,6 @@ export function bandOf({ coordinates }) {
 
 // The symbol of one head; of the whole stage, if its heads lie side by side; with `_i`, if each has a row of its own.
 function symbolOf(latex, axes, head, isTransposed) {
-  const isHeaded = axes.some(({ name }) => name === "head");
-  const symbol = head !== null ? ofHead(latex, head) : isHeaded ? latex : latex.replace("_i", "");
+  const symbol = head !== null ? ofHead(latex, head) : axes.some(isOfHeads) ? latex : latex.replace("_i", "");
   return isTransposed ? transposed(symbol) : symbol;
 }

@@ -7,14 +7,22 @@ export function isSheet(pass, where) {
   return isSheetOf(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
 }
 
+// The step that one sees who presents the sheet: the next with bands, or the last.
+export function presentedStep(pass, where) {
+  const { steps } = pass.document, at = steps.findIndex(({ id }) => id === where.step);
+  if (!where.present || !isSheetOf(pass, where)) return where.step;
+  const { id } = steps.find(({ bands }, place) => place >= at && bands.length) ?? steps.findLast(({ bands }) => bands.length);
+  return id;
+}
+
 function isSheetOf({ document: { words, steps } }, { view }) {
   return view === "sheet" && words.key.length <= MOST_WORDS && steps.some(({ bands }) => bands.length);
 }
 
-// The ids of the steps that one walks through: on the sheet those with bands, and the first of all.
+// The ids of the steps that one walks through: on the sheet those with bands, and the first of all where nobody presents.
 export function walkOf(pass, where) {
   const isOfBands = isSheetOf(pass, where);
-  return pass.document.steps.filter(({ bands }, place) => !isOfBands || !place || bands.length).map(({ id }) => id);
+  return pass.document.steps.filter(({ bands }, place) => !isOfBands || (!place && !where.present) || bands.length).map(({ id }) => id);
 }
 
 // How many moments a step has, and in which of them each of its bands comes to light: its rows in the first, what they add

@@ -4,7 +4,7 @@ import { momentsOf, resultStages } from "./reveal.js";
 import { focusOf } from "./state.js";
 
 export const SPEEDS = new Map([["slow", 2], ["normal", 1], ["fast", 0.4]]);
-const MOST = 24; // products, cells or rows that come one by one; of more, several come at once
+const MAX_MOMENTS = 24; // products, cells or rows that come one by one; of more, several come at once
 
 // Its ticks: {reveal, part, ms}, as momentAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
 // each has its step too.
@@ -33,7 +33,7 @@ function ticksOfSheet(pass, where) {
 
 // The numbers from one to another, at most so many of them, the last always among them.
 function counts(from, to) {
-  const step = Math.max(1, Math.ceil((to - from + 1) / MOST));
+  const step = Math.max(1, Math.ceil((to - from + 1) / MAX_MOMENTS));
   const all = [];
   for (let count = to; count >= from; count -= step) all.unshift(count);
   return all;

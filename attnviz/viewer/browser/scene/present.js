@@ -1,7 +1,7 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
-import { isSheet, walkOf } from "./bands.js";
-import { atHead, besideStep, isFirst, VIEWS } from "./state.js";
+import { isSheet, presentedStep, walkOf } from "./bands.js";
+import { atHead, besideStep, VIEWS } from "./state.js";
 import { backward, firstOf, onward } from "./reveal.js";
 
 // Where a command leads from here, as parts of `where`; null if it leads nowhere.
@@ -22,11 +22,9 @@ function bandNumbered(pass, where, number) {
   return steps[number - 1] ? { step: steps[number - 1], reveal: null } : null;
 }
 
-// The sheet is presented from its first band on: what comes before is seen on the page.
-function presentedFrom(pass, here) {
-  const where = { ...here, view: "sheet" }, isOnIt = isSheet(pass, where);
-  const step = (!isOnIt && isFirst(pass, where) && besideStep(pass, where, 1)) || where.step;
-  return { present: true, view: "sheet", step, reveal: firstOf(pass, { ...where, step }) };
+function presentedFrom(pass, where) {
+  const there = { ...where, present: true, view: "sheet" }, first = { ...there, step: presentedStep(pass, there) };
+  return { present: true, view: "sheet", step: first.step, reveal: firstOf(pass, first) };
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and

@@ -1,5 +1,6 @@
 // State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
-import { isSheet, stagesOn, walkOf } from "./bands.js";
+import { lengthsOf } from "../pass/axes.js";
+import { isSheet, presentedStep, stagesOn, walkOf } from "./bands.js";
 
 const MOVES = "what would move it";
 export const QUESTIONS = ["what made it", MOVES, "what if"];
@@ -56,7 +57,7 @@ export function fitted(pass, where) {
     order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
     view: VIEWS.includes(where.view) ? where.view : VIEWS[0],
   };
-  return { ...there, trail: heldTrail(pass, there) };
+  return { ...there, step: presentedStep(pass, there), trail: heldTrail(pass, there) };
 }
 
 // What would move a number is asked of one number, which stays the same while one looks at other steps and heads.
@@ -157,6 +158,5 @@ export function withHead(where, head) {
 }
 
 function headsOf(pass) {
-  const lengths = [...pass.stages.values()].flatMap(({ axes }) => axes.flatMap(({ coordinates }) => coordinates));
-  return Math.max(1, ...lengths.filter(([name]) => name === "head").map(([, length]) => length));
+  return lengthsOf(pass.stages.values()).head ?? 1;
 }

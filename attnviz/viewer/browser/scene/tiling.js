@@ -1,12 +1,13 @@
 // Tilings: how the heads of a stage are set out beside each other and one above the other, so that its cells are largest.
+import { isHeaded } from "../pass/axes.js";
 
-const MANY = 16; // heads that stand apart
+const MAX_HEADS_APART = 16; // heads that stand apart
 
 // The stage in a box {width, height, largest}, whose last is the most that a cell may measure.
-export function tiling({ shape, axes }, box) {
-  const isHeaded = axes[0].name === "head";
-  const heads = isHeaded ? shape[0] : 1, [rows, columns] = [1, 1, ...shape.slice(isHeaded ? 1 : 0)].slice(-2);
-  const apart = heads > MANY ? 0 : 2;
+export function tiling(stage, box) {
+  const { shape } = stage, hasHeads = isHeaded(stage);
+  const heads = hasHeads ? shape[0] : 1, [rows, columns] = [1, 1, ...shape.slice(hasHeads ? 1 : 0)].slice(-2);
+  const apart = heads > MAX_HEADS_APART ? 0 : 2;
   const sizeAt = (across) => {
     const down = Math.ceil(heads / across);
     const wide = (box.width - (across - 1) * apart) / (across * columns), high = (box.height - (down - 1) * apart) / (down * rows);
@@ -15,7 +16,7 @@ export function tiling({ shape, axes }, box) {
   const across = Array.from({ length: heads }, (_, i) => i + 1).reduce((best, each) => (sizeAt(each) > sizeAt(best) * 1.001 ? each : best), 1);
   const size = sizeAt(across), cell = Math.max(0.1, size >= 2 ? Math.floor(size * 2) / 2 : size), down = Math.ceil(heads / across);
   return {
-    isHeaded, heads, apart, rows, columns, across, cell,
+    hasHeads, heads, apart, rows, columns, across, cell,
     width: across * columns * cell + (across - 1) * apart,
     height: down * rows * cell + (down - 1) * apart,
   };
@@ -28,17 +29,17 @@ export function tileAt({ across, columns, rows, cell, apart }, head) {
 
 // Where the number of an index stands.
 export function spotOf(tiled, index) {
-  const { x, y } = tileAt(tiled, tiled.isHeaded ? index[0] : 0);
-  const [row, column] = [0, ...index.slice(tiled.isHeaded ? 1 : 0)].slice(-2);
+  const { x, y } = tileAt(tiled, tiled.hasHeads ? index[0] : 0);
+  const [row, column] = [0, ...index.slice(tiled.hasHeads ? 1 : 0)].slice(-2);
   return { x: x + column * tiled.cell, y: y + row * tiled.cell };
 }
 
 // The index of the number at a point, in a stage; null between heads and beside them.
 export function indexIn(tiled, { shape }, { x, y }) {
-  const { isHeaded, heads, rows, columns, across, cell, apart } = tiled;
+  const { hasHeads, heads, rows, columns, across, cell, apart } = tiled;
   const right = Math.floor(x / (columns * cell + apart)), down = Math.floor(y / (rows * cell + apart));
   const head = down * across + right, from = tileAt(tiled, head);
   const row = Math.floor((y - from.y) / cell), column = Math.floor((x - from.x) / cell);
   if (right < 0 || right >= across || head < 0 || head >= heads || row < 0 || row >= rows || column < 0 || column >= columns) return null;
-  return [...(isHeaded ? [head] : []), ...[row, column].slice((isHeaded ? 3 : 2) - shape.length)];
+  return [...(hasHeads ? [head] : []), ...[row, column].slice((hasHeads ? 3 : 2) - shape.length)];
 }

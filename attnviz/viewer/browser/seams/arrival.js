@@ -1,13 +1,12 @@
 // Arrival: pages without a viewer keep its place in the address too; the address becomes that of what is shown; and where
 // a tab comes back to its server, the address is read there again.
 import { addressOf } from "./history.js";
-import { onReconnect } from "./reconnect.js";
+import { onReconnect } from "./streamlit.js";
 
 let known = null; // Streamlit calls again with the same, as with another theme: much may have been done since
 
 export default function ({ data }) {
   if (data !== known) addressOf(window).show(data);
   known = data;
-  const app = document.querySelector('[data-testid="stApp"]');
-  return onReconnect(app, addressOf(window).readAgain, MutationObserver);
+  return onReconnect(document, addressOf(window).readAgain, MutationObserver);
 }

@@ -2,11 +2,12 @@
 import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
 import { element, svgElement } from "../elements/element.js";
-import { rovingFocus } from "../elements/roving.js";
-import { sharedLimit } from "../picture/face.js";
+import { rovingFocus, setTabStop } from "../elements/roving.js";
+import { short } from "../pass/numeral.js";
+import { scaleOf, sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { makeHeader } from "./header.js";
-import { makeLine } from "./line.js";
+import { makeLine } from "./bandLine.js";
 import { partsOf } from "./bandParts.js";
 import { setSizes } from "./sizes.js";
 
@@ -55,11 +56,15 @@ export function makeSheet(tools) {
     const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look) };
     for (const line of lines) line.update(parts[line.place], paint);
-    const base = Number.parseFloat(getComputedStyle(box).fontSize);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
-    const height = setSizes(box, lines, { n_parts: parts.length, columns: width, ...lengthsOf(parts, lines) }, { present: where.present, base, wanted: isOfWords });
-    drawStrip(height, attention);
+    const letters = lettersOf(parts, slots, paint);
+    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords }), attention);
+    setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
+  };
+  const addressOf = ({ name, index }) => shown.pass.address(name, index);
+  const setTabStops = (cells) => {
+    setTabStop(cells, cells.find((cell) => cell === table.getRootNode().activeElement) ?? cells.find(({ dataset }) => dataset.cell === addressOf(focusOf(shown.pass, shown.where))) ?? cells[0]);
   };
   // Where the selected word looks, above the words; its room is there before that was computed.
   const drawStrip = (height, attention) => {
@@ -72,8 +77,7 @@ export function makeSheet(tools) {
     });
   };
   const mark = (cell) => {
-    const address = (each) => shown.pass.address(each.name, each.index);
-    const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(address)), own = address(cell);
+    const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(addressOf)), own = addressOf(cell);
     for (const line of lines) line.mark(own, sources);
   };
   tools.onPoint((name, index) => {
@@ -119,11 +123,11 @@ function linesOf(part, above, place, width, acts) {
   ];
 }
 
-// The letters of the longest number and of the longest name that stand there, or may.
-function lengthsOf(parts, lines) {
-  const cells = lines.flatMap((line) => [...line.element.querySelectorAll("td[role]")]);
+// The letters of the longest number that may stand there, and of the longest name.
+function lettersOf(parts, slots, paint) {
+  const numbers = slots.map((slot) => scaleOf(slot, paint)).map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
   return {
-    longest: Math.max(4, ...cells.map(({ firstChild }) => firstChild.data?.length ?? 0)),
-    longestName: Math.max(3, ...parts.flatMap((part) => part.cells.columns.labels.map((label) => [...label].length))),
+    numbers: Math.max(parts.some(({ others }) => others.length) ? 6 : 4, ...numbers),
+    names: Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length))),
   };
 }

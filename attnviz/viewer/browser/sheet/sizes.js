@@ -1,30 +1,37 @@
 // Sizes: how high the lines of the sheet are and how large their digits, so that all of them fit its box.
 
-const SAID = 0.19, LABEL = 0.075; // of the width: what is said, and what stands before a row
+const SAID = 0.2, LABEL = 0.07; // of the width: what is said, and what stands before a row
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
-const LETTER = 0.56, AIR = 0.5; // in units of the font's size: a letter, and what is beside a number
-const LEAST = 14; // pixels of a line
-const GAP = 5, SPACING = 1; // pixels before a part, and between two lines (sheet.css)
+const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and what is beside a number
+const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
+const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
-const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's (sheet.css)
+const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
 
-// `lines` are as sheet.js has them; the sizes are set as properties of the styles (sheet.css). Returns how high a strip above
-// the lines is: 0 where it isn't `wanted`, or where the lines have no room to spare without smaller letters.
-export function setSizes(box, lines, { n_parts: parts, columns, longest, longestName }, { present, base, wanted }) {
-  const { clientWidth: width, clientHeight: height } = box;
+// `lines` are as sheet.js has them, `letters` those of the longest number and name. The sizes are set as properties of the
+// styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how high a strip
+// above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
+export function setSizes(box, { lines, parts, columns, letters, isPresented, wanted }) {
+  const { clientWidth: width, clientHeight: height } = box, base = Number.parseFloat(getComputedStyle(box).fontSize);
   const weight = lines.reduce((sum, line) => sum + (line.isSingle ? SINGLE : line.isHeader ? NAMES : 1), 0);
-  const between = GAP * parts + SPACING * (lines.length + 1), most = present ? 4 * base : 2 * base;
-  const lineIn = (room) => Math.max(LEAST, Math.min((room - between) / weight, most));
+  const room = height - GAP_PX * parts - SPACING_PX * (lines.length + 1);
+  const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, (isPresented ? 4 : 2) * base));
   const column = (width * (1 - SAID - LABEL)) / (columns + 1);
-  const fit = (letters, highest) => Math.max(9.5, Math.min(highest, column / (LETTER * letters + AIR), 2.2 * base));
+  const fit = (count, most) => Math.max(SMALLEST_PX, Math.min(most, column / (LETTER * count + AIR), 2.2 * base));
   const lettersAt = (line) => ({
-    digits: fit(longest, line / 1.3), large: fit(longest, (SINGLE * line) / 1.35), chosen: fit(longest, line / 1.15), names: fit(longestName, line / 1.1),
+    digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
+    chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
   });
-  const full = lineIn(height), { digits, large, chosen, names } = lettersAt(full);
-  const needed = Math.min(full, Math.max(LEAST, 1.3 * digits, (1.35 / SINGLE) * large, 1.15 * chosen, 1.1 * names, (SENTENCE.most / SENTENCE.line) * base));
-  const spare = height - between - weight * needed, strip = wanted && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
-  const line = lineIn(height - strip), sizes = { strip, line, said: SAID * width, label: LABEL * width, ...lettersAt(line) };
-  for (const [name, size] of Object.entries(sizes)) box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
+  const full = lineIn(room), { digits, large, chosen, names } = lettersAt(full);
+  const needed = Math.max(1.3 * digits, (1.35 / SINGLE) * large, 1.22 * chosen, (1.4 / NAMES) * names, (SENTENCE.most / SENTENCE.line) * base);
+  const spare = room - weight * Math.min(full, needed), strip = wanted && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
+  const line = lineIn(room - strip), set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
+  const sizes = { strip, line, said: SAID * width, label: LABEL * width, ...lettersAt(line) };
+  for (const [name, size] of Object.entries(sizes)) set(name, size);
+  for (let text = Math.min(Math.max(11, SENTENCE.line * line), SENTENCE.most * base); text > SMALLEST_PX; text *= 0.93) {
+    set("said-size", text);
+    if (box.scrollHeight <= box.clientHeight) break;
+  }
   return strip;
 }

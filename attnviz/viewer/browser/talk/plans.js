@@ -1,7 +1,7 @@
 // Plans: what a pass is but for its numbers. The server sends the parts of each once, and after that its name.
 
-const MOST = 8; // plans that the server is told of
-const KEPT = 2 * MOST; // it may have been told of one just before others came
+const MAX_PLANS = 8; // plans that the server is told of
+const KEPT_PLANS = 2 * MAX_PLANS; // it may have been told of one just before others came
 
 // Returns {names, whole(answer)}: the plans that are here, and an answer with its pass as document.schema.json has it.
 export function makePlans() {
@@ -11,11 +11,11 @@ export function makePlans() {
     if (!found) throw new Error(`The plan ${name} is not here.`);
     kept.delete(name);
     kept.set(name, found);
-    if (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    if (kept.size > KEPT_PLANS) kept.delete(kept.keys().next().value);
     return found;
   };
   return {
-    get names() { return [...kept.keys()].slice(-MOST); },
+    get names() { return [...kept.keys()].slice(-MAX_PLANS); },
     whole: (answer) => {
       if (!answer.pass) return answer;
       const { plan, ...rest } = answer.pass;

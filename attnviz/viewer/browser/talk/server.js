@@ -1,17 +1,25 @@
 // The server: what is done here is told to it, and its answer is shown. It is asked one thing after the other, so that what
 // is done keeps its order.
 
-const PATIENCE = 1000; // ms until a server that could not answer is asked again
-const LONGEST = 3000; // ms that Back waits for a run to show where it led
-const MOST = 5; // acts that one request tells
+const RETRY_MS = 1000; // until a server that could not answer is asked again
+const MAX_BACK_MS = 3000; // that Back waits for a run to show where it led
+const MAX_ACTS = 5; // acts that one request tells
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
+const NEXT = { // state -> what happens -> the state after it
+  resting: { asked: "asking", back: "away" },
+  asking: { answered: "resting", back: "leaving" },
+  away: { shown: "resting" }, // Back has led elsewhere: nothing is asked until that is shown
+  leaving: { answered: "away", shown: "forgetting" }, // the same, and what is on its way is for nobody
+  forgetting: { answered: "resting", back: "leaving" }, // what is on its way is still for nobody
+};
 const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is the scene that it is asked of
 
 // post(message) gives an answer, null where there is none now, and throws where there never will be. look() is the address
 // as it stands. Returns {act, given, forget, isWaiting}.
 export function makeServer({ post, look }) {
-  let given = null, show = null, queue = [], timer = null, isAway = false;
-  let asked = null; // {isForgotten} of what is on its way
+  let state = "resting", queue = [], timer = null;
+  let given = null, show = null; // the answer that is shown, or that what is done next is done to; what shows it
+  const becomes = (event) => { state = NEXT[state][event] ?? state; };
   // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
   const isLate = ({ tab, number }) => given?.tab === tab && number < given.number;
   // It will never be done: what is shown stays, with a sentence on that.
@@ -19,33 +27,39 @@ export function makeServer({ post, look }) {
   const again = (ms) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      isAway = false;
+      becomes("shown");
       flush();
     }, ms);
   };
   const flush = async () => {
-    if (asked || isAway || !queue.length) return;
+    if (state !== "resting" || !queue.length) return;
     clearTimeout(timer);
-    const now = { isForgotten: false }, acts = queue.splice(0, MOST), { tab, name, address, draws } = given;
-    asked = now;
-    const answer = await post({ tab, name, address, look: look(), draws, acts }).catch(refused);
-    asked = null;
-    if (now.isForgotten) return flush();
+    const acts = queue.splice(0, MAX_ACTS), { tab, name, address, view } = given;
+    becomes("asked");
+    const answer = await post({ tab, name, address, look: look(), view, acts }).catch(refused);
+    const isWanted = state === "asking";
+    becomes("answered");
+    if (isWanted) take(answer, acts, view);
+    else flush();
+  };
+  const take = (answer, acts, view) => {
     if (!answer) {
       queue.unshift(...acts);
-      again(PATIENCE);
-    } else if (draws !== given.draws) { // a page that draws something else has come meanwhile: it needs an answer of its own
-      given = { ...given, address: answer.address, number: answer.number };
-      queue.unshift(NOTHING);
-      flush();
-    } else {
+      again(RETRY_MS);
+      return;
+    }
+    if (view === given.view) {
       given = answer;
       show(answer, true);
-      flush();
+    } else { // a page that shows something else has come meanwhile: it needs an answer of its own
+      given = { ...given, address: answer.address, number: answer.number };
+      queue.unshift(NOTHING);
     }
+    flush();
   };
+  const isAsking = () => Object.hasOwn(NEXT[state], "answered");
   return {
-    get isWaiting() { return Boolean(asked) || queue.length > 0; },
+    get isWaiting() { return isAsking() || queue.length > 0; },
     act: (name, message) => {
       if (REPLACING.has(name) && queue.at(-1)?.[0] === name) queue.pop();
       queue.push([name, message]);
@@ -60,7 +74,7 @@ export function makeServer({ post, look }) {
         queue.unshift(NOTHING);
       } else {
         given = answer;
-        isAway = false;
+        becomes("shown");
         show(answer, false);
       }
       flush();
@@ -68,10 +82,9 @@ export function makeServer({ post, look }) {
     // Back leads elsewhere: nothing is done until that is shown. What is on its way is done there all the same, so that
     // the server has to hear where we are.
     forget: () => {
-      queue = asked ? [NOTHING] : [];
-      if (asked) asked.isForgotten = true;
-      isAway = true;
-      again(LONGEST);
+      queue = isAsking() ? [NOTHING] : [];
+      becomes("back");
+      again(MAX_BACK_MS);
     },
   };
 }

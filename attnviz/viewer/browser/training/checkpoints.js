@@ -1,6 +1,6 @@
 // Checkpoints: which of a training's is shown, which is asked for, and Play, which asks for one after the other.
 
-const PAUSE = 700; // ms that one looks at a checkpoint while it plays
+const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
 
 // ask(index) reaches the server; show() is called as what it says here becomes another.
 export function makeCheckpoints(ask, show) {
@@ -40,7 +40,7 @@ export function makeCheckpoints(ask, show) {
       if (!isSame || isAnswered) wanted = null;
       if (!isRunning || !isAnswered) return;
       if (now.at === last()) stop();
-      else timer = setTimeout(() => want(now.at + 1), PAUSE);
+      else timer = setTimeout(() => want(now.at + 1), PAUSE_MS);
     },
     end: stop,
   };

@@ -6,7 +6,7 @@ import { lookAt } from "../scene/looks.js";
 import { makePicture } from "../picture/picture.js";
 import { atStep, focusOf, isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { makeThread } from "../words/thread.js";
-import { drawStory, titleOf } from "../panel/told.js";
+import { drawStory, titleOf } from "../panel/numberStory.js";
 import { makeTraining } from "../training/training.js";
 import { makeWholePass } from "../map/wholepass.js";
 

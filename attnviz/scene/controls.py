@@ -1,30 +1,25 @@
-"""Settings: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
+"""Controls: what a person can set of a scene, as boxes to be drawn. Each names the act that it asks for."""
 
 from collections.abc import Iterable, Sequence
 
 from attnviz.core.masks import SIZED
-from attnviz.core.settings import CHOICES, MAX_CHARACTERS, MAX_TOKENS, WHOLE_NUMBERS, divisors
+from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, divisors
 from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, SOURCES, Scene
 from attnviz.text.markup import runs
 
-_HELP = {
+_HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
     "source": "A model that has learnt something, or was built by hand; your own sentence, with random parameters; or "
     "a worked example with its own numbers.",
-    "d_model": "How many numbers stand for a token.",
-    "n_heads": "The heads share the d_model numbers, so their number divides d_model.",
-    "mask": "causal: no token sees a later token. padding: the last keys are hidden. window: only near keys are seen.",
-    "seed": "The seed decides every embedding and parameter: the same seed gives the same numbers, on every machine.",
     "another_seed": "Another seed: another untrained model",
     "model_seed": "Another seed is another model: it began with other random parameters, and learnt the same task.",
-    "initialiser": "Where the matrices come from. normal: N(0, 1/d_model). xavier: uniform, by each head's size. "
-    "uniform: [0, 1). standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention.",
     "context": f"At most {MAX_TOKENS} tokens. Leave it empty for self-attention.",
 }
+_CHANGED_MOST = ("d_model", "n_heads", "mask", "mask_size", "seed")
 _SIZES = {"padding": "Keys hidden at the end", "window": "Keys seen on either side"}
-LONGEST_SEED = 40
-"""Characters of a box for a seed."""
+MAX_SEED_CHARACTERS = 40
+"""Of what is typed as a seed."""
 
 
 def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
@@ -48,31 +43,26 @@ def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
 
 def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
     """What an option of the scene may be."""
-    if name == "n_heads":
-        return divisors(scene.options.d_model)
-    return (False, True) if name == "scaled" else CHOICES.get(name) or WHOLE_NUMBERS[name]
+    return divisors(scene.options.d_model) if name == "n_heads" else OPTIONS[name].allowed
 
 
 def _usual(scene: Scene, seed: str) -> list[dict]:
     """The settings that are changed most."""
-    sized = [_option(scene, "mask_size", _SIZES[scene.options.mask])] if scene.options.mask in SIZED else []
+    mask = scene.options.mask
+    sized = [_option(scene, "mask_size") | {"label": _SIZES[mask]}] if mask in SIZED else []
     return [
         _sentence(scene),
-        _option(scene, "d_model", "d_model"),
-        _option(scene, "n_heads", "Heads"),
-        _option(scene, "mask", "Mask"),
+        _option(scene, "d_model"),
+        _option(scene, "n_heads"),
+        _option(scene, "mask"),
         *sized,
-        _box("text", "seed", "Seed", value=seed or str(scene.options.seed), limit=LONGEST_SEED, live=False),
+        _box("text", "seed", "Seed", value=seed or str(scene.options.seed), limit=MAX_SEED_CHARACTERS, live=False),
         _box("button", "another_seed", "Another seed", sign="⚄"),
     ]
 
 
 def _rare(scene: Scene) -> list[dict]:
-    return [
-        _option(scene, "initialiser", "Parameters"),
-        _option(scene, "positions", "Positions"),
-        _box("switch", "scaled", "Divide scores by √d_k", value=scene.options.scaled),
-    ]
+    return [_option(scene, name) for name in OPTIONS if name not in _CHANGED_MOST]
 
 
 def _context(scene: Scene) -> dict:
@@ -138,8 +128,11 @@ def _typed(scene: Scene, act: str, label: str, placeholder: str) -> dict:
     return _box("text", act, label, value=text, placeholder=placeholder, limit=MAX_CHARACTERS, live=True)
 
 
-def _option(scene: Scene, name: str, label: str) -> dict:
-    return _choice(name, label, offered(scene, name), getattr(scene.options, name))
+def _option(scene: Scene, name: str) -> dict:
+    option, value = OPTIONS[name], getattr(scene.options, name)
+    if option.is_switch:
+        return _box("switch", name, option.label, value=value)
+    return _choice(name, option.label, offered(scene, name), value)
 
 
 def _choice(act: str, label: str, options: Iterable[int | str], value: int | str) -> dict:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.ui.seams import BackMsg
 
-MAX_BYTES = 256_000
+MAX_MESSAGE_BYTES = 256_000
 """Of one message; our pages send a few thousand."""
 
 _HEARD = {"rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk"}
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 def judged(data: bytes) -> str:
     """What becomes of a message: "heard" where our pages send such, "refused" where no page could, else "ignored"."""
-    if len(data) > MAX_BYTES:
+    if len(data) > MAX_MESSAGE_BYTES:
         return "refused"
     try:
         message = BackMsg.FromString(data)
@@ -46,7 +46,7 @@ def judged(data: bytes) -> str:
     else:
         identities = [message.rerun_script.page_script_hash, message.rerun_script.fragment_id]
     if kind not in _HEARD | _IGNORED:
-        _log.warning(f"A browser sent a message of a new kind, {kind}, which is not heard: decide in server/messages.")
+        _log.warning(f"A browser sent a message of a new kind, {kind}, which is not heard: decide in server/websocket.")
     return "heard" if kind in _HEARD and all(map(_IDENTITY.fullmatch, identities)) else "ignored"
 
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { onReconnect } from "../../attnviz/viewer/browser/seams/reconnect.js";
+import { onReconnect } from "../../attnviz/viewer/browser/seams/streamlit.js";
 
 test("a run is asked for each time that the server is back, and never while it stays", () => {
   let state = "CONNECTED", changed, asked = 0;
@@ -10,7 +10,7 @@ test("a run is asked for each time that the server is back, and never while it s
     disconnect() { changed = () => {}; }
   }
   const becomes = (next) => { state = next; changed(); };
-  const end = onReconnect({ getAttribute: () => state }, () => { asked += 1; }, Observer);
+  const end = onReconnect({ querySelector: () => ({ getAttribute: () => state }) }, () => { asked += 1; }, Observer);
   becomes("CONNECTED");
   assert.equal(asked, 0);
   for (const next of ["PINGING_SERVER", "CONNECTING", "CONNECTED", "CONNECTED"]) becomes(next);

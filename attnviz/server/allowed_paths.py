@@ -1,4 +1,4 @@
-"""Which of Streamlit's doors are open: those that our pages go through.
+"""Which of Streamlit's paths may be asked: those that our pages ask for.
 
 Without this, anyone could leave files in the server's memory, read how it is
 used, and have programs drive the app.
@@ -9,11 +9,11 @@ from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.server import acts
+from attnviz.server import acts_route
 
 _OWN = "/_stcore/"
-_OPEN = ("health", "host-config")
-_SHUT = ("/component/", "/auth/", "/oauth2callback")
+_ALLOWED = ("health", "host-config")
+_FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _REFUSED = "There is nothing here: attnviz takes no files, and is used through its pages."
 
@@ -21,7 +21,7 @@ _REFUSED = "There is nothing here: attnviz takes no files, and is used through i
 def is_open(path: str) -> bool:
     """Whether our pages ask for that path, wherever the app is mounted."""
     _, own, name = path.partition(_OWN)
-    return name in _OPEN if own else not any(each in path for each in _SHUT)
+    return name in _ALLOWED if own else not any(each in path for each in _FORBIDDEN)
 
 
 def leads_somewhere(path: str) -> bool:
@@ -31,15 +31,15 @@ def leads_somewhere(path: str) -> bool:
     look for the scripts of that page below `/audit`, and show nothing.
     """
     names = path.strip("/").split("/")
-    return len(names) == 1 or path.endswith(acts.PATH) or not _FOLDERS.isdisjoint(names)
+    return len(names) == 1 or path.endswith(acts_route.PATH) or not _FOLDERS.isdisjoint(names)
 
 
 def methods(path: str) -> tuple[str, ...]:
     """How a path may be asked; what is done in a viewer is all that is sent."""
-    return ("POST",) if path.endswith(acts.PATH) else ("GET", "HEAD")
+    return ("POST",) if path.endswith(acts_route.PATH) else ("GET", "HEAD")
 
 
-class Doors:
+class AllowedPaths:
     """Refuses what our pages never ask for, and says where they are to who asks for one that isn't there."""
 
     def __init__(self, app: ASGIApp) -> None:

@@ -16,23 +16,23 @@ from attnviz.ui.state.tabs import OPEN, Tab
 
 PATH = "/acts"
 
-LARGEST = 128_000
+MAX_REQUEST_BYTES = 128_000
 """Bytes of one request; a viewer sends a few hundred, and a few of the longest sentences at most."""
 
-MOST = 5
+MAX_ACTS = 5
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
-WAITING = 4
+MAX_WAITING_REQUESTS = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
 
-MUCH = 1.0
-"""Seconds of processor; a tab that has used as many (see `Share.used`) works in the other lane. No person does."""
+HEAVY_SECONDS = 1.0
+"""Seconds of processor; a tab that has used as many (see `CpuQuota.used`) works in the other lane. No person does."""
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
-_FIELDS = ("tab", "name", "address", "look", "draws", "acts", "plans")
+_FIELDS = ("tab", "name", "address", "look", "view", "acts", "plans")
 _REFUSED = f"What is asked here is a viewer's own: {{{', '.join(_FIELDS)}}}. Reload the page."
-_BUSY = f"In one tab at most {WAITING} things are done at once; ask again when one is answered."
+_BUSY = f"In one tab at most {MAX_WAITING_REQUESTS} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 
 
@@ -40,7 +40,7 @@ def read(body: bytes) -> ActsRequest | None:
     """What a request says, or None if no viewer would say so."""
     try:
         said = json.loads(_well_formed(json.loads(body)))
-        tab, name, address, look, draws, acts, plans = (said[field] for field in _FIELDS)
+        tab, name, address, look, view, acts, plans = (said[field] for field in _FIELDS)
         look = parse_qs(look.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -49,15 +49,15 @@ def read(body: bytes) -> ActsRequest | None:
         and isinstance(name, str)
         and isinstance(address, dict)
         and all(isinstance(text, str | None) for text in address.values())
-        and isinstance(draws, str)
-        and draws in PARTS
+        and isinstance(view, str)
+        and view in PARTS
         and isinstance(acts, list)
-        and len(acts) <= MOST
+        and len(acts) <= MAX_ACTS
         and all(isinstance(each, list) and len(each) == 2 for each in acts)
         and isinstance(plans, list)
         and all(isinstance(each, str) for each in plans)
     )
-    return ActsRequest(tab, name, address, look, draws, acts, plans) if is_read else None
+    return ActsRequest(tab, name, address, look, view, acts, plans) if is_read else None
 
 
 def route() -> Route:
@@ -73,18 +73,18 @@ async def _acts(request: Request) -> Response:
     tab = OPEN.get(begun[1].decode())
     if tab is None:
         return PlainTextResponse(_UNKNOWN, 404)
-    if tab.n_waiting == WAITING:
+    if tab.n_waiting == MAX_WAITING_REQUESTS:
         return PlainTextResponse(_BUSY, 429)
     with tab.waiting():
         async with tab.turn:
-            await asyncio.sleep(tab.share.wait(time.monotonic()))
-            lane = _LANE if tab.share.used < MUCH else _OTHER_LANE
+            await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
+            lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
             return await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body)
 
 
 def _response(tab: Tab, body: bytes) -> Response:
-    """The answer to a request of a tab, whose share it is to read it too: 128 kB of brackets take 0.1 s."""
-    with tab.share.noted():
+    """The answer to a request of a tab, whose quota it is to read it too: 128 kB of brackets take 0.1 s."""
+    with tab.cpu_quota.noted():
         done = read(body)
         if done is None or done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
@@ -110,7 +110,7 @@ async def _read(request: Request) -> bytes:
     try:
         async for piece in request.stream():
             body += piece
-            if len(body) > LARGEST:
+            if len(body) > MAX_REQUEST_BYTES:
                 return b""
     except ClientDisconnect:
         return b""

@@ -3,7 +3,7 @@ import { button } from "../elements/button.js";
 import { background, css, mixed, textOn } from "../elements/colour.js";
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
-import { hasWords } from "../pass/axes.js";
+import { hasWords, isOfHeads } from "../pass/axes.js";
 import { bracketed, digits, short } from "../pass/numeral.js";
 import { faceAt } from "../picture/face.js";
 import { blanks } from "./blanks.js";
@@ -16,10 +16,10 @@ const FAINTEST = 0.12; // of a value's colour, where its share is nothing
 export function makeLine(part, { place, nth, height, width }, acts) {
   const { cells, left, right, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
   const many = Array.from({ length: cells.size[1] }, () => makeCell(acts)), ones = right ? Array.from({ length: right.size[1] }, () => makeCell(acts)) : [];
-  const isFirst = nth === 0, isOfHeads = cells.rows.name === "head", isLabelled = isFirst || isOfHeads || isTogether;
+  const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isLabelled = isFirst || hasHeads || isTogether;
   const said = element("th", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
   said.rowSpan = height;
-  label.rowSpan = isOfHeads || isTogether ? 1 : part.rows.length;
+  label.rowSpan = hasHeads || isTogether ? 1 : part.rows.length;
   label.scope = said.scope = height > 1 ? "rowgroup" : "row";
   const end = ones.length ? ones.map((each) => each.element) : band.cells.sums ? [sum] : blanks(1);
   line.append(...(isFirst ? [said] : []), ...(before ? [before.element] : isLabelled ? [label] : []), ...many.map((each) => each.element),
@@ -37,7 +37,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
-      if (isOfHeads || isFirst) label.textContent = !part.isThere ? "" : isOfHeads ? cells.rows.labels[row] : part.band.label;
+      if (hasHeads || isFirst) label.textContent = !part.isThere ? "" : hasHeads ? cells.rows.labels[row] : part.band.label;
       if (isFirst) said.replaceChildren(...drawSaid(part, paint, acts));
       many.forEach((each, at) => {
         each.update(isTogether ? togetherAt(part, paint, at) : cellAt(part, paint, row, at), at === column);
@@ -96,10 +96,11 @@ function othersOf({ key, others }, acts) {
 function drawSaid(part, paint, acts) {
   const { pass, where } = paint, { band, others, isLong, key } = part;
   if (!part.isThere) return [];
-  if (part.multiplies && !part.isTraced) return drawProducts(part, paint);
+  const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+  if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
   line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
-  return [line, ...drawWays(part, acts), ...(isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [])];
+  return [line, ...drawWays(part, acts), ...fold];
 }
 
 // The ways from the first band to where its numbers are from, and back.
@@ -119,7 +120,7 @@ function drawProducts(part, { pass }) {
     return element("span", "", `${digits(one)} × ${bracketed(other, digits)} = ${digits(productAt(pass, part, row, column))}`);
   }));
   if (part.others.length && part.left) box.append(element("span", "", `other ${part.others.length} together: ${digits(sumOfProducts(pass, part, part.others, column))}`));
-  return [box];
+  return box;
 }
 
 function sumOf({ cells, band }, { pass }) {

@@ -1,4 +1,4 @@
-"""Share: how much of the processor a tab has used, and how long its next work waits so that others have theirs.
+"""CPU quota: how much of the processor a tab has used, and how long its next work waits so that others have theirs.
 
 Who waits costs nothing, and all that is asked for meanwhile is answered at once.
 """
@@ -8,18 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-AHEAD = 2.0
+FREE_SECONDS = 2.0
 """Seconds of processor that a tab may use as fast as it likes: no person gets there by hand."""
 
-RATE = 0.25
+SECONDS_PER_SECOND = 0.25
 """Seconds of processor that it may use in each second from then on."""
 
-LONGEST = 2.0
+MAX_WAIT_SECONDS = 2.0
 """Seconds that work waits at most."""
 
 
 @dataclass
-class Share:
+class CpuQuota:
     """What a tab has used.
 
     Attributes
@@ -35,14 +35,14 @@ class Share:
 
     def wait(self, now: float) -> float:
         """How many seconds work that is asked for now has to wait."""
-        self.used = max(self.used - RATE * (now - self.at), 0.0)
-        wait = max(self.used - AHEAD, 0.0) / RATE
-        self.used, self.at = self.used - RATE * wait, now + wait
+        self.used = max(self.used - SECONDS_PER_SECOND * (now - self.at), 0.0)
+        wait = max(self.used - FREE_SECONDS, 0.0) / SECONDS_PER_SECOND
+        self.used, self.at = self.used - SECONDS_PER_SECOND * wait, now + wait
         return wait
 
     def spend(self, seconds: float) -> None:
         """Note what work has used; what is beyond the longest wait is forgotten."""
-        self.used = min(self.used + seconds, AHEAD + RATE * LONGEST)
+        self.used = min(self.used + seconds, FREE_SECONDS + SECONDS_PER_SECOND * MAX_WAIT_SECONDS)
 
     @contextmanager
     def noted(self) -> Iterator[None]:

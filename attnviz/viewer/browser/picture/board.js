@@ -1,0 +1,63 @@
+// The board: the matrices of pictures, and what is beside them, which takes its room first: bars, and the readout where cells
+// are too small for digits.
+import { blockOf } from "./block.js";
+import { element } from "../elements/element.js";
+import { fit } from "./fit.js";
+import { makeMatrices } from "./matrices.js";
+import { drawReadout, rowsOfReadout } from "./readout.js";
+import { APART } from "./room.js";
+import { rovingFocus } from "../elements/roving.js";
+import { slotsIn } from "./slot.js";
+import { focusOf } from "../scene/state.js";
+
+const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
+const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
+
+// `acts` are point(slot, place or null) and pick(slot, place).
+export function makeBoard(acts, bars) {
+  const board = element("div", "board"), readout = element("div", "readout");
+  const matrices = makeMatrices(acts);
+  rovingFocus(readout, () => rowsOfReadout(readout));
+  board.append(matrices.element, readout, bars);
+  const layOut = (blocks, room, present, read) => {
+    const options = optionsOf(room, present);
+    let fitted = fit(blocks, room, options);
+    board.classList.toggle("read", !fitted.written);
+    if (fitted.written) readout.replaceChildren();
+    else {
+      read(Math.floor((SHARE_OF_READOUT * room.width) / LINE));
+      fitted = fit(blocks, { ...room, ...beside(room, readout) }, options);
+    }
+    return fitted;
+  };
+  return {
+    element: board,
+    make: matrices.make,
+    mark: matrices.mark,
+    // Returns {cell: [width, height], places}: how large cells are, and where each matrix stands (layout.js).
+    draw(pictures, room, paint, where) {
+      const slots = slotsIn(pictures);
+      const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paint))) }));
+      const fitted = layOut(blocks, room, where.present, (most) => {
+        drawReadout(readout, slots, paint, focusOf(paint.pass, where), acts, most);
+      });
+      const places = fitted.pictures.flat(2).filter(Boolean);
+      matrices.draw(slots, places, fitted, paint);
+      return { cell: fitted.cell, places };
+    },
+  };
+}
+
+// What a readout leaves of the room: on paper it is below the matrices, as nobody scrolls its lists there.
+function beside({ isNarrow, isPaper, width, height }, readout) {
+  if (isPaper) return { height: height - readout.offsetHeight - APART };
+  return { width: width - (isNarrow ? 0 : readout.offsetWidth + APART) };
+}
+
+function optionsOf({ isNarrow, isPaper, base }, present) {
+  if (isPaper) return { smallest: SMALLEST_ON_PAPER, largest: 1.1 * base, base, labels: 1, around: 0.3, line: 1.15 };
+  if (isNarrow) return { smallest: 8, largest: base, base, labels: 0.92, around: 0.4, line: 1.42 };
+  return present
+    ? { smallest: 12, largest: 2.4 * base, base, labels: 0.92, around: 0.3, line: 1.15 }
+    : { smallest: 9, largest: 1.1 * base, base, labels: 0.92, around: 0.6, line: 1.42 };
+}

@@ -1,0 +1,58 @@
+// Line: words beside each other, with what is said below each. Tab leads to one of them, arrow keys from word to word.
+import { element, roomy, write } from "../elements/element.js";
+import { PERCENTS } from "../pass/numeral.js";
+import { setTabStop, rovingFocus } from "../elements/roving.js";
+
+const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
+
+// pick(line, place, isShifted) is called as a word is taken.
+export function makeLine(name, pick) {
+  const list = element("div", "words");
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", name);
+  list.setAttribute("aria-multiselectable", "true");
+  list.ariaDescription = "Enter asks about a word, Shift and Enter about its share";
+  let words = [];
+  const line = {
+    element: list,
+    write(texts) {
+      words = texts.map((text, place) => {
+        const word = element("button");
+        word.type = "button";
+        word.setAttribute("role", "option");
+        word.append(element("span", "text", text), roomy("span", "said", "", PERCENTS));
+        word.onclick = (event) => pick(line, place, event.shiftKey || event.target.className === "said");
+        return word;
+      });
+      list.replaceChildren(...words);
+      list.style.setProperty("--letters", texts.reduce((sum, text) => sum + 0.5 + 0.55 * [...text].length, 0));
+      list.style.setProperty("--in-line", texts.reduce((sum, text) => sum + 0.95 + 0.5 * [...text].length, SAID));
+      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
+    },
+    light({ query, key }, said) {
+      words.forEach((word, place) => {
+        word.classList.toggle("query", place === query);
+        word.classList.toggle("key", place === key);
+        word.setAttribute("aria-selected", place === query || place === key);
+        word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
+        write(word.lastChild, said(place));
+      });
+      setTabStop(words, words[query ?? key]);
+    },
+    // The middle, the upper and the lower edge of each word.
+    middles(origin) {
+      const { left, top } = origin.getBoundingClientRect();
+      return words.map((word) => {
+        const at = word.getBoundingClientRect();
+        return { x: at.left - left + at.width / 2, top: at.top - top, bottom: at.bottom - top };
+      });
+    },
+    show(place, scroller) {
+      const word = words[place];
+      if (!word || scroller.scrollWidth <= scroller.clientWidth) return;
+      scroller.scrollLeft = word.offsetLeft + word.offsetWidth / 2 - scroller.clientWidth / 2;
+    },
+  };
+  rovingFocus(list, () => [words]);
+  return line;
+}

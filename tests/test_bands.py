@@ -1,0 +1,214 @@
+"""Bands: what stands on the sheet of one word, computed again from the arrays alone, and what is said beside it."""
+
+import re
+
+import numpy as np
+import pytest
+import stories
+from numerals import short
+from passes import TRACES
+
+from attnviz.core.layers import split_layer
+from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.selection import Selection
+from attnviz.models import MODELS
+from attnviz.text.steps import steps_of
+from attnviz.views.bands import bands, page, sources
+from attnviz.views.pictures import Slot
+
+FIRSTS = {id: choice.at(choice.seeds[0], None).trace(choice.examples[0][1]) for id, choice in MODELS.items()}
+ALL = TRACES | FIRSTS
+SELECTIONS = [Selection(0, 0, 0, 0, 0), Selection(1, 2, 1, 1, 2), Selection(0, 1, 3, 2, 1)]
+
+
+def read(trace, slot, selection):
+    """The numbers of a slot, as rows and columns, read by the names of its axes."""
+    index = [axis.place(selection) for axis in trace.axes(slot.stage)]
+    for axis in (slot.rows, slot.columns):
+        if axis is not None:
+            index[axis] = slice(None)
+    found = trace[slot.stage].value[tuple(index)]
+    if slot.rows is None or slot.columns is None:
+        return found.reshape((1, -1) if slot.rows is None else (-1, 1))
+    return found.T if slot.rows > slot.columns else found
+
+
+def shown(trace):
+    """Each step's bands, with the band before on the same page."""
+    before = {}
+    for step in steps_of(trace):
+        there = bands(trace, step)
+        for band in there:
+            on = page(trace, step, there)
+            yield step, band, before.get(on)
+            before[on] = band
+
+
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("selection", SELECTIONS, ids=str)
+def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, selection):
+    trace = ALL[name]
+    for _, band, above in shown(trace):
+        cells, layer = read(trace, band.cells, selection), trace.layer_of(band.cells.stage)
+        if any(trace[slot.stage].overridden for slot in (band.cells, band.right) if slot):
+            continue
+        if band.factors:
+            bias = trace[trace[band.cells.stage].inputs[2]].value if len(trace[band.cells.stage].inputs) > 2 else 0
+            total = (read(trace, above.left, selection) * read(trace, above.cells, selection)).sum(axis=0)
+            assert np.allclose(total + bias, cells[0], rtol=1e-9, atol=1e-12)
+        if band.right and band.right.columns is None:
+            shares = read(trace, Slot(layer.names["attention"], None, 2), selection)
+            assert np.allclose((shares * cells).sum(axis=1), read(trace, band.right, selection)[:, 0])
+        if band.right and band.right.columns is not None:
+            values = trace[layer.names["v"]].value
+            for head, row in enumerate(read(trace, band.right, selection)):
+                assert np.allclose(cells[head] @ values[head], row)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_every_stage_that_has_a_number_for_each_key_is_a_row_unless_it_changes_none(name):
+    trace = ALL[name]
+    for layer in trace.layers:
+        of_keys = [stage.name for stage in trace.stages if stage.axes == ("head", "query", "key") and stage.inputs]
+        own = [name for name in of_keys if split_layer(name)[1] in (0, layer.number) and name in layer.names.values()]
+        moves = [own[0], *(each for each in own[1:] if trace[each].value is not trace[trace[each].inputs[0]].value)]
+        rows = [band.cells.stage for _, band, _ in shown(trace) if band.cells.rows is None and not band.array]
+        drawn = [each for each in rows if each in own]
+        assert [each for each in moves if each in drawn or not _is_told_in_words(trace, each)] == drawn
+
+
+def _is_told_in_words(trace, name):
+    """Whether a text says that a stage is what it was before, so that no picture shows it."""
+    return not any(name in step.stages for step in steps_of(trace)) or _factor(trace[name]) == 1
+
+
+def _factor(stage):
+    return getattr(stage.operation, "factor", None)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_exponentials_and_their_sum_make_the_shares(name):
+    trace = ALL[name]
+    for _, band, above in shown(trace):
+        if split_layer(band.cells.stage)[0] == "attention" and band.cells.rows is None and not band.array:
+            if isinstance(trace[band.cells.stage].operation, SumNormalise):
+                continue
+            exponentials = trace.rule(above.cells.stage).arrays[above.array]
+            sums = np.maximum(exponentials.sum(axis=-1, keepdims=True), 1)
+            if not trace[band.cells.stage].overridden:
+                assert np.allclose(exponentials / sums, trace[band.cells.stage].value)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
+    trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
+    for step in steps_of(trace):
+        for source in sources(trace, step):
+            *before, product, total = [band for band in source.bands if "b_" not in band.cells.stage]
+            entered = read(trace, product.left, selection)
+            if before:
+                rows = [read(trace, band.cells, selection) for band in before]
+                assert np.allclose(rows[0] + rows[1], rows[2])
+                assert np.allclose(rows[2][0], entered[:, 0])
+            made, bias = trace[total.cells.stage], trace[total.cells.stage].inputs[2:]
+            value = (entered * read(trace, product.cells, selection)).sum(axis=0)
+            value += trace[bias[0]].value[0] if bias else 0
+            assert np.allclose(value, made.value[0, min(1, len(made.value[0]) - 1)]) or made.overridden
+            assert (source.name, source.word) == {"q": ("query", "query"), "k": ("key", "key"), "v": ("value", "key")}[
+                split_layer(made.name)[0]
+            ]
+
+
+def said(trace, band, selection):
+    """What stands beside a band, its stories told."""
+    return "".join(_told(trace, run, selection) for run in band.said)
+
+
+def _told(trace, run, selection):
+    style, text = run
+    if style != "story":
+        return text
+    index = trace.cell_at(text["of"], selection).index
+    here = trace.selection_at(trace[text["of"]].cell(index), selection)
+    for when, story in text["stories"]:
+        if stories.holds(trace, when, text["of"], index, here):
+            try:
+                return re.sub(
+                    stories.SLOT, lambda slot: stories.fill(trace, text["of"], index, here, *slot.groups("")), story
+                )
+            except stories.UnfilledError:
+                continue
+    return ""
+
+
+PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
+
+
+def is_asked_by(trace, band, selection, word, one, other):
+    own = [split_layer(slot.stage)[0] for slot in (band.left, band.cells)]
+    return own == [PARTS[one], PARTS[other]] and word == trace.axes(band.left.stage)[1].label(selection.query)
+
+
+def is_best(trace, band, selection, word, number):
+    row = read(trace, band.cells, selection)[0]
+    return short(row.max()) == number and word == trace.axes(band.cells.stage)[-1].labels[int(row.argmax())]
+
+
+def becomes(trace, band, selection, word, old, new):
+    place = trace.axes(band.cells.stage)[-1].labels.index(word)
+    before = read(trace, Slot(trace[band.cells.stage].inputs[0], None, 2), selection)
+    return [short(before[0, place]), short(read(trace, band.cells, selection)[0, place])] == [old, new]
+
+
+def largest_is_one(trace, band, selection):
+    row = trace.rule(band.cells.stage).arrays[band.array][tuple(trace.cell_at(band.cells.stage, selection).index[:-1])]
+    return row.max() == 1 and row.min() >= 0
+
+
+def gets_most(trace, band, selection, word, share):
+    row = read(trace, band.cells, selection)[0]
+    label = trace.axes(band.cells.stage)[-1].labels[int(row.argmax())]
+    index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(row.argmax()))
+    return word == label and share == stories.percent(trace, band.cells.stage, index)
+
+
+def is_passed_on(trace, band, selection, what, share, head, word):
+    layer = trace.layer_of(band.cells.stage)
+    found = {split_layer(band.cells.stage)[0], split_layer(band.right.stage)[0]}
+    return (
+        found == {PARTS[what], "heads"}
+        and share == "share"
+        and head == f"head {selection.head + 1}"
+        and word == trace.axes(layer.names["attention"])[1].label(selection.query)
+    )
+
+
+CLAIMS = {
+    r"^“(.+)” asks with its (\w+)\. Every word answers with its (\w+)\.$": is_asked_by,
+    r"“([^”]+)” matches best, (\S+)\.$": is_best,
+    r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
+    r"less the largest score: that becomes 1, and none more\.$": largest_is_one,
+    r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
+    r"^Softmax makes probabilities\. “([^”]+)” gets ([^“]+)\.$": gets_most,
+    r"passes on its (\w+), in that (\w+)\. Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,
+}
+
+
+def test_what_is_said_beside_a_band_is_true_of_its_numbers():
+    """Each claim is made somewhere, and holds wherever it is made."""
+    made = set()
+    for trace in ALL.values():
+        n_heads = trace[trace.layers[0].names["attention"]].shape[0]
+        for selection in SELECTIONS:
+            if selection.head >= n_heads or any(
+                max(place, 0) >= trace.lengths.get(name, 1)
+                for name, place in (("query", selection.query), ("key", selection.key))
+            ):
+                continue
+            for _, band, _ in shown(trace):
+                text = said(trace, band, selection)
+                for claim, holds in CLAIMS.items():
+                    for found in re.finditer(claim, text):
+                        assert holds(trace, band, selection, *found.groups()), text
+                        made.add(claim)
+    assert made == set(CLAIMS)

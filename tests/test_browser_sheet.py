@@ -1,0 +1,202 @@
+"""The sheet: one word's whole attention on one screen, alone and presented, in a real browser."""
+
+import re
+
+import pytest
+from numerals import short
+from page import SENTENCE
+from sight import out_of_sight
+from tab import at, becomes, expect, parameters, resized, step_is
+
+from attnviz import Settings, trace_of
+from attnviz.core.changes import parse_change
+from attnviz.models import MODELS
+
+pytestmark = pytest.mark.browser
+
+SIX, EIGHT = {"sentence": SENTENCE}, {"sentence": "the quick brown fox jumps over lazy dogs"}
+WHO, RECALL, MIRROR = {"model": "who-is-it"}, {"model": "recall"}, {"model": "mirror"}
+PROJECTORS = (1280, 720), (1366, 768), (1920, 1080)
+DIGITS = """(sheet) => [...sheet.querySelectorAll("td[data-cell]:not([data-cell=''])")]
+  .map((cell) => [cell.dataset.cell, cell.firstChild.data])"""
+SIZES = """(sheet) => {
+  const size = (each) => Number.parseFloat(getComputedStyle(each).fontSize);
+  const all = (selector) => [...sheet.querySelectorAll(selector)].filter((each) => each.textContent.trim());
+  return {
+    least: Math.min(...all("td, th button, .said p, .products span, .label, .sum").map(size)),
+    rows: Math.min(...all(".single.of-words td:is(.number, .hidden)").map(size)),
+    chosen: Math.min(...all(".of-words td.chosen").map(size)),
+  };
+}"""
+
+
+def sheet(page):
+    return page.locator(".sheet")
+
+
+def numbers_are(page, trace):
+    """Wait until each number on the sheet is the one of the pass that it names."""
+
+    def wrong():
+        shown = [(re.match(r"(\w+)\[(.*)\]", address).groups(), text) for address, text in sheet(page).evaluate(DIGITS)]
+        assert shown
+        expected = [(trace[name].value[tuple(map(int, index.split(",")))], text) for (name, index), text in shown]
+        return [text for value, text in expected if text != ("−∞" if value == -float("inf") else short(value))]
+
+    becomes(page, wrong, [])
+
+
+def walked(page, limit):
+    """Press a remote's button to the end; yields after each press."""
+    for _ in range(limit):
+        before = parameters(page)
+        page.keyboard.press("PageDown")
+        becomes(page, lambda before=before: parameters(page) != before or page.locator(".way .on").is_disabled(), True)
+        if parameters(page) == before:
+            return
+        yield parameters(page)
+
+
+@pytest.mark.parametrize(
+    ("settings", "most", "last"),
+    [
+        (WHO, 16, {"step": "answer"}),
+        (SIX, 14, {"step": "output"}),
+        (SIX | {"mask": "causal"}, 14, {"step": "output"}),
+        (RECALL, 30, {"step": "answer"}),
+    ],
+)
+def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothing(visit, settings, most, last):
+    tab = visit()
+    page = tab.open(at(**settings))
+    page.keyboard.press("p")
+    expect(sheet(page)).to_be_visible()
+    told, seen = len(tab.told), [sheet(page).inner_text()]
+    presses = 0
+    while parameters(page) | last != parameters(page) or "reveal" in parameters(page):
+        before = parameters(page)
+        page.keyboard.press("PageDown")
+        becomes(page, lambda before=before: parameters(page) != before, True)
+        presses += 1
+        assert presses <= most
+        becomes(page, lambda: sheet(page).inner_text() != seen[-1], True, parameters(page))
+        seen.append(sheet(page).inner_text())
+    for text in reversed(seen[:-1]):
+        page.keyboard.press("PageUp")
+        becomes(page, lambda: sheet(page).inner_text(), text)
+    assert (tab.acts, len(tab.told)) == ([], told)
+
+
+@pytest.mark.parametrize("settings", [WHO, RECALL, MIRROR, SIX, EIGHT], ids=str)
+def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(visit, settings):
+    page = visit().open(at(**settings, view="sheet", present=1, step="qkv"))
+    steps = ["weighted-sum-1", "residual-1", "weighted-sum-2", "answer"] if settings == RECALL else ["weighted-sum"]
+    for step in [*steps, *(["answer"] if settings in (WHO, MIRROR) else [] if settings == RECALL else ["output"])]:
+        page.goto(page.url.split("?")[0] + at(**settings, view="sheet", present=1, step=step))
+        expect(sheet(page)).to_be_visible()
+        for width, height in PROJECTORS:
+            resized(page, width, height)
+            becomes(page, lambda: out_of_sight(page), {}, (step, width))
+            sizes = sheet(page).evaluate(SIZES)
+            assert sizes["least"] >= 0.015 * height, (step, width, sizes)
+            if "weighted-sum" in step:
+                assert sizes["rows"] >= 0.02 * height, (step, width, sizes)
+                assert sizes["chosen"] >= (0.025 if settings in (WHO, SIX, EIGHT) else 0.02) * height, (step, sizes)
+
+
+@pytest.mark.parametrize("settings", [WHO, RECALL, SIX | {"mask": "causal", "heads": 2}], ids=str)
+def test_every_number_on_the_sheet_is_that_of_the_pass(visit, settings):
+    model = MODELS.get(settings.get("model"))
+    first = model and model.at(model.seeds[0], None).trace(model.examples[0][1])
+    trace = first or trace_of(Settings(SENTENCE, mask="causal", n_heads=2))
+    page = visit().open(at(**settings, view="sheet"))
+    step_is(page, 1)
+    for _ in range(40):
+        if page.locator(".way .end button").is_disabled():
+            break
+        before = parameters(page)
+        page.keyboard.press("PageDown")
+        becomes(page, lambda before=before: parameters(page) != before, True)
+        numbers_are(page, trace)
+
+
+def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(visit):
+    page = visit().open(at(**SIX, view="sheet", step="softmax"))
+    trace = trace_of(Settings(SENTENCE))
+    words = sheet(page).locator("tr.names").first.locator("button")
+    words.nth(3).click()
+    expect(sheet(page).locator("th.asks")).to_have_text("on")
+    numbers_are(page, trace)
+    words.nth(5).click(modifiers=["Shift"])
+    expect(sheet(page).locator("th.chosen")).to_have_text("mat")
+    cell = sheet(page).locator('[data-cell="k[0,1,2]"]')
+    cell.click()
+    expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 3]")
+    step_is(page, (parameters(page)["step"] == "softmax" and 6) or 0)
+    cell.press("ArrowDown")
+    expect(sheet(page).locator('[data-cell="k[0,1,3]"]')).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 4]")
+
+
+def test_a_number_set_by_hand_stands_beside_what_it_was(visit):
+    change = "scores[0,1,2]=3"
+    page = visit().open(at(**SIX, view="sheet", step="softmax", cell="1.2.3.1.1", changes=change))
+    before = trace_of(Settings(SENTENCE))
+    numbers_are(page, before.with_changes(parse_change(change)))
+    old = sheet(page).locator('[data-cell="attention[0,1,2]"] s')
+    expect(old).to_have_text(short(before["attention"].value[0, 1, 2]))
+
+
+def test_over_eight_places_the_largest_stand_alone_and_the_others_together(visit):
+    trace = MODELS["mirror"].at(MODELS["mirror"].seeds[0], None).trace(MODELS["mirror"].examples[0][1])
+    page = visit().open(at(**MIRROR, view="sheet", step="scores"))
+    numbers_are(page, trace)
+    alone = {address for address, _ in sheet(page).evaluate(DIGITS) if address.startswith("k[0,0,")}
+    places = {int(address.split(",")[2].rstrip("]")) for address in alone}
+    query, key = trace["q"].value[0, 7], trace["k"].value[0, 0]
+    assert places == set(sorted(range(16), key=lambda place: -abs(query[place] * key[place]))[:6])
+    others = [place for place in range(16) if place not in places]
+    together = sheet(page).locator("td.together")
+    expect(together.first).to_have_text(short((query[others] * key[others]).sum()))
+    page.get_by_role("button", name="other 10").first.click()
+    expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(16)
+    numbers_are(page, trace)
+    page.get_by_role("button", name="the largest alone").click()
+    expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(6)
+
+
+def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(visit):
+    page = visit().open(at(**RECALL, view="sheet", step="qkv-2"))
+    trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])
+    sheet(page).get_by_role("button", name="key", exact=True).click()
+    expect(sheet(page)).to_contain_text("times the key parameters")
+    numbers_are(page, trace)
+    sheet(page).get_by_role("button", name="back to the sheet").click()
+    expect(sheet(page)).not_to_contain_text("times the key parameters")
+    chosen = sheet(page).locator("th.chosen").inner_text()
+    sheet(page).get_by_role("button", name="layer 1").click()
+    becomes(page, lambda: parameters(page)["step"], "weighted-sum-1")
+    expect(sheet(page).locator("th.asks")).to_have_text(chosen)
+
+
+def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_into_it(visit):
+    tab = visit()
+    page = tab.open()
+    expect(page.locator(".thread.large .arc").first).to_be_visible()
+    expect(page.locator(".answer strong")).to_have_text("animal")
+    expect(page.get_by_role("button", name="or type your own sentence")).to_be_visible()
+    page.get_by_role("button", name="Begin").click()
+    expect(sheet(page)).to_contain_text("asks with its query")
+    assert parameters(page)["view"] == "sheet"
+    page.keyboard.press("w")
+    expect(page.get_by_role("grid", name=re.compile("^Queries"))).to_be_visible()
+    assert "view" not in parameters(page)
+    assert tab.acts == []
+
+
+@pytest.mark.parametrize(("step", "reveal"), [("scores", 4), ("tokens", 0), ("softmax", 1)])
+def test_an_old_link_of_a_talk_opens_at_the_nearest_band(visit, step, reveal):
+    page = visit().open(at(**WHO, step=step, present=1, reveal=reveal))
+    expect(sheet(page)).to_be_visible()
+    expect(sheet(page).locator("tr.lit .said")).not_to_have_count(0)
