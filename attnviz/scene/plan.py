@@ -52,6 +52,10 @@ def _parts(trace: Trace) -> dict:
             "arrows": arrows(trace, [name for names in places.values() for name in names]),
         },
         "words": _words(trace),
+        "layers": [
+            {"attention": layer.names["attention"], "purpose": " ".join(layer.trace.origin.layers)}
+            for layer in trace.layers
+        ],
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
     }
 

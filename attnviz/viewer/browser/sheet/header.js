@@ -24,6 +24,14 @@ export function makeHeader({ cells, right, columns, beside }, place, width, acts
     isHeader: true,
     cells: () => (shown && SELECTED.has(shown) ? names.map((name) => name.firstChild) : []),
     mark: () => {},
+    // The middle of each column, from the left of what else stands in the sheet.
+    middles(origin) {
+      const { left } = origin.getBoundingClientRect();
+      return names.map((name) => {
+        const at = name.getBoundingClientRect();
+        return { x: at.left - left + at.width / 2 };
+      });
+    },
     update(part, { pass, where: { cell } }) {
       const { columns: axis } = part.cells, isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;

@@ -1,6 +1,7 @@
 // The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
+import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
-import { element } from "../elements/element.js";
+import { element, svgElement } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { short } from "../pass/numeral.js";
 import { scaleOf, sharedLimit } from "../picture/face.js";
@@ -11,10 +12,10 @@ import { partsOf } from "./bandParts.js";
 import { setSizes } from "./sizes.js";
 
 export function makeSheet(tools) {
-  const box = element("section", "sheet"), table = element("table"), opened = new Set();
+  const box = element("section", "sheet"), table = element("table"), opened = new Set(), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   box.setAttribute("aria-label", "The sheet");
   table.setAttribute("role", "grid");
-  box.append(table);
+  box.append(arcs, table);
   box.hidden = true;
   let shown = null, built = "", lines = [], room = "", traced = "";
 
@@ -55,13 +56,25 @@ export function makeSheet(tools) {
     const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
     for (const line of lines) line.update(parts[line.place], paint);
-    setSizes(box, { lines, parts: parts.length, columns: width, letters: lettersOf(parts, slots, paint), isPresented: where.present });
+    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
+    const letters = lettersOf(parts, slots, paint);
+    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
   };
   const addressOf = ({ name, index }) => shown.pass.address(name, index);
   const setTabStops = (cells) => {
     setTabStop(cells, cells.find((cell) => cell === table.getRootNode().activeElement) ?? cells.find(({ dataset }) => dataset.cell === addressOf(focusOf(shown.pass, shown.where))) ?? cells[0]);
+  };
+  // Where the selected word looks, above the words; its room is there before that was computed.
+  const drawStrip = (height, attention) => {
+    const { pass, where: { cell }, look } = shown;
+    arcs.toggleAttribute("hidden", !height);
+    const words = height ? lines[0].middles(arcs) : [];
+    drawArcs(arcs, { from: words, to: words, height, side: "above" }, height ? arcsOf(pass, look, attention, cell) : [], {
+      pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...cell, key })),
+      point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...cell, ...arc })),
+    });
   };
   const mark = (cell) => {
     const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(addressOf)), own = addressOf(cell);

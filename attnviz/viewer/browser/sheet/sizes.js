@@ -7,25 +7,33 @@ const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
 const NARROW_PX = 820, NARROW_COLUMN_PX = 52, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
 
+const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
+const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
+
 // `lines` are as sheet.js has them, `letters` those of the longest number and name. The sizes are set as properties of the
-// styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller.
-export function setSizes(box, { lines, parts, columns, letters, isPresented }) {
+// styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how high a strip
+// above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
+export function setSizes(box, { lines, parts, columns, letters, isPresented, wanted }) {
   const isNarrow = globalThis.innerWidth <= NARROW_PX, width = isNarrow ? Math.max(box.clientWidth, NARROW_COLUMN_PX * (columns + 5)) : box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight, base = Number.parseFloat(getComputedStyle(box).fontSize);
   const weight = lines.reduce((sum, line) => sum + (line.isSingle ? SINGLE : line.isHeader ? NAMES : 1), 0);
   const room = height - GAP_PX * parts - SPACING_PX * (lines.length + 1);
-  const line = Math.max(LEAST_LINE_PX, Math.min(room / weight, (isPresented ? 4 : 2) * base));
+  const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, (isPresented ? 4 : 2) * base));
   const column = (width * (1 - SAID - LABEL)) / (columns + 1);
   const fit = (count, most) => Math.max(SMALLEST_PX, Math.min(most, column / (LETTER * count + AIR), 2.2 * base));
-  const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
-  const sizes = {
-    table: width, line, said: SAID * width, label: LABEL * width,
+  const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
     chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
-  };
+  });
+  const full = lineIn(room), { digits, large, chosen, names } = lettersAt(full);
+  const needed = Math.max(1.3 * digits, (1.35 / SINGLE) * large, 1.22 * chosen, (1.4 / NAMES) * names, (SENTENCE.most / SENTENCE.line) * base);
+  const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
+  const line = lineIn(room - strip), set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
+  const sizes = { strip, table: width, line, said: SAID * width, label: LABEL * width, ...lettersAt(line) };
   for (const [name, size] of Object.entries(sizes)) set(name, size);
-  for (let text = Math.min(Math.max(11, 0.6 * line), 0.95 * base); text > SMALLEST_PX; text *= 0.93) {
+  for (let text = Math.min(Math.max(11, SENTENCE.line * line), SENTENCE.most * base); text > SMALLEST_PX; text *= 0.93) {
     set("said-size", text);
     if (isNarrow || box.scrollHeight <= box.clientHeight) break;
   }
+  return strip;
 }

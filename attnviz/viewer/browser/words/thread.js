@@ -1,21 +1,26 @@
-// The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention.
+// The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention. At first
+// those of the last of several layers hang below the words, and those of the layer before it rise above them.
+import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { makeAnswers } from "./modelAnswer.js";
-import { drawArcs } from "./arcs.js";
 import { element, svgElement } from "../elements/element.js";
 import { makeLine } from "./line.js";
+import { makePurpose } from "./purpose.js";
+import { nameOf } from "../pass/layers.js";
+import { notedArcs } from "./noted.js";
 import { percent } from "../pass/numeral.js";
-import { isFirst, slotsOf, stepAt } from "../scene/state.js";
+import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
-const NOWHERE = { from: [], to: [], height: 0 };
+const NOWHERE = { from: [], to: [], heights: new Map() };
 
 export function makeThread(tools) {
   const box = element("section", "thread");
   box.setAttribute("aria-label", "The words");
-  const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+  const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }), below = arcs.cloneNode();
+  const purposes = [makePurpose(), makePurpose()];
   const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
   const spoken = makeAnswers(tools, lines.query.element);
-  inner.append(spoken.element, arcs, lines.key.element);
+  inner.append(purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element);
   box.append(inner);
   let shown = null, pointed = null;
 
@@ -34,34 +39,41 @@ export function makeThread(tools) {
   // Where the words stand: asking costs a layout, and only other words, another selection or another size move them.
   const standing = whenOther(() => {
     const from = lines.query.middles(inner);
-    return { from, to: shown.pass.document.words.shared ? from : lines.key.middles(inner), height: arcs.clientHeight };
+    return { from, to: shown.pass.document.words.shared ? from : lines.key.middles(inner), heights: new Map([arcs, below].map((svg) => [svg, svg.clientHeight])) };
   });
   const seek = whenOther((query) => lines.query.show(query, box));
-  const indexAt = ({ head, query }, key) => [head, query, key];
   const draw = () => {
     const { pass, where, look } = shown;
     const { query: queries, key: keys, shared } = pass.document.words;
     const step = stepAt(pass, where), { attention } = step;
-    const cell = pointed ?? where.cell;
+    const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where), pair = isLarge && shared ? lastTwo(pass) : null;
+    // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
+    const cell = pointed && pointed.name !== pair?.[0].attention ? pass.selectionAt(pointed.name, pointed.index, where.cell) : where.cell;
     box.classList.toggle("shared", shared);
     box.classList.toggle("with-arcs", step.arcs);
-    box.classList.toggle("large", step.arcs && !slotsOf(step).length && isFirst(pass, where));
+    box.classList.toggle("large", isLarge);
+    box.classList.toggle("paired", Boolean(pair));
     writeWords([queries, shared ? [] : keys]);
-    const shares = keys.map((_, key) => (step.arcs && look.shown(attention, indexAt(cell, key))
-      ? pass.number(attention, indexAt(cell, key)) : undefined));
-    const said = (place) => {
-      if (shares[place] === undefined) return "";
-      return shares[place] === 0 && pass.isHidden(attention, indexAt(cell, place)) ? "hidden" : percent(shares[place]);
+    purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: "", purpose: "" }); });
+    const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
+    const said = (key) => {
+      const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
+      if (!step.arcs || share === undefined || !look.shown(attention, index)) return "";
+      return share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share);
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
-    drawArcs(arcs, { ...(step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE), shared, cell, shares }, {
-      pick: (key) => tools.pick(attention, indexAt(cell, key)),
-      point: (key) => tools.point(attention, key === null ? null : indexAt(cell, key)),
+    const stands = step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE;
+    const drawIn = (svg, side, of, all) => drawArcs(svg, { ...stands, height: stands.heights.get(svg), side }, all, {
+      pick: (arc) => tools.pick(of, pass.indexAt(of, { ...cell, ...arc })),
+      point: (arc) => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
     });
+    if (pair) drawIn(arcs, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
+    else drawIn(arcs, shared ? "above" : "between", attention, own);
+    drawIn(below, "below", attention, pair ? own : []);
   };
   tools.onPoint((name, index) => {
-    pointed = index && shown ? shown.pass.selectionAt(name, index, shown.where.cell) : null;
+    pointed = index && { name, index };
     if (shown) draw();
   });
   const observer = new ResizeObserver(() => {
@@ -79,4 +91,9 @@ export function makeThread(tools) {
       seek(where.cell.query);
     },
   };
+}
+
+// The last two of several layers: {name, attention, purpose}; null where there is one.
+function lastTwo({ document: { layers } }) {
+  return layers.length > 1 ? layers.map((layer, nth) => ({ ...layer, name: nameOf(nth + 1) })).slice(-2) : null;
 }

@@ -1,0 +1,38 @@
+// The sizes of the sheet's lines, and the strip above them, of boxes of many sizes.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
+
+const LETTERS = ["--digits", "--large", "--chosen", "--names"];
+const PARTS = 6;
+globalThis.getComputedStyle = () => ({ fontSize: "15.2px" });
+const lines = [{ isHeader: true }, ...Array(8).fill({}), ...Array(4).fill({ isSingle: true }), ...Array(4).fill({})];
+
+function sized(clientWidth, clientHeight, columns, wanted, present = false) {
+  const set = {}, box = { clientWidth, clientHeight, scrollHeight: 0, style: { setProperty: (name, size) => { set[name] = Number.parseFloat(size); } } };
+  const strip = setSizes(box, { lines, parts: PARTS, columns, letters: { numbers: 6, names: 5 }, isPresented: present, wanted });
+  return { set, strip };
+}
+
+const BOXES = [640, 900, 1240, 1900].flatMap((width) => [300, 420, 560, 700, 900].flatMap((height) => [3, 6, 12].flatMap((columns) => [[width, height, columns, false], [width, height, columns, true]])));
+
+test("a strip stands where there is room for it, and no letter is smaller for it", () => {
+  const strips = BOXES.map(([width, height, columns, present]) => {
+    const [plain, withArcs] = [false, true].map((wanted) => sized(width, height, columns, wanted, present));
+    assert.equal(plain.strip, 0, "nobody asked for it");
+    for (const name of LETTERS) assert.equal(withArcs.set[name], plain.set[name], `${name} of ${[width, height, columns, present]}`);
+    assert.ok(withArcs.strip === 0 || withArcs.strip >= 56);
+    assert.ok(withArcs.strip > 0 || withArcs.set["--line"] === plain.set["--line"]);
+    return withArcs.strip;
+  });
+  assert.ok(strips.some((strip) => strip > 0) && strips.includes(0));
+});
+
+test("lines and strip fill no more than the box, where the lines alone do not", () => {
+  const weight = lines.reduce((sum, { isSingle, isHeader }) => sum + (isSingle ? 1.4 : isHeader ? 1.2 : 1), 0);
+  const heightOf = ({ set, strip }) => strip + weight * set["--line"] + 5 * PARTS + lines.length + 1;
+  for (const [width, height, columns, present] of BOXES) {
+    const [plain, withArcs] = [false, true].map((wanted) => sized(width, height, columns, wanted, present));
+    assert.ok(heightOf(withArcs) <= Math.max(height, heightOf(plain)) + 0.2, `${[width, height, columns, present]}`);
+  }
+});

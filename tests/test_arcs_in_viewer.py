@@ -1,0 +1,178 @@
+"""Arcs in the viewer: those of two layers in one picture, and those above the words of the sheet."""
+
+import pytest
+from alone import number
+from answers import RECALL, trace_of_model
+from page import SENTENCE
+from passes import TRACES
+from tab import becomes, parameters, resized
+
+from attnviz.core.attention import trace_of
+from attnviz.core.settings import Settings
+
+pytestmark = pytest.mark.browser
+
+TRACE = trace_of_model("recall", RECALL)
+FIRST, LAST = (TRACE[f"attention_{n}"].value[0] for n in (1, 2))
+ABOVE, BELOW = ".thread .spoken + .arcs", ".thread .words ~ .arcs"
+THICKEST, LEAST = 13, 0.02
+
+
+_DRAWN = """(all) => all.map(({ dataset, firstChild: { style, classList } }) => {
+  const kind = ["lit", "faint"].find((each) => classList.contains(each)) ?? "";
+  return [dataset.arc, parseFloat(style.getPropertyValue("--thick")), kind];
+})"""
+_ENDS = """(all) => all.map((arc) => {
+  const end = arc.getPointAtLength(arc.getTotalLength());
+  return [arc.parentNode.dataset.arc, end.x + arc.ownerSVGElement.getBoundingClientRect().x];
+})"""
+_MIDDLES = """(all) => all.map((each) => {
+  const { x, width } = each.getBoundingClientRect();
+  return x + width / 2;
+})"""
+
+
+def arc_of(text):
+    """The query and the key of an arc."""
+    return tuple(map(int, text.split("-")))
+
+
+def drawn(page, place):
+    """The arcs of a drawing, by query and key: how thick each is, and whether it is lit or faint."""
+    found = page.locator(place).locator("g").evaluate_all(_DRAWN)
+    return {arc_of(arc): (width, kind) for arc, width, kind in found}
+
+
+def thick(share):
+    return pytest.approx(THICKEST * share, abs=0.006)
+
+
+def noted(asking):
+    """What stands above the words while one of them asks: what those that it looks at looked at, and the rest faint."""
+    seen = [query for query in range(len(LAST)) if LAST[asking, query] > LEAST]
+    arcs = {}
+    for query, shares in enumerate(FIRST):
+        keys = {int(shares.argmax())} | {key for key in range(len(shares)) if query in seen and shares[key] > LEAST}
+        arcs |= {(query, key): (thick(shares[key]), query in seen) for key in keys}
+    return arcs
+
+
+def box(locator):
+    at = locator.bounding_box()
+    return at["x"], at["y"], at["x"] + at["width"], at["y"] + at["height"]
+
+
+def test_layer_1_is_above_the_words_and_layer_2_below_them(opened):
+    page = opened(model="recall", sentence=RECALL)
+    assert drawn(page, BELOW) == {
+        (8, key): (thick(share), "lit" if key == 5 else "") for key, share in enumerate(LAST[8]) if share
+    }
+    above = drawn(page, ABOVE)
+    assert {arc: (width, kind != "faint") for arc, (width, kind) in above.items()} == noted(8)
+    assert [arc for arc, (_, kind) in above.items() if kind == "lit"] == [(5, 4)], "what the digit asked for noted"
+    assert {(1, 0), (3, 2), (5, 4), (7, 6)} <= above.keys(), "each digit notes the letter before it"
+    said = page.locator(".thread .purpose").all_inner_texts()
+    assert said == [f"Layer {n} {purpose}" for n, purpose in enumerate(TRACE.origin.layers, start=1)]
+
+
+@pytest.mark.parametrize("asking", [6, 0])
+def test_both_layers_follow_the_word_that_asks(opened, asking):
+    page = opened(model="recall", sentence=RECALL)
+    page.get_by_role("option").nth(asking).click()
+    assert drawn(page, BELOW).keys() == {(asking, key) for key, share in enumerate(LAST[asking]) if share}
+    assert {arc: width for arc, (width, _) in drawn(page, ABOVE).items()} == {
+        arc: width for arc, (width, _) in noted(asking).items()
+    }
+
+
+def test_an_arc_of_either_layer_is_pointed_at_and_picked(opened):
+    page = opened(model="recall", sentence=RECALL)
+    first = page.locator(f'{ABOVE} [data-arc="3-2"] .target')
+    first.dispatch_event("pointerenter")
+    assert "attention_1[head 1, 6, d]" in page.locator(".status").inner_text()
+    assert [arc for arc, (_, kind) in drawn(page, ABOVE).items() if kind == "lit"] == [(3, 2)]
+    assert (8, 5) in drawn(page, BELOW), "what the last letter looks at stays in sight"
+    first.dispatch_event("pointerleave")
+    page.locator(f'{BELOW} [data-arc="8-3"] .target').dispatch_event("click")
+    assert number(page).startswith("attention_2[head 1, e (2), 6]")
+    page.locator(f'{ABOVE} [data-arc="3-2"] .target').dispatch_event("click")
+    assert number(page).startswith("attention_1[head 1, 6, d]")
+    assert "step" not in parameters(page)
+    assert [arc for arc, (_, kind) in drawn(page, ABOVE).items() if kind == "lit"] == [(3, 2)]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "address"),
+    [(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
+)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, width, height, address):
+    page = opened(address, theme, model="recall", sentence=RECALL)
+    tall = "auto" if width < 820 else f"{height - (0 if address else 80)}px"
+    page.add_style_tag(content=f".viewer {{ height: {tall} !important }}")
+    resized(page, width, height)
+    parts = [
+        *page.locator(f".thread .purpose, {ABOVE}, {BELOW}, .thread .answer").all(),
+        page.get_by_role("listbox").first,
+    ]
+    assert len(parts) == 6
+    boxes, thread = [box(part) for part in parts], box(page.locator(".thread"))
+    for place, (left, top, right, bottom) in enumerate(boxes):
+        assert left < right
+        assert thread[1] - 1 <= top < bottom <= thread[3] + 1
+        for other in boxes[place + 1 :]:
+            assert min(right, other[2]) - max(left, other[0]) <= 1 or min(bottom, other[3]) - max(top, other[1]) <= 1
+    words = boxes[-1]
+    assert box(page.locator(ABOVE))[3] <= words[1] + 1
+    assert box(page.locator(BELOW))[1] >= words[3] - 1
+    for arc in page.locator(".thread .arc").all():
+        assert arc.evaluate(
+            "(arc) => { const own = arc.getBBox(), { height } = arc.ownerSVGElement.getBoundingClientRect();"
+            " return own.y >= -1 && own.y + own.height <= height + 1 }"
+        )
+
+
+def test_a_pass_without_purposes_names_its_layers_and_one_layer_is_drawn_above_alone(opened):
+    page = opened(trace=TRACES["two layers that learnt"])
+    assert page.locator(".thread .purpose").all_inner_texts() == ["Layer 1", "Layer 2"]
+    page = opened()
+    assert page.locator(".thread .purpose:visible").count() == page.locator(BELOW).locator("g").count() == 0
+    assert page.locator(ABOVE).locator("g").count() == len(SENTENCE.split())
+
+
+def sheet(opened, size, step, **address):
+    """The sheet at a step, of a page of that size."""
+    page = opened(f"?view=sheet&step={step}{'&present=1' if address.pop('present', False) else ''}", **address)
+    page.add_style_tag(content=f".viewer {{ height: {size[1]}px !important }}")
+    resized(page, *size)
+    return page
+
+
+def test_arcs_stand_above_the_words_of_the_sheet_once_the_shares_are_there(opened):
+    size, strip = (1920, 1080), ".sheet .arcs"
+    page = sheet(opened, size, "scaling")
+    becomes(page, lambda: page.locator(strip).bounding_box() is not None, True)
+    room = page.locator(strip).bounding_box()["height"]
+    assert room >= 56
+    assert drawn(page, strip) == {}
+    page.keyboard.press("PageDown")
+    shares = trace_of(Settings(SENTENCE))["attention"].value[0]
+    assert page.locator(strip).bounding_box()["height"] == pytest.approx(room, abs=1), "the words stay where they are"
+    (asking,) = {query for query, _ in drawn(page, strip)}
+    assert {arc: width for arc, (width, _) in drawn(page, strip).items()} == {
+        (asking, key): thick(share) for key, share in enumerate(shares[asking]) if share
+    }
+    middles = page.locator(".sheet tr.names th").evaluate_all(_MIDDLES)
+    for arc, end in page.locator(f"{strip} .arc").evaluate_all(_ENDS):
+        _, key = arc_of(arc)
+        assert end == pytest.approx(middles[key], abs=1 if key != asking else 12)
+    page.locator(f'{strip} [data-arc="{asking}-0"] .target').dispatch_event("click")
+    assert number(page).startswith("attention[head 1, ")
+    assert parameters(page)["step"] == "softmax"
+
+
+def test_no_arcs_stand_above_the_sheet_where_there_is_no_room(opened):
+    page = sheet(opened, (1280, 720), "softmax", present=True, model="who-is-it")
+    assert page.locator(".sheet tr").count() > 10
+    assert page.locator(".sheet .arcs").bounding_box() is None
+    assert drawn(page, ".sheet .arcs") == {}
