@@ -18,6 +18,7 @@ from benchmarks.tab import PICTURE, ROUNDS, SIZE, WARM, browsing, median_ms, vis
 
 SIXTEEN = "sentence=" + "+".join(f"w{i}" for i in range(16)) + "&d_model=16"
 RANDOM = "sentence=the+cat+sat+on+the+mat"
+SHEET = ".sheet tr"
 MAIN = '[data-testid="stMain"]'
 
 
@@ -47,6 +48,21 @@ def cell(number: int) -> tuple[str, None]:
     return f'[role="grid"] [data-row="{number % 4 + 2}"][data-column="{(number // 4 + number + 1) % 4}"]', None
 
 
+def name(number: int) -> tuple[str, None]:
+    """Click another word above the sheet than the one before."""
+    return f".sheet .names th:nth-child({number % 5 + 2}) button", None
+
+
+def head(number: int) -> tuple[str, None]:
+    """Click the other head."""
+    return f".heads button:nth-child({(number + 1) % 2 + 1})", None
+
+
+def step(number: int) -> tuple[str, None]:
+    """Click one step of the map after the other."""
+    return f".map [data-step={'softmax' if number % 2 else 'qkv'}]", None
+
+
 def picked(label: str, *options: str) -> Callable[[int], tuple[str, str]]:
     """Pick one option of a setting after the other."""
     return give(f'role=combobox[name="{label}"]', *options)
@@ -70,8 +86,11 @@ IN_PLACE = [
     Case("another cell: Q, K, V", "?step=qkv", cell),
     Case("another cell: Q, K, V, 16 words, d_model 16", f"?step=qkv&heads=4&{SIXTEEN}", cell),
     Case("another cell: softmax", "?step=softmax", cell),
-    Case("another head: softmax", "?step=softmax", lambda n: (f".heads button:nth-child({(n + 1) % 2 + 1})", None)),
-    Case("another step", "?step=scores", lambda n: (f".map [data-step={'softmax' if n % 2 else 'qkv'}]", None), "h2"),
+    Case("another head: softmax", "?step=softmax", head),
+    Case("the sheet, another word", "?view=sheet&step=weighted-sum", name, ".sheet", SHEET),
+    Case("the sheet, another head", f"?view=sheet&step=softmax&{RANDOM}", head, ".sheet", SHEET),
+    Case("the sheet, another band", "?view=sheet&step=scores", step, ".sheet", SHEET),
+    Case("another step", "?step=scores", step, "h2"),
     Case(
         "a term unfolded, and back",
         "?step=output",

@@ -27,7 +27,10 @@ NEEDED = {
 """The commands of each engine, and the packages of Debian that have them."""
 TIMEOUT_SECONDS = 30
 SIZE = {"width": 1366, "height": 828}
-KEYS = {"ArrowRight": "\ue014", "PageDown": "\ue00f", "Escape": "\ue00c", "Enter": "\ue007"}
+KEYS = {
+    **{"ArrowRight": "\ue014", "PageDown": "\ue00f", "PageUp": "\ue00e"},
+    **{"Escape": "\ue00c", "Enter": "\ue007"},
+}
 """What WebDriver calls the keys that write no letter."""
 
 

@@ -189,7 +189,7 @@ CLAIMS = {
     r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
     r"less the largest score: that becomes 1, and none more\.$": largest_is_one,
     r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
-    r"^Softmax makes probabilities\. “([^”]+)” gets ([^“]+)\.$": gets_most,
+    r"^Softmax: “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"passes on its (\w+), in that (\w+)\. Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,
 }
 

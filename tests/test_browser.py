@@ -44,9 +44,9 @@ SIZE = (1366, 768)
 
 
 def test_the_readme_s_picture_is_the_app(visit, request):
-    page = visit().open()
+    page = visit().open(at(model="who-is-it", view="sheet", step="weighted-sum"))
     resized(page, *SIZE)
-    expect(heading(page, "Whom or what does “it” stand for")).to_be_visible()
+    expect(page.locator(".sheet")).to_contain_text("tired")
     main = page.get_by_test_id("stMain")
     if request.config.getoption("--remake-picture"):
         page.screenshot(path=PICTURE)

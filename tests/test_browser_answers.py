@@ -128,7 +128,7 @@ def test_all_steps_of_two_layers_cost_no_message_to_the_server(visit):
 
 
 def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_comes_last(visit):
-    page = visit().open(at(model="who-is-it", step="answer", present=1, reveal=0))
+    page = visit().open(at(model="who-is-it", step="answer", view="matrices", present=1, reveal=0))
     answer = page.locator(".thread .answer")
     expect(answer).to_have_text("?")
     expect(page.locator(".settings")).to_be_hidden()

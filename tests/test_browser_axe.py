@@ -24,6 +24,7 @@ VIEWS = {
     "a large pass, which is drawn": at(**LARGE, step="scores"),
     "the whole of a large pass": at(**LARGE, step="Whole pass"),
     "presenting": at(step="softmax", **SMALL, present=1),
+    "the sheet": at(step="weighted-sum", **SMALL, view="sheet"),
     "what would move a number": at(step="scores", **SMALL, ask="what would move it"),
     "what if": at(step="scores", **SMALL, ask="what if", changes="scores[0,1,2]=3"),
     "a word that a model does not know": at(model="who-is-it", **SMALL),

@@ -34,7 +34,7 @@ def test_a_string_that_is_typed_is_answered_and_opens_in_the_walkthrough(visit):
     go_through(page, "Open in the walkthrough")
     answer_is(page, "a", trace_of_model("by-hand", "dabcd"))
     expect(sentence(page)).to_have_value("dabcd")
-    becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd"})
+    becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd", "view": "sheet"})
 
 
 def test_an_idea_breaks_as_many_strings_as_it_says_and_each_opens_as_it_is_answered(visit):
@@ -53,7 +53,7 @@ def test_an_idea_breaks_as_many_strings_as_it_says_and_each_opens_as_it_is_answe
     trace = trace_of_model("by-hand", first.string)
     changed = trace.with_changes(*idea.changes)
     answer_is(page, first.answered[0], changed, was=first.right, before=trace)
-    there = {"model": "by-hand", "sentence": first.string, "changes": format_changes(idea.changes)}
+    there = {"model": "by-hand", "sentence": first.string, "changes": format_changes(idea.changes), "view": "sheet"}
     becomes(page, lambda: parameters(page), there)
 
 
@@ -68,7 +68,7 @@ def test_a_measurement_of_attention_leads_to_its_pass(visit, door, address, answ
     page = visit().open("what_attention_says")
     go_through(page, door)
     answer_is(page, answer, trace_of_model(address["model"], address.get("sentence", TIRED)))
-    becomes(page, lambda: parameters(page), address)
+    becomes(page, lambda: parameters(page), address | {"view": "sheet"})
 
 
 def test_the_most_telling_sentence_of_random_parameters_is_shown_before_training(visit):

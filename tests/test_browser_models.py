@@ -14,13 +14,13 @@ def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(v
     picked_is(page, "Show", "Who is “it”?")
     expect(heading(page, f"Whom or what does “it” stand for in “{TIRED}”?")).to_be_visible()
     answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
-    becomes(page, lambda: parameters(page), {"model": "who-is-it"})
+    becomes(page, lambda: parameters(page), {"model": "who-is-it", "view": "sheet"})
     page.get_by_role("button", name="wide", exact=True).click()
     answer_is(page, "street", trace_of_model("who-is-it", WIDE))
     expect(heading(page, f"Whom or what does “it” stand for in “{WIDE}”?")).to_be_visible()
     expect(heading(page, "attention[head 1, wide, street]")).to_be_visible()
     expect(sentence(page)).to_have_value(WIDE)
-    becomes(page, lambda: parameters(page), {"model": "who-is-it", "sentence": WIDE})
+    becomes(page, lambda: parameters(page), {"model": "who-is-it", "sentence": WIDE, "view": "sheet"})
 
 
 def test_another_seed_is_another_model_of_the_same_sentence(visit):
@@ -82,7 +82,7 @@ def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(
     expect(page.get_by_role("button", name="or type your own sentence")).to_have_count(0)
     page.keyboard.type("snow falls")
     expect(heading(page, "In “snow falls”, what does")).to_be_visible()
-    becomes(page, lambda: parameters(page), {"sentence": "snow falls"})
+    becomes(page, lambda: parameters(page), {"sentence": "snow falls", "view": "sheet"})
 
 
 def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):

@@ -14,11 +14,9 @@ TRACE = trace_of(Settings(SENTENCE))
 
 
 def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
-    page = visit(width=1920).open(at(step="Tokens"))
+    page = visit(width=1920).open(at(step="Tokens", view="matrices", present=1, reveal=0))
     resized(page, 1920, 1080)
-    step_is(page, 2)
     main = page.get_by_test_id("stMain")
-    page.keyboard.press("p")
     for number in range(2, 10):
         step_is(page, number)
         while "reveal" in parameters(page):
@@ -42,10 +40,10 @@ SMALL = ((1280, 720), (1366, 768))
 @pytest.mark.parametrize(
     "shown",
     [
-        {"model": "who-is-it", "present": 1},
+        {"model": "who-is-it", "present": 1, "view": "matrices"},
         {"model": "who-is-it", "step": "scaling", "changes": "scores[0,11,1]=-50"},
         {"model": "mirror"},
-        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1},
+        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1, "view": "matrices"},
     ],
 )
 def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
@@ -57,7 +55,7 @@ def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
 
 
 def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(visit):
-    page = visit().open(at(model="who-is-it", step="softmax", present=1))
+    page = visit().open(at(model="who-is-it", step="softmax", present=1, view="matrices"))
 
     def is_over():
         total, buttons = (page.locator(each).bounding_box() for each in (".panel .terms .total", ".way .end"))
@@ -70,7 +68,7 @@ def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(visit):
 
 def test_the_last_slide_is_the_same_whichever_way_leads_to_it(visit):
     tab = visit()
-    page = tab.open(at(sentence=SENTENCE, step="output", present=1))
+    page = tab.open(at(sentence=SENTENCE, step="output", present=1, view="matrices"))
     page.keyboard.press("PageDown")
 
     def is_beside():
@@ -89,7 +87,7 @@ def test_the_last_slide_is_the_same_whichever_way_leads_to_it(visit):
 def test_all_products_are_seen_while_presenting_on_a_small_screen(visit):
     tab = visit()
     for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):
-        page = tab.open(at(sentence="the cat sat on the mat", step=step, present=1, reveal=2))
+        page = tab.open(at(sentence="the cat sat on the mat", step=step, present=1, reveal=2, view="matrices"))
         resized(page, 1366, 768)
         lines = page.locator(".panel .terms tbody tr")
         expect(lines).to_have_count(products)
@@ -98,15 +96,15 @@ def test_all_products_are_seen_while_presenting_on_a_small_screen(visit):
 
 def test_a_reload_shows_the_same_moment(visit):
     tab = visit()
-    page = tab.open(at(step="Scores"))
+    page = tab.open(at(step="Scores", view="matrices", present=1, reveal=0))
     step_is(page, 4)
-    page.get_by_role("button", name="Present").click()
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     for _ in range(2):
         expect(cell(page, "Scores", 1, 2)).to_have_text(short(TRACE["scores"].value[0, 1, 2]))
         expect(cell(page, "Scores", 1, 3)).to_have_text("")
-        becomes(page, lambda: parameters(page), {"sentence": SENTENCE, "step": "scores", "present": "1", "reveal": "3"})
+        there = {"sentence": SENTENCE, "step": "scores", "view": "matrices", "present": "1", "reveal": "3"}
+        becomes(page, lambda: parameters(page), there)
         page.reload()
         tab.settled()
 

@@ -162,7 +162,10 @@ def test_any_number_of_the_whole_pass_can_be_picked(opened):
 
 @pytest.mark.parametrize(
     ("address", "mended"),
-    [({}, {"model": FIRST_VISIT.source}), ({"step": "Scores"}, {"sentence": SENTENCE, "step": "scores"})],
+    [
+        ({}, {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view}),
+        ({"step": "Scores"}, {"sentence": SENTENCE, "step": "scores"}),
+    ],
     ids=["first visit", "older link"],
 )
 def test_back_leaves_the_app_whatever_was_mended_on_arrival(visit, address, mended):

@@ -109,7 +109,7 @@ def test_the_steps_of_each_layer_open_where_its_purpose_is_seen_until_a_word_is_
     opens(1, "3, 1")
 
 
-@pytest.mark.parametrize(("size", "presenting"), [((1366, 768), "&present=1"), ((1920, 1080), "")])
+@pytest.mark.parametrize(("size", "presenting"), [((1366, 768), "&present=1&view=matrices"), ((1920, 1080), "")])
 def test_the_whole_pass_has_a_row_for_each_layer_and_is_seen_whole(opened, size, presenting):
     page = opened(f"?step=whole-pass{presenting}", trace=TRACE)
     page.add_style_tag(content=f".viewer {{ height: {size[1] - (0 if presenting else 128)}px !important }}")

@@ -244,7 +244,7 @@ def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):
     assert pages == ["pages/walkthrough.py"]
     at.run()
     changes = format_changes(IDEAS[2].changes)
-    assert at.query_params == {"model": "by-hand", "sentence": "aba", "changes": changes}
+    assert at.query_params == {"model": "by-hand", "sentence": "aba", "view": "sheet", "changes": changes}
 
 
 def test_the_page_says_how_like_it_a_trained_model_is():

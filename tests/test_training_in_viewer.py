@@ -131,7 +131,7 @@ def test_each_digit_has_its_answer_below(opened):
 
 
 def test_a_presenter_s_screen_gives_no_answer_away(opened):
-    page = opened("?step=answer&present=1&reveal=0", model="who-is-it")
+    page = opened("?step=answer&view=matrices&present=1&reveal=0", model="who-is-it")
     assert page.locator(".thread .answer").inner_text() == "?"
     for _ in range(9):
         page.keyboard.press("PageDown")

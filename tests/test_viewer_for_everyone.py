@@ -57,7 +57,7 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
 
 
 def test_what_is_to_come_is_neither_reached_nor_read(opened):
-    page = opened("?step=weighted-sum&present=1&reveal=0", model="who-is-it")
+    page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
     for moment, there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 2), ("row", 8)):
         expect(page.locator(".viewer")).to_have_attribute("data-moment", moment)

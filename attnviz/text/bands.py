@@ -57,11 +57,14 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "residual": ("**Added to** what “{word}” came with.", ()),
         "w_u": ("Each **answer** has a column; what “{word}” has now, at the left, is compared with it.", ()),
         "logits": (
-            "**Added up**: the logits. {story}",
-            (Story("“{answer}” has {value}, {value:rank} of {value:count}."), Story("“{answer}” has {value}.")),
+            "**Added up**: {story}",
+            (
+                Story("“{answer}” has the logit {value}, {value:rank} of {value:count}."),
+                Story("“{answer}” has the logit {value}."),
+            ),
         ),
         "probabilities": (
-            "**Softmax** makes probabilities. {story}",
+            "**Softmax**: {story}",
             (Story("{value:best} gets {value:most}."), Story("{value:alike} get {value:most}.")),
         ),
     }
