@@ -148,6 +148,28 @@ def test_a_number_set_by_hand_stands_beside_what_it_was(visit):
     expect(old).to_have_text(short(before["attention"].value[0, 1, 2]))
 
 
+def test_a_number_is_set_where_it_stands_by_mouse_and_by_keyboard(visit):
+    page = visit().open(at(**SIX, view="sheet", step="scaling", cell="1.3.2.1.1"))
+    before = trace_of(Settings(SENTENCE))
+    cell = sheet(page).locator('[data-cell="scores[0,2,1]"]')
+    cell.dblclick()
+    box = sheet(page).get_by_role("textbox")
+    expect(box).to_be_focused()
+    page.keyboard.type("3")
+    page.keyboard.press("Enter")
+    numbers_are(page, before.with_changes(parse_change("scores[0,2,1]=3")))
+    expect(box).to_be_hidden()
+    expect(cell).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(box).to_be_focused()
+    page.keyboard.type("-1")
+    page.keyboard.press("Enter")
+    numbers_are(page, before.with_changes(parse_change("scores[0,2,1]=-1")))
+    page.goto(page.url.replace("step=scaling", "step=softmax"))
+    sheet(page).locator("tr", has_text="exp(score").locator("td.number").first.dblclick()
+    expect(box).to_be_hidden()  # an exponential is none of the pass
+
+
 def test_over_eight_places_the_largest_stand_alone_and_the_others_together(visit):
     trace = MODELS["mirror"].at(MODELS["mirror"].seeds[0], None).trace(MODELS["mirror"].examples[0][1])
     page = visit().open(at(**MIRROR, view="sheet", step="scores"))

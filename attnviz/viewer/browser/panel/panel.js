@@ -1,7 +1,7 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
 import { drawActs } from "./acts.js";
 import { button, choice } from "../elements/button.js";
-import { makeByHand } from "./byhand.js";
+import { makeByHand } from "../elements/byhand.js";
 import { element, redraw, write } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
 import { makeScroller } from "../elements/scroller.js";

@@ -128,13 +128,20 @@ function sumOf({ cells, band }, { pass }) {
 }
 
 // A cell of the table: {element, update(face, isChosen), mark(own, sources), isThere()}.
-function makeCell({ pick, point }) {
+function makeCell({ pick, point, edit }) {
   const made = element("td"), was = element("s");
   made.setAttribute("role", "gridcell");
   made.append("", was);
   let face = BLANK, written = "", address = "";
+  const change = () => { if (face.cell && !face.array) edit(face.cell, made); };
   made.onclick = () => { if (face.cell) pick(face.cell.name, face.cell.index); };
-  made.onkeydown = ({ key }) => { if (key === "Enter" || key === " ") made.click(); };
+  made.ondblclick = change;
+  made.onkeydown = (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    if (made.classList.contains("focus")) change();
+    else made.click();
+  };
   made.onpointerenter = () => { if (face.cell) point(face.cell.name, face.cell.index); };
   made.onpointerleave = () => { if (face.cell) point(face.cell.name, null); };
   made.onfocus = () => made.setAttribute("aria-label", face.label ?? "");

@@ -6,6 +6,7 @@ import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { short } from "../pass/numeral.js";
 import { scaleOf, sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
+import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
 import { makeLine } from "./bandLine.js";
 import { partsOf } from "./bandParts.js";
@@ -19,8 +20,11 @@ export function makeSheet(tools) {
   box.hidden = true;
   let shown = null, built = "", lines = [], room = "", traced = "";
 
+  const inPlace = makeInPlace(tools.set);
+  box.append(inPlace.element);
   const acts = {
     ...tools,
+    edit: (cell, at) => inPlace.open(shown.pass, cell, at),
     // In one sentence a word asks, and with Shift it is asked, as in the line of words.
     select: (axis, place, isShifted) => {
       const { pass, where } = shown, role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
@@ -61,6 +65,7 @@ export function makeSheet(tools) {
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
+    inPlace.update(pass, focusOf(pass, where));
   };
   const addressOf = ({ name, index }) => shown.pass.address(name, index);
   const setTabStops = (cells) => {

@@ -1,5 +1,5 @@
 // By hand: a box that holds a number, to type another or to drag it to one.
-import { element, write } from "../elements/element.js";
+import { element, write } from "./element.js";
 
 const PAUSE_MS = 100; // between two numbers that are sent while one drags
 const SLACK_PX = 3; // that a pointer moves before it drags
@@ -82,7 +82,7 @@ export function makeByHand(set) {
     hide.onclick = () => set(cell, isFlag ? Number(!isVisible) : isVisible ? -Infinity : 0);
     if (isOther || !(isEdited || isDragged)) show();
   };
-  return { element: line, update };
+  return { element: line, input, update };
 }
 
 // The number that was typed, with a minus of either kind; NaN if it is none.
