@@ -1,0 +1,43 @@
+// What stands beside a band: its sentence and the ways from it, or the products under the selected column.
+import { button } from "../elements/button.js";
+import { element } from "../elements/element.js";
+import { drawRuns, runsAt } from "../elements/runs.js";
+import { bracketed, digits } from "../pass/numeral.js";
+import { factorsAt, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
+
+// What is said of a part; where it multiplies, its products under the selected column, row by row.
+export function drawSaid(part, paint, acts) {
+  const { pass, where } = paint, { band, others, isLong, key } = part;
+  if (!part.isThere) return [];
+  const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+  if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
+  const line = element("p");
+  line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
+  return [line, ...drawWays(part, acts), ...fold];
+}
+
+// The ways from the first band to where its numbers are from, and back.
+function drawWays({ isTraced, step: { sources, layer }, band }, acts) {
+  if (!sources.length || !band.left) return [];
+  const line = element("p", "ways");
+  if (isTraced) line.append(button("back to the sheet", () => acts.trace(""), "link"));
+  else line.append("from: ", ...sources.map(({ name }) => button(name, () => acts.trace(name), "link")));
+  if (layer > 1) line.append(button(`layer ${layer - 1}`, () => acts.follow(layer - 1), "link"));
+  return [line];
+}
+
+function drawProducts(part, { pass }) {
+  const column = selectedColumn(pass, part), box = element("div", "products");
+  box.append(...part.rows.map((row) => {
+    const [one, other] = factorsAt(pass, part, row, column);
+    return element("span", "", `${digits(one)} × ${bracketed(other, digits)} = ${digits(productAt(pass, part, row, column))}`);
+  }));
+  if (part.others.length && part.left) box.append(element("span", "", `other ${part.others.length} together: ${digits(sumOfProducts(pass, part, part.others, column))}`));
+  return box;
+}
+
+// What its row adds up to.
+export function sumOf({ cells, band }, { pass }) {
+  const index = cells.index(0, 0), numbers = band.array ? pass.named(cells.name, band.array, index) : pass.row(cells.name, index);
+  return numbers.reduce((sum, each) => sum + each, 0);
+}
