@@ -5,7 +5,8 @@ import { faceAt } from "../picture/face.js";
 import { factorsAt, sumOfProducts } from "./bandParts.js";
 
 const FAINTEST = 0.12; // of a value's colour, where its share is nothing
-export const TO_COME = { kind: "to-come", text: "" }, NOTHING = { kind: "blank", text: "" };
+export const TO_COME = { kind: "to-come", text: "" };
+export const NOTHING = { kind: "blank", text: "" };
 
 export function cellAt(part, paint, row, column) {
   if (!part.isThere) return TO_COME;
