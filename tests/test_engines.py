@@ -105,7 +105,7 @@ def numbers_of(trace, step):
 
 def set_by_hand(engine, number):
     """Type a number in place of the one in focus, and leave the box."""
-    box = f"{VIEWER}.querySelector('.by-hand input')"
+    box = f"{VIEWER}.querySelector('.panel .by-hand input')"
     engine.read(f"{box}.focus()")
     engine.read(f"{box}.select()")
     for key in (*number, "Enter"):
