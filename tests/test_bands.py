@@ -187,7 +187,7 @@ CLAIMS = {
     r"^“(.+)” asks with its (\w+)\. Every word answers with its (\w+)\.$": is_asked_by,
     r"“([^”]+)” matches best, (\S+)\.$": is_best,
     r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
-    r"less the largest score: that becomes 1, and none more\.$": largest_is_one,
+    r"^Subtract the largest score, then exponentiate: the largest becomes 1\.$": largest_is_one,
     r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"^Softmax: “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"passes on its (\w+), in that (\w+)\. Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,

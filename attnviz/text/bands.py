@@ -34,15 +34,16 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "#exp": (
-            "**Exponentiate**, less the largest score: {story}",
-            (Story("“{query}” sees no key, so all are 0.", "unseeing"), Story("that becomes 1, and none more.")),
+            "**Subtract** the largest score, then **exponentiate**: {story}",
+            (Story("“{query}” sees no key, so all are 0.", "unseeing"), Story("the largest becomes 1.")),
         ),
         "attention": (
-            "**Share**: divide by the sum. {story}",
+            "**Share**: {story}",
             (
+                Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
-                Story("{value:best} gets {value:most}."),
-                Story("{value:alike} get {value:most}."),
+                Story("divide by the sum. {value:best} gets {value:most}."),
+                Story("divide by the sum. {value:alike} get {value:most}."),
             ),
         ),
         "v": (
@@ -50,7 +51,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "found for “{word}”.",
             (),
         ),
-        "concat": ("**Each head** looked on its own. What they found for “{word}” stands side by side.", ()),
+        "concat": ("**Each head** looked on its own. Side by side, what they found is one row for “{word}”.", ()),
         "contributions": ("**Each head** goes through its own rows of the output parameters.", ()),
         "w_o": ("What the head found, at the left, times the **output parameters**.", ()),
         "output": ("**Added up**: the :violet[**output**] of “{word}”.", ()),

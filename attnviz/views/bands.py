@@ -138,7 +138,7 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         left, matrix = trace.inputs(stage.name)[:2]
         yield Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
     if split_layer(stage.name)[0] == "residual":
-        yield Band([], entry(stage.inputs[0]).title, _line(trace[stage.inputs[0]]))
+        yield Band([], "what came in", _line(trace[stage.inputs[0]]))
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
             yield Band(said(trace, stage.name, bar.array), "exp(score − max)", _line(stage, sums=True), array=bar.array)

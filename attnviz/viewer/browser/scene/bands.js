@@ -15,14 +15,20 @@ export function presentedStep(pass, where) {
   return id;
 }
 
-function isSheetOf({ document: { words, steps } }, { view }) {
-  return view === "sheet" && words.key.length <= MOST_WORDS && steps.some(({ bands }) => bands.length);
+// Whether a pass has a sheet: one of many words has no room for them.
+export function hasSheet({ document: { words, steps } }) {
+  return words.key.length <= MOST_WORDS && steps.some(({ bands }) => bands.length);
 }
 
-// The ids of the steps that one walks through: on the sheet those with bands, and the first of all where nobody presents.
+function isSheetOf(pass, { view }) {
+  return view === "sheet" && hasSheet(pass);
+}
+
+// The ids of the steps that one walks through: on the sheet those with bands, and where nobody presents the first and the
+// last of all.
 export function walkOf(pass, where) {
-  const isOfBands = isSheetOf(pass, where);
-  return pass.document.steps.filter(({ bands }, place) => !isOfBands || (!place && !where.present) || bands.length).map(({ id }) => id);
+  const { steps } = pass.document, isOfBands = isSheetOf(pass, where), ends = where.present ? [] : [steps[0], steps.at(-1)];
+  return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 
 // How many moments a step has, and in which of them each of its bands comes to light: its rows in the first, what they add
@@ -52,11 +58,14 @@ export function standing(pass, where) {
     const { count, places } = momentsOfBands(step), reached = at < now ? count : at > now ? -1 : where.reveal ?? count;
     return step.bands.map((band, place) => ({ step, band, isThere: reached >= places[place].first, isWhole: reached >= places[place].last }));
   });
-  const isNow = (each) => each?.step.id === where.step, lit = onPage.findLast(({ isThere }) => isThere);
+  const isNow = (each) => each?.step.id === where.step;
+  // Until its sum is there. Keys have had their sentence by then: their products stay as long as one looks at the scores.
+  const isMultiplied = (each, next) => (next?.band.factors ? isNow(next) && (!isNow(each) || !next.isWhole) : isSummed(each.band) && isNow(each) && !each.isWhole);
+  const lit = onPage.findLast(({ isThere }) => isThere);
   return onPage.map((each, place) => ({
     ...each,
     isLit: each === lit,
-    multiplies: (onPage[place + 1]?.band.factors && isNow(onPage[place + 1])) || (isSummed(each.band) && isNow(each)),
+    multiplies: isMultiplied(each, onPage[place + 1]),
   }));
 }
 

@@ -46,8 +46,8 @@ export function makeLine(part, { place, nth, height, width }, acts) {
   };
 }
 
-function othersOf({ key, others }, acts) {
-  return button(`other ${others.length}`, () => acts.open(key), "link");
+function othersOf({ key, others, left }, acts) {
+  return button(left ? `other ${others.length}` : `${others.length} more`, () => acts.open(key), "link");
 }
 
 // A cell of the table: {element, update(face, isChosen), mark(own, sources), isThere()}.

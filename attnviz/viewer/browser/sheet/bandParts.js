@@ -13,7 +13,8 @@ export function partsOf(pass, { selection, attention, opened }, bands) {
     const { band } = each, of = (slot) => slot && makeSlot(pass, slot, selection);
     const part = { ...each, key: `${band.cells.stage} ${band.array}`, selection, attention, cells: of(band.cells), left: of(band.left), right: of(band.right) };
     const all = upTo(part.cells.size[0]), isLong = all.length > MOST_ROWS, column = selectedColumn(pass, part);
-    const rows = isLong && !opened.has(part.key) ? largest(all, ALONE, (row) => productAt(pass, part, row, column)) : all;
+    const size = (row) => (part.right && row === selectedRow(pass, part) ? Number.POSITIVE_INFINITY : productAt(pass, part, row, column)); // what is told of is there
+    const rows = isLong && !opened.has(part.key) ? largest(all, ALONE, size) : all;
     return { ...part, isLong, rows, others: all.filter((row) => !rows.includes(row)) };
   });
   return parts.map((part, place) => ({ ...part, columns: columnsOf(pass, parts, place), beside: besideOf(pass, part) }));
@@ -46,6 +47,10 @@ function largest(places, count, numberAt) {
 // Where the selection lies among the columns of a part.
 export function selectedColumn(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[1];
+}
+
+function selectedRow(pass, { right, selection }) {
+  return right.placeOf(pass.indexAt(right.name, selection))[0];
 }
 
 // What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.

@@ -32,7 +32,8 @@ function drawProducts(part, { pass }) {
     const [one, other] = factorsAt(pass, part, row, column);
     return element("span", "", `${digits(one)} × ${bracketed(other, digits)} = ${digits(productAt(pass, part, row, column))}`);
   }));
-  if (part.others.length && part.left) box.append(element("span", "", `other ${part.others.length} together: ${digits(sumOfProducts(pass, part, part.others, column))}`));
+  const together = () => `other ${part.others.length} together: ${digits(sumOfProducts(pass, part, part.others, column))}`;
+  if (part.others.length) box.append(element("span", "", part.left ? together() : "")); // each stands beside its row
   return box;
 }
 

@@ -3,11 +3,11 @@ import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { blanks } from "./blanks.js";
 
-const SELECTED = new Set(["key", "answer"]);
+const SELECTED = new Set(["key", "answer"]), NAMED = { d_model: "places", answer: "answers" };
 
 export function makeHeader({ cells, right, columns, beside }, place, width, acts) {
   const line = element("tr", "names"), found = right?.columns.name ? beside.map((column) => right.columns.labels[column]) : [];
-  const missing = cells.size[1] - columns.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : "");
+  const missing = cells.size[1] - columns.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : NAMED[cells.columns.name] ?? "");
   let shown = null;
   const names = columns.map((column) => {
     const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, column, shiftKey), "link");

@@ -1,7 +1,7 @@
 // The toolbar: Play, Present, Copy link, the link as a QR code, and the step in NumPy.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
-import { isSheet } from "../scene/bands.js";
+import { hasSheet, isSheet } from "../scene/bands.js";
 import { areLettersOn } from "../scene/letters.js";
 import { copyLink } from "../elements/link.js";
 import { SPEEDS } from "../scene/play.js";
@@ -45,6 +45,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode }) {
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     if (where.view !== looked) redraw(views, [choice(Object.values(VIEW_NAMES), VIEW_NAMES[where.view], (name) => look(VIEWS.find((view) => VIEW_NAMES[view] === name)))]);
     looked = where.view;
+    views.hidden = !hasSheet(pass);
     views.title = areLettersOn() ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areLettersOn() ? "Key P" : "";
