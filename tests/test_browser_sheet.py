@@ -46,17 +46,6 @@ def numbers_are(page, trace):
     becomes(page, wrong, [])
 
 
-def walked(page, limit):
-    """Press a remote's button to the end; yields after each press."""
-    for _ in range(limit):
-        before = parameters(page)
-        page.keyboard.press("PageDown")
-        becomes(page, lambda before=before: parameters(page) != before or page.locator(".way .on").is_disabled(), True)
-        if parameters(page) == before:
-            return
-        yield parameters(page)
-
-
 @pytest.mark.parametrize(
     ("settings", "most", "last"),
     [
