@@ -52,7 +52,7 @@ _MEASURED = """(root, { texts, boxes, scrollers }) => {
     && shared(one.box, other.box) > SLACK;
   const holdsMore = (each) =>
     each.scrollHeight > each.clientHeight + SLACK || each.scrollWidth > each.clientWidth + SLACK;
-  const page = document.querySelector('[data-testid="stMain"]');
+  const page = document.querySelector('[data-testid="stMain"]') ?? document.documentElement;
   return {
     cut: seen.filter(isCut).map(nameOf),
     over: seen.flatMap((one, place) => seen.slice(place + 1).filter((other) => areOver(one, other))

@@ -29,6 +29,7 @@ from attnviz.views.stages import numbers, values
 
 MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
+MAX_SIDE_BY_SIDE_BYTES = 500_000  # of those stages whose heads are all sent in any case
 
 DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
 """What stands beside the question that a model is asked."""
@@ -88,7 +89,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dic
     heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MAX_BYTES if asked else MAX_UNASKED_BYTES)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
-        "stages": numbers(trace, limits(trace, steps_of(trace)), heads),
+        "stages": numbers(trace, limits(trace, steps_of(trace)), heads, _seen_side_by_side(trace)),
         "words": {"typed": n_typed(scene)},
         "model": model_data(trace, _training(scene)),
         "starts": [vars(each) for each in starts(trace)],
@@ -146,6 +147,16 @@ def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[i
     room = max(int((most - rest) // of_one), 1)
     latest = dict.fromkeys(head for head in reversed(wanted) if 0 <= head < n_heads)
     return frozenset(range(n_heads) if n_heads <= room else list(latest)[:room])
+
+
+def _seen_side_by_side(trace: Trace) -> list[str]:
+    """The stages whose heads are looked at side by side, as many of them as fit: attention first."""
+    found, room = [], MAX_SIDE_BY_SIDE_BYTES / _BYTES_PER_NUMBER
+    for own in ("attention", "heads", "contributions"):
+        names = [layer.names[own] for layer in trace.layers if own in layer.names]
+        room -= sum(trace[name].size for name in names)
+        found += names if room >= 0 else []
+    return found
 
 
 _BYTES_PER_NUMBER = 8 * 4 / 3  # of a number: float64 as base64

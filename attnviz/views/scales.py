@@ -19,7 +19,9 @@ def limits(trace: Trace, steps: Sequence[Step]) -> dict[str, float]:
     computes or uses side by side (queries, keys and values; their matrices).
     What enters a layer keeps its own, as what all layers add may be many times
     as large; so does each matrix that is built by hand, where one is of a
-    sharpness and the others are of ones.
+    sharpness and the others are of ones. Shares reach to 1; the attention of
+    all heads to its largest, where that is so small that all would look white,
+    but not where a training is to be watched: its colours would change with it.
     """
     kinds: list[set[str]] = []
     for together in (*_place_by_place(trace), *_side_by_side(trace, steps)):
@@ -27,7 +29,20 @@ def limits(trace: Trace, steps: Sequence[Step]) -> dict[str, float]:
         kinds = [kind for kind in kinds if kind not in touched] + [together.union(*touched)]
     largest = {stage.name: _largest(stage) for stage in trace.stages}
     shared = {name: max(largest[each] for each in kind) for kind in kinds for name in kind}
-    return {name: shared.get(name, size) or 1.0 for name, size in largest.items()}
+    signed = {name: shared.get(name, size) or 1.0 for name, size in largest.items()}
+    return signed | _of_shares(trace)
+
+
+SMALL_SHARE = 0.3
+"""Where no share is so large, colours reach to the largest: on a scale to 1 forty words are white."""
+
+
+def _of_shares(trace: Trace) -> dict[str, float]:
+    shares = [stage for stage in trace.stages if entry(stage.name).scale == "share"]
+    attention = {stage.name for stage in shares if stage.axes[-1] == "key"}
+    most = max((_largest(stage) for stage in shares if stage.name in attention), default=1.0)
+    is_small = 0 < most < SMALL_SHARE and trace.origin.kind != "learnt"
+    return {stage.name: most if is_small and stage.name in attention else 1.0 for stage in shares}
 
 
 def _place_by_place(trace: Trace) -> Iterable[set[str]]:

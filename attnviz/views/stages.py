@@ -22,9 +22,14 @@ def stages(trace: Trace) -> dict[str, dict]:
     return {stage.name: _stage(trace, stage) for stage in trace.stages}
 
 
-def numbers(trace: Trace, limits: Mapping[str, float], heads: Collection[int]) -> dict[str, dict]:
-    """The numbers of every stage, and where they are from; of those with heads the numbers of `heads` alone."""
-    return {stage.name: _numbers(trace, stage, limits[stage.name], heads) for stage in trace.stages}
+def numbers(
+    trace: Trace, limits: Mapping[str, float], heads: Collection[int], whole: Collection[str] = ()
+) -> dict[str, dict]:
+    """The numbers of every stage, and where they are from; of those with heads, but for `whole`, those of `heads` alone."""
+    return {
+        stage.name: _numbers(trace, stage, limits[stage.name], heads, None if stage.name in whole else heads)
+        for stage in trace.stages
+    }
 
 
 def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
@@ -52,11 +57,13 @@ def _stage(trace: Trace, stage: Stage) -> dict:
     }
 
 
-def _numbers(trace: Trace, stage: Stage, limit: float, heads: Collection[int]) -> dict:
+def _numbers(
+    trace: Trace, stage: Stage, limit: float, heads: Collection[int], own_heads: Collection[int] | None
+) -> dict:
     rule = trace.rule(stage.name)
     return {
         "limit": limit,
-        "values": values(stage, heads),
+        "values": values(stage, own_heads),
         "overridden": sorted(_run(index, stage.shape) for index in stage.overridden),
         "recipe": stage.operation.recipe if stage.is_given else "",
     } | ({} if rule is None else {"rule": {"arrays": _arrays(rule, heads)}})

@@ -70,6 +70,4 @@ test("a key leads from one view to the other, and a step without bands is shown 
   assert.deepEqual(["question", "tokens", "scores", "whole-pass"].map((step) => isSheet(PASS, at(step))), [false, false, true, false]);
   assert.equal(destinationOf(PASS, at("tokens"), "on").step, "qkv");
   assert.equal(destinationOf(PASS, at("tokens"), "back").step, "question");
-  const many = readPass(documentOf({ nWords: 17 }));
-  assert.ok(!isSheet(many, { ...at("scores") }), "more words than have room");
 });

@@ -24,9 +24,9 @@ test("the larger a number, the stronger; its strength goes by the scale's end", 
   assert.deepEqual(signed(3), signed(2));
 });
 
-test("a share's strength is the share, whatever the limit", () => {
-  assert.deepEqual(share(1), [19, 250, 20]);
-  assert.deepEqual(share(0.5), background(0.5, { scale: "share", limit: 9 }, COLOURS));
+test("a share has a colour of its own, as strong as the scale's end says", () => {
+  assert.deepEqual(share(2), [19, 250, 20]);
+  assert.deepEqual(share(0.1), background(0.5, { scale: "share", limit: 10 }, COLOURS));
 });
 
 test("on a dark page colours are lighter, so that small numbers differ as much as on a light one", () => {

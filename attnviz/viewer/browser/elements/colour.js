@@ -6,9 +6,8 @@ const CURVE = 0.7; // below 1, so that a small number is seen beside the page
 
 // A number's colour is laid over the page, the more strongly the larger the number is.
 export function background(value, { scale, limit }, colours) {
-  const isShare = scale === "share";
-  const size = Math.min(Math.abs(isShare ? value : value / limit), 1);
-  const hue = isShare ? colours.share : value < 0 ? colours.negative : colours.positive;
+  const size = Math.min(Math.abs(value / limit), 1);
+  const hue = scale === "share" ? colours.share : value < 0 ? colours.negative : colours.positive;
   return overPage(hue, colours.page, STRONGEST * size ** CURVE);
 }
 

@@ -100,7 +100,7 @@ function paintOf(pass, name, colours, strengths) {
     if (scale === "flag") return value ? visible : hidden;
     if (hider[place] === -Infinity) return hidden;
     if (Number.isNaN(value)) return visible; // it was not sent yet
-    return STEPS + Math.round(Math.max(-1, Math.min(1, scale === "share" ? value : value / limit)) * STEPS);
+    return STEPS + Math.round(Math.max(-1, Math.min(1, value / limit)) * STEPS);
   };
   if (!strengths) return (place) => ramp[inkAt(place)];
   const largest = strongest(strengths), faded = [];

@@ -1,7 +1,7 @@
 // Arcs: from a query to the words that it looks at, as thick as their shares.
 import { svgElement } from "../elements/element.js";
 
-const THICKEST = 13, LOOP = 30; // pixels: of a whole share, and half as wide as a loop may be
+const THICKEST = 13, LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
 // Those of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
 export function arcsOf(pass, look, attention, cell) {
@@ -12,8 +12,8 @@ export function arcsOf(pass, look, attention, cell) {
 }
 
 // `from` and `to` are the places of the queries and the keys in a drawing of that height. In one sentence they are the same,
-// and arcs rise "above" or hang "below" it; or else they hang "between" two lines.
-export function drawArcs(svg, { from, to, height, side }, arcs, { pick, point }) {
+// and arcs rise "above" or hang "below" it; or else they hang "between" two lines. A share of `most` has the thickest.
+export function drawArcs(svg, { from, to, height, side, most }, arcs, { pick, point }) {
   const base = side === "below" ? 1 : height - 1, off = (by) => base + (side === "below" ? by : -by);
   const apart = from.length > 1 ? Math.abs(from[1].x - from[0].x) : LOOP;
   const there = arcs.filter(({ query, key }) => from[query] && to[key]);
@@ -24,7 +24,7 @@ export function drawArcs(svg, { from, to, height, side }, arcs, { pick, point })
       const path = side === "between" ? thread(from[query], to[key], height)
         : query === key ? loop(from[query], Math.min(LOOP, apart), off)
         : arch(from[query], to[key], (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3, off);
-      const drawn = svgElement("path", { d: path, style: `--thick: ${(THICKEST * share).toFixed(2)}px`, class: `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}` });
+      const drawn = svgElement("path", { d: path, style: `--thick: ${((THICKEST * share) / most).toFixed(2)}px`, class: `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}` });
       const target = svgElement("path", { d: path, class: "target" }); // wide enough to be hit
       target.addEventListener("click", () => pick({ query, key }));
       target.addEventListener("pointerenter", () => point({ query, key }));

@@ -10,7 +10,7 @@ export function drawLegend(slots, paint) {
   for (const slot of slots) {
     const { scale, limit } = scaleOf(slot, paint);
     if (scale === "flag") continue;
-    const ends = scale === "share" ? ["0", "1"] : [-limit, limit].map(limit < 0.01 ? digits : short);
+    const ends = scale === "share" ? ["0", limit === 1 ? "1" : digits(limit)] : [-limit, limit].map(limit < 0.01 ? digits : short);
     const kind = paint.look.titleOf(slot.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
     const symbols = scales.get(key)?.symbols ?? new Set();
     scales.set(key, { kind, scale, ends, symbols: symbols.add(slot.symbol) });

@@ -1,7 +1,5 @@
 // Bands: what the sheet of the selected word shows at a step: the step's own bands, and those before it on the same page.
 
-const MOST_WORDS = 16; // more have no room for their numbers
-
 // Whether one looks at the sheet. A step that adds nothing to it is shown as it is for all words.
 export function isSheet(pass, where) {
   return isSheetOf(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
@@ -15,9 +13,9 @@ export function presentedStep(pass, where) {
   return id;
 }
 
-// Whether a pass has a sheet: one of many words has no room for them.
-export function hasSheet({ document: { words, steps } }) {
-  return words.key.length <= MOST_WORDS && steps.some(({ bands }) => bands.length);
+// Whether a pass has a sheet.
+export function hasSheet({ document: { steps } }) {
+  return steps.some(({ bands }) => bands.length);
 }
 
 function isSheetOf(pass, { view }) {

@@ -25,22 +25,54 @@ export function numberAt(slot, paint, row, column) {
 // A number that the stage's rule holds and no stage: it opens as the share that it becomes.
 function arrayAt({ cells, band: { array, label } }, { pass, colours }, column) {
   const index = cells.index(0, column), value = pass.named(cells.name, array, index)[column];
-  const colour = background(value, { scale: "share" }, colours);
+  const colour = background(value, { scale: "share", limit: 1 }, colours);
   return { kind: "number", text: short(value), colour: css(colour), ink: css(textOn(colour)), array, cell: { name: cells.name, index }, label: `${label} = ${digits(value)}` };
 }
 
 // A value is as strong as its share.
-function faded(part, { pass, look, colours }, row, column) {
-  const [share] = factorsAt(pass, part, row, column), { stage } = part.cells;
-  const most = Math.max(...Array.from({ length: part.cells.size[1] }, (_, at) => factorsAt(pass, part, row, at)[0])) || 1;
-  const own = background(look.pass.number(part.cells.name, part.cells.index(row, column)), stage, colours);
-  const colour = mixed(own, colours.page, FAINTEST + (1 - FAINTEST) * Math.max(0, share / most));
+function faded(part, paint, row, column) {
+  const { look, pass } = paint, own = look.pass.number(part.cells.name, part.cells.index(row, column));
+  return asStrongAs(factorsAt(pass, part, row, column)[0], own, part, paint);
+}
+
+function asStrongAs(share, value, { cells, attention, selection }, { pass, colours }) {
+  const most = Math.max(...pass.row(attention, pass.indexAt(attention, selection))) || 1;
+  const colour = mixed(background(value, cells.stage, colours), colours.page, FAINTEST + (1 - FAINTEST) * Math.min(1, Math.max(0, share / most)));
   return { colour: css(colour), ink: css(textOn(colour)) };
 }
 
 // The products of all rows that stand together.
-export function togetherAt(part, { pass }, column) {
+export function togetherAt(part, { pass }, columns) {
   if (!part.isThere || !part.left) return NOTHING;
-  const sum = sumOfProducts(pass, part, part.others, column);
+  const sum = columns.reduce((total, column) => total + sumOfProducts(pass, part, part.others, column), 0);
   return { kind: "together", text: short(sum), label: `${part.others.length} other products together = ${digits(sum)}` };
+}
+
+// What stands for the words that have no column of their own: of what adds up the sum; of values their mean, weighted by
+// their shares, so that share times value still adds up to the output; of other numbers from where to where they reach.
+export function restAt(part, paint, row) {
+  if (!part.isThere) return TO_COME;
+  const { cells, band: { array }, left, right, rest } = part, { pass, look, colours } = paint;
+  if (left) return NOTHING;
+  const numbers = array ? rest.map((column) => pass.named(cells.name, array, cells.index(0, column))[column])
+    : rest.map((column) => look.pass.number(cells.name, cells.index(row, column)));
+  if (numbers.includes(undefined)) return { kind: "waiting", text: "" };
+  const said = (what, number) => `${rest.length} other words, ${what} ${digits(number)}`;
+  if (array || cells.stage.scale === "share") {
+    const sum = added(numbers), colour = background(sum, { scale: "share", limit: array ? 1 : cells.stage.limit }, colours);
+    return { kind: "together", text: short(sum), label: said("together", sum), colour: css(colour), ink: css(textOn(colour)) };
+  }
+  if (right) {
+    const shares = rest.map((column) => factorsAt(pass, part, row, column)[0]), share = added(shares);
+    if (!share) return { kind: "together", text: "–", label: `${rest.length} other words have no share` };
+    const mean = added(numbers.map((number, place) => number * shares[place])) / share;
+    return { kind: "together", text: short(mean), label: said("weighted by their shares, on average", mean), ...asStrongAs(share, mean, part, paint) };
+  }
+  const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
+  const text = low === high ? short(low) : `${short(low)} to ${short(high)}`;
+  return { kind: "together range", text, label: `${rest.length} other words, from ${digits(low)} to ${digits(high)}` };
+}
+
+function added(numbers) {
+  return numbers.reduce((sum, each) => sum + each, 0);
 }

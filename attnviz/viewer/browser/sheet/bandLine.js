@@ -3,7 +3,7 @@ import { button } from "../elements/button.js";
 import { element, redraw } from "../elements/element.js";
 import { hasWords, isOfHeads } from "../pass/axes.js";
 import { short } from "../pass/numeral.js";
-import { cellAt, NOTHING, numberAt, TO_COME, togetherAt } from "./bandFace.js";
+import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
 import { blanks } from "./blanks.js";
 import { selectedColumn } from "./bandParts.js";
 import { drawSaid, sumOf } from "./bandWords.js";
@@ -13,13 +13,14 @@ export function makeLine(part, { place, nth, height, width }, acts) {
   const { cells, left, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
   const many = part.columns.map(() => makeCell(acts)), ones = part.beside.map(() => makeCell(acts));
   const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isLabelled = isFirst || hasHeads || isTogether;
+  const rest = part.rest.length ? makeCell(acts) : null;
   const said = element("td", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
   said.rowSpan = height;
   label.rowSpan = hasHeads || isTogether ? 1 : part.rows.length;
   label.scope = height > 1 ? "rowgroup" : "row";
   const end = ones.length ? ones.map((each) => each.element) : band.cells.sums ? [sum] : blanks(1);
   line.append(...(isFirst ? [said] : []), ...(before ? [before.element] : isLabelled ? [label] : []), ...many.map((each) => each.element),
-    ...blanks(width + 1 - many.length - end.length), ...end);
+    ...(rest ? [rest.element] : []), ...blanks(width + 1 - many.length - (rest ? 1 : 0) - end.length), ...end);
   if (isFirst) line.className = "first";
   if (hasWords(cells.columns)) line.classList.add("of-words");
   if (height === 1) line.classList.add("single");
@@ -36,8 +37,9 @@ export function makeLine(part, { place, nth, height, width }, acts) {
       if (hasHeads || isFirst) label.textContent = hasHeads ? cells.rows.labels[row] : part.band.label;
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
-        each.update(isTogether ? togetherAt(part, paint, at) : cellAt(part, paint, row, at), at === column);
+        each.update(isTogether ? togetherAt(part, paint, [at]) : cellAt(part, paint, row, at), at === column);
       }
+      rest?.update(isTogether ? togetherAt(part, paint, part.rest) : restAt(part, paint, row), false);
       if (before) before.update(isTogether ? NOTHING : part.isThere ? numberAt(part.left, paint, row, 0) : TO_COME, false);
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
       ones.forEach((each, i) => { each.update(isTogether ? NOTHING : part.isWhole ? numberAt(part.right, paint, row, part.beside[i]) : TO_COME, false); });

@@ -1,23 +1,50 @@
 // Parts: the bands of a page of the sheet with their slots in this pass, and the rows that stand alone in each.
-import { hasWords } from "../pass/axes.js";
+import { hasWords, isOfHeads } from "../pass/axes.js";
 import { makeSlot } from "../picture/slot.js";
 
 const MOST_ROWS = 8, ALONE = 6; // of a matrix of more rows those with the largest products stand alone, the others together
 const MOST_PLACES = 16, MOST_BESIDE = 8, KEPT = 12, KEPT_BESIDE = 6; // of more places that are columns, the largest are there
 
-// {..., key, selection, attention, cells, left, right, rows, others, columns, beside} of each band: `rows` stand alone, `others`
-// together; `columns` are those of its cells that there is room for, `beside` those of what each row gives. A band whose key
-// is in `opened` has all of its rows alone.
-export function partsOf(pass, { selection, attention, opened }, bands) {
-  const parts = bands.map((each) => {
-    const { band } = each, of = (slot) => slot && makeSlot(pass, slot, selection);
-    const part = { ...each, key: `${band.cells.stage} ${band.array}`, selection, attention, cells: of(band.cells), left: of(band.left), right: of(band.right) };
-    const all = upTo(part.cells.size[0]), isLong = all.length > MOST_ROWS, column = selectedColumn(pass, part);
-    const size = (row) => (part.right && row === selectedRow(pass, part) ? Number.POSITIVE_INFINITY : productAt(pass, part, row, column)); // what is told of is there
-    const rows = isLong && !opened.has(part.key) ? largest(all, ALONE, size) : all;
-    return { ...part, isLong, rows, others: all.filter((row) => !rows.includes(row)) };
+// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, isLong, beside}; `beside` are the
+// columns that there is room for of what each row gives.
+export function slotted(pass, { selection, attention }, bands) {
+  const of = (slot) => slot && makeSlot(pass, slot, selection);
+  return bands.map((each) => {
+    const { band } = each, cells = of(band.cells), right = of(band.right);
+    return { ...each, key: `${band.cells.stage} ${band.array}`, selection, attention, cells, left: of(band.left), right, isLong: cells.size[0] > MOST_ROWS, beside: besideOf(pass, right, selection) };
   });
-  return parts.map((part, place) => ({ ...part, columns: columnsOf(pass, parts, place), beside: besideOf(pass, part) }));
+}
+
+// And with what of it is there: {..., rows, others, columns, rest}. `rows` stand alone, `others` together; `columns` are those
+// of its cells that there is room for, `rest` are words together. A band whose key is in `opened` has all of its rows alone.
+// There is room for so many words; those `brought` in are among them.
+export function partsOf(pass, { opened, room, brought }, bands) {
+  const keys = keysOf(pass, bands, room, brought);
+  const parts = bands.map((part) => {
+    const all = upTo(part.cells.size[0]), column = selectedColumn(pass, part);
+    const size = (row) => (part.right && row === selectedRow(pass, part) ? Number.POSITIVE_INFINITY : productAt(pass, part, row, column)); // what is told of is there
+    const rows = part.isLong && !opened.has(part.key) ? largest(all, ALONE, size) : all;
+    return { ...part, rows, others: all.filter((row) => !rows.includes(row)) };
+  });
+  return parts.map((part, place) => ({ ...part, ...(isOfKeys(part) ? keys : { columns: columnsOf(pass, parts, place), rest: [] }) }));
+}
+
+// The words that have a column, in their order, and those that stand together: the selected one, those that were brought in,
+// the last first, and those with the largest shares have one; where heads stand below each other, in any of them.
+function keysOf(pass, bands, room, brought) {
+  const part = bands.find(isOfKeys);
+  if (!part) return { columns: [], rest: [] };
+  const { attention, selection, cells: { size: [, length] } } = part, all = upTo(length);
+  if (length <= room) return { columns: all, rest: [] };
+  const heads = bands.some(({ cells }) => isOfHeads(cells.rows)) ? upTo(pass.stages.get(attention).shape[0]) : [selection.head];
+  const shareOf = (key) => Math.max(...heads.map((head) => pass.number(attention, pass.indexAt(attention, { ...selection, head, key })) ?? 0));
+  const first = [selection.key, ...[...brought].reverse()], rank = (key) => (first.includes(key) ? first.length - first.indexOf(key) + 1 : shareOf(key));
+  const columns = largest(all, room - 1, rank);
+  return { columns, rest: all.filter((key) => !columns.includes(key)) };
+}
+
+function isOfKeys({ cells }) {
+  return cells.columns.name === "key";
 }
 
 function upTo(length) {
@@ -33,7 +60,7 @@ function columnsOf(pass, parts, place) {
   return largest(all, KEPT, (column) => pass.number(cells.name, cells.index(0, column)));
 }
 
-function besideOf(pass, { right, selection }) {
+function besideOf(pass, right, selection) {
   const all = upTo(right?.size[1] ?? 0);
   return all.length > MOST_BESIDE ? largest(all, KEPT_BESIDE, (column) => pass.number(right.name, right.index(selection.head, column))) : all;
 }

@@ -5,19 +5,20 @@ import { blanks } from "./blanks.js";
 
 const SELECTED = new Set(["key", "answer"]), NAMED = { d_model: "places", answer: "answers" };
 
-export function makeHeader({ cells, right, columns, beside }, place, width, acts) {
+export function makeHeader({ cells, right, columns, rest: others, beside }, place, width, acts) {
   const line = element("tr", "names"), found = right?.columns.name ? beside.map((column) => right.columns.labels[column]) : [];
-  const missing = cells.size[1] - columns.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : NAMED[cells.columns.name] ?? "");
-  let shown = null;
-  const names = columns.map((column) => {
-    const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, column, shiftKey), "link");
+  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : NAMED[cells.columns.name] ?? "");
+  let shown = null, there = columns;
+  const names = columns.map((_, nth) => {
+    const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");
     name.scope = "col";
     act.tabIndex = -1;
     name.append(act);
     return name;
   });
+  const together = others.length ? [element("th", "others", `other ${others.length}`)] : [];
   rest.colSpan = 2;
-  line.append(rest, ...names, ...blanks(width - names.length - found.length + 1), ...found.map((label) => element("th", "", label)));
+  line.append(rest, ...names, ...together, ...blanks(width - names.length - together.length - found.length + 1), ...found.map((label) => element("th", "", label)));
   return {
     element: line,
     place,
@@ -35,6 +36,7 @@ export function makeHeader({ cells, right, columns, beside }, place, width, acts
     update(part, { pass, where: { cell } }) {
       const { columns: axis } = part.cells, isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;
+      there = part.columns;
       for (const [name, column] of names.map((each, i) => [each, part.columns[i]])) {
         write(name.firstChild, axis.labels[column]);
         name.firstChild.disabled = !SELECTED.has(axis.name);

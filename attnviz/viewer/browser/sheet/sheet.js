@@ -9,19 +9,25 @@ import { focusOf, stepAt } from "../scene/state.js";
 import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
 import { makeLine } from "./bandLine.js";
-import { partsOf } from "./bandParts.js";
-import { setSizes } from "./sizes.js";
+import { partsOf, slotted } from "./bandParts.js";
+import { makeSentence } from "./sentence.js";
+import { roomForWords, setSizes } from "./sizes.js";
+
+const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer one ends in dots
 
 export function makeSheet(tools) {
   const box = element("section", "sheet"), table = element("table"), opened = new Set(), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   box.setAttribute("aria-label", "The sheet");
   table.setAttribute("role", "grid");
-  box.append(arcs, table);
   box.hidden = true;
-  let shown = null, built = "", lines = [], room = "", traced = "";
+  let shown = null, built = "", lines = [], room = "", traced = "", brought = [];
 
   const inPlace = makeInPlace(tools.set);
-  box.append(inPlace.element);
+  const sentence = makeSentence((key) => {
+    brought = [...brought.filter((each) => each !== key), key];
+    tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
+  });
+  box.append(sentence.element, arcs, table, inPlace.element);
   const acts = {
     ...tools,
     edit: (cell, at) => inPlace.open(shown.pass, cell, at),
@@ -49,20 +55,23 @@ export function makeSheet(tools) {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
     const source = sourceAt(pass, where, traced), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
-    const parts = partsOf(pass, { selection, attention, opened }, bands).map((part) => ({ ...part, isTraced: Boolean(source) }));
-    const width = Math.max(...parts.map(({ columns, beside }) => columns.length + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
+    const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
+    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
+    const letters = lettersOf(slots, all, paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
+    const parts = partsOf(pass, { opened, room: roomForWords(box, { words, others, letters, isPresented: where.present }), brought }, slots)
+      .map((part) => ({ ...part, isTraced: Boolean(source) }));
+    const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
+    sentence.update(rest.length ? { pass, where, look, attention, there } : null);
+    const width = Math.max(...parts.map(({ columns, rest, beside }) => columns.length + Math.min(rest.length, 1) + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
     if (stands !== built) {
       lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
       table.replaceChildren(columnsOf(width), ...lines.map((line) => line.element));
     }
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
-    const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
     for (const line of lines) line.update(parts[line.place], paint);
-    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
-    const letters = lettersOf(parts, slots, paint);
-    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords }), attention);
+    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length;
+    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
     inPlace.update(pass, focusOf(pass, where));
@@ -76,7 +85,7 @@ export function makeSheet(tools) {
     const { pass, where: { cell }, look } = shown;
     arcs.toggleAttribute("hidden", !height);
     const words = height ? lines[0].middles(arcs) : [];
-    drawArcs(arcs, { from: words, to: words, height, side: "above" }, height ? arcsOf(pass, look, attention, cell) : [], {
+    drawArcs(arcs, { from: words, to: words, height, side: "above", most: pass.stages.get(attention).limit }, height ? arcsOf(pass, look, attention, cell) : [], {
       pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...cell, key })),
       point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...cell, ...arc })),
     });
@@ -100,6 +109,7 @@ export function makeSheet(tools) {
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
       if (shown?.where.step !== where.step) traced = "";
+      if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) brought = [];
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();
@@ -115,7 +125,7 @@ function columnsOf(width) {
 }
 
 function structureOf(parts, width) {
-  return JSON.stringify([width, parts.map(({ key, columns, beside, left, right, rows, others }) => [key, columns.length, beside, left?.name, right?.name, rows.length, others.length])]);
+  return JSON.stringify([width, parts.map(({ key, columns, rest, beside, left, right, rows, others }) => [key, columns.length, rest.length, beside, left?.name, right?.name, rows.length, others.length])]);
 }
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
@@ -138,7 +148,7 @@ function beforeOf(pass) {
 function lettersOf(parts, slots, paint) {
   const numbers = slots.map((slot) => scaleOf(slot, paint)).map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
   return {
-    numbers: Math.max(parts.some(({ others }) => others.length) ? 6 : 4, ...numbers),
-    names: Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length))),
+    numbers: Math.max(parts.some(({ isLong }) => isLong) ? 6 : 4, ...numbers),
+    names: Math.min(MOST_LETTERS, Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length)))),
   };
 }

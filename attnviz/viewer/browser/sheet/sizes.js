@@ -4,18 +4,28 @@ const SAID = 0.2, LABEL = 0.07; // of the width: what is said, and what stands b
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
-const NARROW_PX = 820, NARROW_COLUMN_PX = 52, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
+const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
+const ASKED = { px: 10.5, ofHeight: 0.02, ofHeads: 0.015 }; // the size of digits: on a page; of a projector's height, in one head and in all
+const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
 
-// `lines` are as sheet.js has them, `letters` those of the longest number and name. The sizes are set as properties of the
+// How many words have a column of their own, left of so many others: all, or as many as have room for their letters.
+export function roomForWords(box, { words, others, letters, isPresented }) {
+  const size = isPresented ? (others > 1 ? ASKED.ofHeads : ASKED.ofHeight) * globalThis.innerHeight : ASKED.px;
+  const needed = Math.max(letters.numbers, letters.names) * LETTER * size + AIR * size;
+  const room = (least) => Math.floor((box.clientWidth * (1 - SAID - LABEL)) / Math.max(needed, least)) - others;
+  return words <= Math.min(MOST_NARROW, room(0)) ? words : Math.max(room(LEAST_COLUMN_PX), 2);
+}
+
+// `lines` are as sheet.js has them, `letters` those of the longest number and name; `above` them pixels are taken. The sizes are set as properties of the
 // styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how high a strip
 // above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
-export function setSizes(box, { lines, parts, columns, letters, isPresented, wanted }) {
-  const isNarrow = globalThis.innerWidth <= NARROW_PX, width = isNarrow ? Math.max(box.clientWidth, NARROW_COLUMN_PX * (columns + 5)) : box.clientWidth;
-  const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight, base = Number.parseFloat(getComputedStyle(box).fontSize);
+export function setSizes(box, { lines, parts, columns, letters, isPresented, wanted, above = 0 }) {
+  const isNarrow = globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
+  const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
   const weight = lines.reduce((sum, line) => sum + (line.isSingle ? SINGLE : line.isHeader ? NAMES : 1), 0);
   const room = height - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, (isPresented ? 4 : 2) * base));

@@ -1,6 +1,7 @@
 // The thread: the words, on every step, with the selected query and key lit, and arcs as thick as the attention. At first
 // those of the last of several layers hang below the words, and those of the layer before it rise above them.
 import { arcsOf, drawArcs } from "../picture/arcs.js";
+import { makeGlance } from "./glance.js";
 import { makeAnswers } from "./modelAnswer.js";
 import { element, svgElement } from "../elements/element.js";
 import { makeLine } from "./line.js";
@@ -11,16 +12,17 @@ import { percent } from "../pass/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
+const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
 const NOWHERE = { from: [], to: [], heights: new Map() };
 
 export function makeThread(tools) {
   const box = element("section", "thread");
   box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }), below = arcs.cloneNode();
-  const purposes = [makePurpose(), makePurpose()];
+  const purposes = [makePurpose(), makePurpose()], glance = makeGlance(tools);
   const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
   const spoken = makeAnswers(tools, lines.query.element);
-  inner.append(purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element);
+  inner.append(purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element, glance.element);
   box.append(inner);
   let shown = null, pointed = null;
 
@@ -46,9 +48,11 @@ export function makeThread(tools) {
     const { pass, where, look } = shown;
     const { query: queries, key: keys, shared } = pass.document.words;
     const step = stepAt(pass, where), { attention } = step;
-    const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where), pair = isLarge && shared ? lastTwo(pass) : null;
+    const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where), pair = isLarge && shared && queries.length <= MOST_IN_LINE ? lastTwo(pass) : null;
     // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
     const cell = pointed && pointed.name !== pair?.[0].attention ? pass.selectionAt(pointed.name, pointed.index, where.cell) : where.cell;
+    const isLong = isLarge && shared && queries.length > MOST_IN_LINE;
+    box.classList.toggle("long", isLong);
     box.classList.toggle("shared", shared);
     box.classList.toggle("with-arcs", step.arcs);
     box.classList.toggle("large", isLarge);
@@ -64,11 +68,13 @@ export function makeThread(tools) {
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
     const stands = step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE;
-    const drawIn = (svg, side, of, all) => drawArcs(svg, { ...stands, height: stands.heights.get(svg), side }, all, {
+    const drawIn = (svg, side, of, all) => drawArcs(svg, { ...stands, height: stands.heights.get(svg), side, most: pass.stages.get(of).limit }, all, {
       pick: (arc) => tools.pick(of, pass.indexAt(of, { ...cell, ...arc })),
       point: (arc) => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
     });
-    if (pair) drawIn(arcs, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
+    glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
+    if (isLong) drawIn(arcs, "above", attention, []);
+    else if (pair) drawIn(arcs, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
     else drawIn(arcs, shared ? "above" : "between", attention, own);
     drawIn(below, "below", attention, pair ? own : []);
   };
