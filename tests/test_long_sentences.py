@@ -1,4 +1,4 @@
-"""A sentence of forty words in the viewer: what has a column, what stands for the others, and what is seen at a glance."""
+"""A sentence of forty words in the viewer: what has a column, what stands for the others, what is seen at a glance."""
 
 import numpy as np
 import pytest
@@ -99,9 +99,8 @@ def test_the_sentence_is_whole_and_no_column_is_narrow(opened, width, height, pr
     page.add_style_tag(content=f".viewer {{ height: {height if present else height - 80}px !important }}")
     resized(page, width, height)
     for step in ("weighted-sum", "output"):
-        page.evaluate(
-            "(step) => show({ where: { ...given.where, step, present: %s } })" % str(bool(present)).lower(), step
-        )
+        place = {"step": step, "present": bool(present)}
+        page.evaluate("(place) => show({ where: { ...given.where, ...place } })", place)
         becomes(page, lambda: out_of_sight(page), {})
         widths = (
             page.locator(".sheet .names")

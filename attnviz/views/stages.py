@@ -25,7 +25,7 @@ def stages(trace: Trace) -> dict[str, dict]:
 def numbers(
     trace: Trace, limits: Mapping[str, float], heads: Collection[int], whole: Collection[str] = ()
 ) -> dict[str, dict]:
-    """The numbers of every stage, and where they are from; of those with heads, but for `whole`, those of `heads` alone."""
+    """The numbers of every stage, and where they are from; only of `heads`, but for those that are `whole`."""
     return {
         stage.name: _numbers(trace, stage, limits[stage.name], heads, None if stage.name in whole else heads)
         for stage in trace.stages
