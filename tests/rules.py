@@ -1,6 +1,6 @@
 """Rules, read by a second interpreter: what they say of one cell, as the viewer does."""
 
-import itertools
+import functools
 import math
 import re
 from dataclasses import dataclass
@@ -71,6 +71,7 @@ def elided(terms):
     return terms if len(terms) <= 4 else [*terms[:2], r"\dots", terms[-1]]
 
 
+@functools.cache
 def groups(pattern):
     """The letters on each axis: of "q (h f)", ["q"] and ["h", "f"]."""
     return [found.strip("()").split() for found in re.findall(r"\([^)]*\)|\S+", pattern)]
@@ -86,7 +87,10 @@ def places_of(pattern, index, sizes):
 
 def where_of(pattern, places, sizes):
     """The index that a pattern stands for."""
-    return tuple(
-        [*itertools.product(*(range(sizes[each]) for each in letters))].index(tuple(places[each] for each in letters))
-        for letters in groups(pattern)
-    )
+    where = []
+    for letters in groups(pattern):
+        place = 0
+        for letter in letters:
+            place = place * sizes[letter] + places[letter]
+        where.append(place)
+    return tuple(where)

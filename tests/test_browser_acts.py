@@ -216,9 +216,12 @@ def test_the_selected_words_stay_selected_while_others_are_typed_and_two_are_swa
     share_is("bites man dog", 0, 1)
 
 
-def test_what_is_done_while_the_server_s_process_is_replaced_is_not_lost(browser):
+def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_another_has_is_not_lost(browser):
     port, page = free_port(), browser.new_page()
     with served(port=port) as (address, pid):
+        page.goto(f"{address}/worked_examples{at(notebook='002')}")
+        expect(heading(page, "Attention needs no parameters")).to_be_visible()
+        expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
         page.goto(f"{address}/{at(sentence=WORDS, step='scores', cell='1.2.3.1.1')}")
         expect(heading(page, score())).to_be_visible()
         os.kill(pid, signal.SIGKILL)
@@ -234,4 +237,9 @@ def test_what_is_done_while_the_server_s_process_is_replaced_is_not_lost(browser
         expect(heading(page, score(sentence=f"{WORDS} run"))).to_be_visible()
         expect(sentence(page)).to_be_focused()
         assert sentence(page).evaluate("box => box.selectionStart") == len(f"{WORDS} ru")
+        page.get_by_role("button", name="Next").first.click()
+        for _ in range(2):  # a reload is the first visit to a new process
+            step_is(page, 5)
+            becomes(page, lambda: parameters(page), there | {"step": "scaling"})
+            page.reload()
         page.close()  # before its server ends, which it would miss

@@ -1,6 +1,4 @@
-"""The walkthrough on a phone and on paper, in a real browser."""
-
-import re
+"""The walkthrough on a phone, in a real browser."""
 
 import pytest
 from tab import at, expect, frames, resized, step_is
@@ -27,29 +25,3 @@ def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
         assert beyond == 0, number
         if number < 10:
             page.get_by_role("button", name="Next ›").click()
-
-
-def test_each_step_is_a_page_on_paper_without_controls(visit):
-    page = visit().open(at(step="Scores"))
-    step_is(page, 4)
-    page.evaluate(
-        """addEventListener("beforeprint", () => {
-            const has = (each) => each.shadowRoot?.querySelector(".pages");
-            const root = [...document.querySelectorAll("*")].find(has).shadowRoot;
-            const pages = [...root.querySelectorAll(".printed")];
-            const isCut = (each) => each.scrollHeight > each.clientHeight || each.scrollWidth > each.clientWidth;
-            window.printed = {
-                cut: pages.filter(isCut).map((each) => each.innerText),
-                headings: pages.map((each) => each.querySelector("h2").innerText),
-                controls: [...root.querySelectorAll(".pages :is(.way, .toolbar, input, select)")]
-                    .filter((each) => each.checkVisibility()).length,
-            };
-        })"""
-    )
-    printed = page.pdf(prefer_css_page_size=True)
-    found = page.evaluate("printed")
-    assert len(found["headings"]) == 10
-    assert (found["cut"], found["controls"]) == ([], 0)
-    sizes = re.findall(rb"/MediaBox\s*\[\s*0 0 ([\d.]+) ([\d.]+)", printed)
-    assert len(sizes) == 10
-    assert all(float(width) > float(height) for width, height in sizes)

@@ -1,12 +1,7 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
-import os
-import signal
-
 import pytest
-from tab import IDLE, RECONNECT_MS, at, becomes, expect, heading, parameters, picked_is, sentence, step_is, typed
-
-from benchmarks.server import free_port, served
+from tab import at, becomes, expect, heading, parameters, picked_is, sentence, typed
 
 pytestmark = pytest.mark.browser
 
@@ -20,34 +15,6 @@ SLOW = "{ let now = 1e9; performance.now = () => now += 5000 }"
 
 def go(page, name):
     page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
-
-
-def test_the_link_of_a_page_on_a_server_that_has_just_started_goes_by_the_router(visit):
-    with served() as (address, _):
-        tab = visit(address=address)
-        page = tab.open("worked_examples" + at(notebook="002"))
-        expect(heading(page, "Attention needs no parameters")).to_be_visible()
-        expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
-        tab.leave()  # before its server ends, which it would miss
-
-
-def test_a_deep_link_on_a_server_that_has_just_started_and_the_first_next_after_a_restart(browser):
-    port, page = free_port(), browser.new_page()
-    with served(port=port) as (address, pid):
-        page.goto(f"{address}/{at(sentence=SENTENCE, heads=4, step='Softmax', cell='3.4.2.1.1')}")
-        step_is(page, 6)
-        expect(heading(page, "attention[head 3, shine, rain]")).to_be_visible()
-        os.kill(pid, signal.SIGKILL)
-        expect(page.locator(IDLE)).to_have_count(0)
-    with served(port=port):
-        expect(page.locator(IDLE)).to_have_count(1, timeout=RECONNECT_MS)
-        page.get_by_role("button", name="Next").first.click()
-        there = {"sentence": SENTENCE, "heads": "4", "step": "weighted-sum", "cell": "3.4.2.1.1"}
-        for _ in range(2):
-            step_is(page, 7)
-            becomes(page, lambda: parameters(page), there)
-            page.reload()
-        page.close()  # before its server ends, which it would miss
 
 
 def test_settings_survive_a_page_switch_and_a_reload(visit):

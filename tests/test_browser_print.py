@@ -54,6 +54,7 @@ def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(visit, settin
     text = "\n".join(sheet.text for sheet in sheets)
     missing = {row: n for row, n in drawn(trace).items() if text.count(row) < n}
     assert missing == {}
+    assert all(sheet.is_wide for sheet in sheets)
     assert {size for sheet in sheets for _, size in sheet.digits if size < SMALLEST} == set()
     cell = trace.cell_at("attention", start(trace, "question"))
     assert f"{trace.name_of(cell)} = {digits(trace['attention'].value[cell.index])}" in text

@@ -1,4 +1,7 @@
-"""The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting."""
+"""The walkthrough in Firefox and WebKit: each step, what can be pressed in it, a number set by hand, and presenting.
+
+All other tests of a browser are of Chromium.
+"""
 
 import os
 import time
@@ -52,17 +55,8 @@ UPRIGHT = """(() => {
 """Of each label of a matrix on the page that is to stand upright, whether it does."""
 
 
-class Chromium:
-    def __init__(self, tab):
-        self.open, self.press, self.read = tab.page.goto, tab.page.keyboard.press, tab.page.evaluate
-        self.errors = tab.errors
-
-
-@pytest.fixture(params=["chromium", "firefox", "webkit"])
+@pytest.fixture(params=["firefox", "webkit"])
 def engine(request, tmp_path):
-    if request.param == "chromium":
-        yield Chromium(request.getfixturevalue("visit")())
-        return
     if absent := missing(request.param):
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests not run: {absent}")
     with started(request.param, tmp_path) as driven:

@@ -93,18 +93,24 @@ def moved_by(trace, name, index):
     return {stage.name: difference(low, high, stage.name) / (2 * STEP) for stage in trace.stages}
 
 
+def some_cells(stage, most=10):
+    """All cells of a small stage; of a larger one some from everywhere, the first and the last among them."""
+    cells = list(np.ndindex(stage.shape))
+    return {*cells[:: len(cells) // most + 1], cells[-1]}
+
+
 def middle(stage):
     return tuple(n // 2 for n in stage.shape)
 
 
 @pytest.mark.parametrize("kind", passes())
 def test_gradients_are_central_differences(kind):
-    """One cell of every stage, with respect to every cell of every stage (any that can be moved by a step)."""
+    """One cell of every stage, with respect to cells of every stage (any that can be moved by a step)."""
     trace = passes()[kind]
     targets = {stage.name: middle(stage) for stage in trace.stages if stage.value.dtype != bool}
     found = {name: gradients(trace, name, index) for name, index in targets.items()}
     for source in targets:
-        for index in np.ndindex(trace[source].shape):
+        for index in some_cells(trace[source]):
             if not np.isfinite(trace[source].value[index]):
                 assert all(not g[source][index] for n, g in found.items() if n != source and source in g)
                 continue
