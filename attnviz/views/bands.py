@@ -89,7 +89,7 @@ def _source(trace: Trace, stage: Stage) -> Source:
     bands_ = (
         *(Band([], entry(name).title, _line(trace[name])) for name in added),
         *((Band([], entry(enters.name).title, _line(enters)),) if added else ()),
-        Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(enters)),
+        _multiplied(trace, matrix, enters),
         *(Band([], entry(each.name).title, _line(each)) for each in bias),
         Band(said(trace, stage.name, f"{own} sum"), entry(stage.name).title, _line(stage), factors=True),
     )
@@ -136,14 +136,21 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     is_summed = _is_product(stage) and not (_joins(trace, stage) and _is_output(stage))
     if is_summed and stage.axes[-1] != "key":
         left, matrix = trace.inputs(stage.name)[:2]
-        yield Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
+        yield _multiplied(trace, matrix, left)
+    slots = {}
     if split_layer(stage.name)[0] == "residual":
+        slots = dict(zip(("left", "right"), stage.inputs, strict=True))
         yield Band([], "what came in", _line(trace[stage.inputs[0]]))
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
             yield Band(said(trace, stage.name, bar.array), "exp(score − max)", _line(stage, sums=True), array=bar.array)
     sums = entry(stage.name).scale == "share"
-    yield Band(said(trace, stage.name), _label(stage), _line(stage, sums=sums), factors=is_summed)
+    yield Band(said(trace, stage.name, **slots), _label(stage), _line(stage, sums=sums), factors=is_summed)
+
+
+def _multiplied(trace: Trace, matrix: Stage, left: Stage) -> Band:
+    """A matrix of parameters, with what its rows are multiplied by."""
+    return Band(said(trace, matrix.name, left=left.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:

@@ -7,12 +7,12 @@ import { factorsAt, productAt, selectedColumn, sumOfProducts } from "./bandParts
 
 // What is said of a part; where it multiplies, its products under the selected column, row by row.
 export function drawSaid(part, paint, acts) {
-  const { pass, where } = paint, { band, others, isLong, key } = part;
+  const { pass } = paint, { band, others, isLong, key, selection } = part;
   if (!part.isThere) return [];
   const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
   if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
-  line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
+  line.append(...drawRuns(runsAt(pass, band.said, selection)));
   return [line, ...drawWays(part, acts), ...fold];
 }
 

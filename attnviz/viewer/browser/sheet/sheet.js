@@ -58,7 +58,7 @@ export function makeSheet(tools) {
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
     const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
+    const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
     for (const line of lines) line.update(parts[line.place], paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
     const letters = lettersOf(parts, slots, paint);
