@@ -100,12 +100,28 @@ def test_the_exponentials_and_their_sum_make_the_shares(name):
                 assert np.allclose(exponentials / sums, trace[band.cells.stage].value)
 
 
+def assert_joined(trace, contributions, product, total):
+    """What stands at the left of the rows of a head, times these, is what it adds; all together are the output."""
+    for selection in SELECTIONS[:1]:
+        products = read(trace, product.left, selection) * read(trace, product.cells, selection)
+        heads = read(trace, contributions.cells, selection)
+        assert np.allclose(products.reshape(len(heads), -1, products.shape[1]).sum(axis=1), heads)
+        made = trace[total.cells.stage]
+        bias = trace[made.inputs[2]].value if len(made.inputs) > 2 else 0
+        assert np.allclose(heads.sum(axis=0) + bias, read(trace, total.cells, selection)[0])
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
         for source in sources(trace, step):
+            word = trace.label(source.word, getattr(selection.within(trace), source.word))
+            assert stories.read(trace, source.heading, selection.within(trace)).count(f"“{word}”") == 1
             *before, product, total = [band for band in source.bands if "b_" not in band.cells.stage]
+            if source.name == "output parameters":
+                assert_joined(trace, product, *before, total)
+                continue
             entered = read(trace, product.left, selection)
             if before:
                 rows = [read(trace, band.cells, selection) for band in before]
@@ -122,24 +138,7 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
 
 def said(trace, band, selection):
     """What stands beside a band, its stories told."""
-    return "".join(_told(trace, run, selection) for run in band.said)
-
-
-def _told(trace, run, selection):
-    style, text = run
-    if style != "story":
-        return text
-    index = trace.cell_at(text["of"], selection).index
-    here = trace.selection_at(trace[text["of"]].cell(index), selection)
-    for when, story in text["stories"]:
-        if stories.holds(trace, when, text["of"], index, here):
-            try:
-                return re.sub(
-                    stories.SLOT, lambda slot: stories.fill(trace, text["of"], index, here, *slot.groups("")), story
-                )
-            except stories.UnfilledError:
-                continue
-    return ""
+    return stories.read(trace, band.said, selection)
 
 
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
@@ -219,7 +218,7 @@ def becomes(trace, band, selection, word, old, new):
     return [short(before[0, place]), short(read(trace, band.cells, selection)[0, place])] == [old, new]
 
 
-def largest_is_one(trace, band, selection, word, score):
+def largest_is_one(trace, band, selection, score, word):
     scores = trace[trace[band.cells.stage].inputs[0]].value[selection.head, selection.query]
     best = trace.axes(band.cells.stage)[-1].labels[int(scores.argmax())]
     if (word, score) != (best, short(scores.max())):
@@ -266,7 +265,7 @@ CLAIMS = {
     r"own rows of the output parameters: head (\d+) adds (\S+) at place (\d+)\.$": is_contributed,
     r"“([^”]+)” matches best, (\S+)\.$": is_best,
     r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
-    r"^Subtract the largest score, then exponentiate: “([^”]+)” had (\S+), which becomes 1\.$": largest_is_one,
+    r"^Subtract the largest score and exponentiate: (\S+) of “([^”]+)” becomes 1\.$": largest_is_one,
     r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"^Softmax: “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) at place (\d+)\. "

@@ -32,6 +32,14 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "w_q": ("What “{word}” enters with, at the left, times the :blue[**query parameters**]: {story}", _PRODUCT),
         "w_k": ("What “{key}” enters with, at the left, times the :orange[**key parameters**]: {story}", _PRODUCT),
         "w_v": ("What “{key}” enters with, at the left, times the :green[**value parameters**]: {story}", _PRODUCT),
+        "q from": ("Where the :blue[**query**] of “{word}” is from", ()),
+        "k from": ("Where the :orange[**key**] of “{key}” is from", ()),
+        "v from": ("Where the :green[**value**] of “{key}” is from", ()),
+        "output from": ("How what the heads found becomes the :violet[**output**] of “{word}”", ()),
+        "w_o of heads": (
+            "What the heads found, side by side at the left, times the **output parameters**: {story}",
+            (Story("of {head}, {left} × {value} at place {column}."),),
+        ),
         "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", _SUM),
         "k sum": ("**Added up**: the :orange[**key**] of “{key}”, {story}", _SUM),
         "v sum": ("**Added up**: the :green[**value**] of “{key}”, {story}", _SUM),
@@ -49,11 +57,11 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "#exp": (
-            "**Subtract** the largest score, then **exponentiate**: {story}",
+            "**Subtract** the largest score and **exponentiate**: {story}",
             (
                 Story("“{query}” sees no key, so all are 0.", "unseeing"),
-                Story("{masked:best} had {masked:most}, which becomes 1."),
-                Story("{masked:alike} had {masked:most}, which becomes 1."),
+                Story("{masked:most} of {masked:best} becomes 1."),
+                Story("{masked:most} becomes 1."),
             ),
         ),
         "attention": (
@@ -112,7 +120,7 @@ def said(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     trace : Trace
     name : str
     shows : str, optional
-        What of the stage the band shows, where that isn't the stage as such: an array of its rule, or a sum.
+        What of the stage is shown, where that isn't the stage as such: an array of its rule, a sum, its sources.
     **slots : str
         Other slots of its stories, and the stages that they are for: `left` is what a matrix is multiplied by.
     """

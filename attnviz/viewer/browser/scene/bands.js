@@ -76,14 +76,16 @@ export function toCome(pass, where) {
   ]));
 }
 
-// The stages that one sees on it.
+// The stages that one sees on it, and where what stands there is from, as far as it is unfolded.
 export function stagesOn(pass, where) {
-  return new Set(standing(pass, where).flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
+  const source = sourceAt(pass, where);
+  return new Set([...standing(pass, where), ...(source ? sourceBands(pass, where, source) : [])].flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
 }
 
-// Where what stands in the first band of that page is from, by its name: {name, word, bands}; null if nobody asks.
-export function sourceAt(pass, where, name) {
-  return sourcesOn(pass, where).sources.find((each) => each.name === name) ?? null;
+// Where the numbers of a band of that page are from, which one asks as where.from: {name, word, heading, formula, bands}; null if
+// nobody asks.
+export function sourceAt(pass, where) {
+  return (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
 }
 
 // Its bands, all there.

@@ -18,7 +18,7 @@ export function makeSheet(tools) {
   table.setAttribute("role", "grid");
   box.append(arcs, table);
   box.hidden = true;
-  let shown = null, built = "", lines = [], room = "", traced = "";
+  let shown = null, built = "", lines = [], room = "";
 
   const inPlace = makeInPlace(tools.set);
   box.append(inPlace.element);
@@ -35,10 +35,9 @@ export function makeSheet(tools) {
       const { pass, where } = shown, step = pass.document.steps.findLast(({ page, bands }) => page === `words-${layer}` && bands.length);
       tools.go({ step: step.id, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
     },
-    trace: (name) => {
-      traced = name;
-      const source = sourceAt(shown.pass, shown.where, name);
-      tools.go({ trail: [], ...(source && { picked: source.bands.at(-1).cells.stage }) });
+    trace: (from) => {
+      const source = sourceAt(shown.pass, { ...shown.where, from });
+      tools.go({ from, trail: [], ...(source && { picked: source.bands.at(-1).cells.stage }) });
     },
     open: (key) => {
       if (!opened.delete(key)) opened.add(key);
@@ -47,7 +46,7 @@ export function makeSheet(tools) {
   };
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
-    const source = sourceAt(pass, where, traced), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
+    const source = sourceAt(pass, where), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const parts = partsOf(pass, { selection, attention, opened }, bands).map((part) => ({ ...part, isTraced: Boolean(source) }));
     const width = Math.max(...parts.map(({ columns, beside }) => columns.length + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
@@ -99,7 +98,6 @@ export function makeSheet(tools) {
     element: box,
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
-      if (shown?.where.step !== where.step) traced = "";
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();
