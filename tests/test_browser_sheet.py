@@ -59,8 +59,11 @@ def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothin
     tab = visit()
     page = tab.open(at(**settings))
     page.keyboard.press("p")
-    expect(sheet(page)).to_be_visible()
-    told, seen = len(tab.told), [sheet(page).inner_text()]
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    main = page.locator(".main")  # the sheet; of two layers both together first
+    expect(main.locator(".thread.paired" if settings == RECALL else ".sheet")).to_be_visible()
+    expect(page.locator(".training, .panel").filter(visible=True)).to_have_count(0)
+    told, seen = len(tab.told), [main.inner_text()]
     presses = 0
     while parameters(page) | last != parameters(page) or "reveal" in parameters(page):
         before = parameters(page)
@@ -68,11 +71,11 @@ def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothin
         becomes(page, lambda before=before: parameters(page) != before, True)
         presses += 1
         assert presses <= most
-        becomes(page, lambda: sheet(page).inner_text() != seen[-1], True, parameters(page))
-        seen.append(sheet(page).inner_text())
+        becomes(page, lambda: main.inner_text() != seen[-1], True, parameters(page))
+        seen.append(main.inner_text())
     for text in reversed(seen[:-1]):
         page.keyboard.press("PageUp")
-        becomes(page, lambda: sheet(page).inner_text(), text)
+        becomes(page, lambda: main.inner_text(), text)
     assert (tab.acts, len(tab.told)) == ([], told)
 
 

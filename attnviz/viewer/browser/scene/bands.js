@@ -7,12 +7,12 @@ export function isSheet(pass, where) {
   return isSheetOf(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
 }
 
-// The step that one sees who presents the sheet: the next with bands, or the last.
+// The step that one sees who presents the sheet: the next of the walk, or its last.
 export function presentedStep(pass, where) {
   const { steps } = pass.document, at = steps.findIndex(({ id }) => id === where.step);
   if (!where.present || !isSheetOf(pass, where)) return where.step;
-  const { id } = steps.find(({ bands }, place) => place >= at && bands.length) ?? steps.findLast(({ bands }) => bands.length);
-  return id;
+  const walk = walkOf(pass, where);
+  return steps.slice(at).find(({ id }) => walk.includes(id))?.id ?? walk.at(-1);
 }
 
 // Whether a pass has a sheet: one of many words has no room for them.
@@ -24,10 +24,11 @@ function isSheetOf(pass, { view }) {
   return view === "sheet" && hasSheet(pass);
 }
 
-// The ids of the steps that one walks through: on the sheet those with bands, and where nobody presents the first and the
-// last of all.
+// The ids of the steps that one walks through: on the sheet those with bands, the first where it is the picture of several
+// layers, and where nobody presents the first and the last of all.
 export function walkOf(pass, where) {
-  const { steps } = pass.document, isOfBands = isSheetOf(pass, where), ends = where.present ? [] : [steps[0], steps.at(-1)];
+  const { steps, layers } = pass.document, isOfBands = isSheetOf(pass, where), [first, last] = [steps[0], steps.at(-1)];
+  const ends = !where.present ? [first, last] : layers.length > 1 ? [first] : [];
   return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 
