@@ -43,6 +43,23 @@ def story_of(trace, name, index, selection):
     raise AssertionError(f"nothing is said of {name}{index}")
 
 
+def read(trace, runs, selection):
+    """Runs as one text, their stories told; of one that can't be told nothing is said."""
+    return "".join(text if style != "story" else _told_in(trace, text, selection) for style, text in runs)
+
+
+def _told_in(trace, run, selection):
+    index = trace.cell_at(run["of"], selection).index
+    here = trace.selection_at(trace[run["of"]].cell(index), selection)
+    for when, story in run["stories"]:
+        if holds(trace, when, run["of"], index, here):
+            try:
+                return re.sub(SLOT, lambda slot: fill(trace, run["of"], index, here, *slot.groups("")), story)
+            except UnfilledError:
+                continue
+    return ""
+
+
 def holds(trace, when, name, index, here):
     layer = trace.layer_of(name)
     sees = np.isfinite(layer.trace["masked"].value[here.head, here.query])

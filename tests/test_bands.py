@@ -1,6 +1,7 @@
 """Bands: what stands on the sheet of one word, computed again from the arrays alone, and what is said beside it."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -99,12 +100,28 @@ def test_the_exponentials_and_their_sum_make_the_shares(name):
                 assert np.allclose(exponentials / sums, trace[band.cells.stage].value)
 
 
+def assert_joined(trace, contributions, product, total):
+    """What stands at the left of the rows of a head, times these, is what it adds; all together are the output."""
+    for selection in SELECTIONS[:1]:
+        products = read(trace, product.left, selection) * read(trace, product.cells, selection)
+        heads = read(trace, contributions.cells, selection)
+        assert np.allclose(products.reshape(len(heads), -1, products.shape[1]).sum(axis=1), heads)
+        made = trace[total.cells.stage]
+        bias = trace[made.inputs[2]].value if len(made.inputs) > 2 else 0
+        assert np.allclose(heads.sum(axis=0) + bias, read(trace, total.cells, selection)[0])
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
         for source in sources(trace, step):
+            word = trace.label(source.word, getattr(selection.within(trace), source.word))
+            assert stories.read(trace, source.heading, selection.within(trace)).count(f"“{word}”") == 1
             *before, product, total = [band for band in source.bands if "b_" not in band.cells.stage]
+            if source.name == "output parameters":
+                assert_joined(trace, product, *before, total)
+                continue
             entered = read(trace, product.left, selection)
             if before:
                 rows = [read(trace, band.cells, selection) for band in before]
@@ -121,32 +138,73 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
 
 def said(trace, band, selection):
     """What stands beside a band, its stories told."""
-    return "".join(_told(trace, run, selection) for run in band.said)
-
-
-def _told(trace, run, selection):
-    style, text = run
-    if style != "story":
-        return text
-    index = trace.cell_at(text["of"], selection).index
-    here = trace.selection_at(trace[text["of"]].cell(index), selection)
-    for when, story in text["stories"]:
-        if stories.holds(trace, when, text["of"], index, here):
-            try:
-                return re.sub(
-                    stories.SLOT, lambda slot: stories.fill(trace, text["of"], index, here, *slot.groups("")), story
-                )
-            except stories.UnfilledError:
-                continue
-    return ""
+    return stories.read(trace, band.said, selection)
 
 
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
 
 
-def is_asked_by(trace, band, selection, word, one, other):
+def is_asked_by(trace, band, selection, word, one, other, place, asks, asked, key, answer):
     own = [split_layer(slot.stage)[0] for slot in (band.left, band.cells)]
-    return own == [PARTS[one], PARTS[other]] and word == trace.axes(band.left.stage)[1].label(selection.query)
+    queries, keys = (list(trace.axes(slot.stage)[1].labels) for slot in (band.left, band.cells))
+    query, head = selection.query, selection.head
+    found = [trace[slot.stage].value[head, :, int(place) - 1] for slot in (band.left, band.cells)]
+    return (
+        own == [PARTS[one], PARTS[other]]
+        and word == asks == queries[query]
+        and key == keys[selection.key]
+        and [asked, answer] == [short(found[0][query]), short(found[1][selection.key])]
+    )
+
+
+def is_multiplied(trace, band, selection, place, one, other):
+    row, column = int(place) - 1, trace.axes(band.cells.stage)[-1].place(selection)
+    entered, matrix = read(trace, band.left, selection), read(trace, band.cells, selection)
+    return [short(entered[row, 0]), short(matrix[row, column])] == [one, other]
+
+
+def is_multiplied_by(trace, band, selection, word, which, *product):
+    whose = trace.axes(band.left.stage)[0].label(selection.query if which == "query" else selection.key)
+    own = {"query": "w_q", "key": "w_k", "value": "w_v"}[which] == split_layer(band.cells.stage)[0]
+    return own and word == whose and is_multiplied(trace, band, selection, *product)
+
+
+def is_compared(trace, band, selection, word, answer, *product):
+    labels = trace.axes(band.cells.stage)[-1].labels
+    is_own = word == trace.axes(band.left.stage)[0].label(selection.query) and answer == labels[selection.answer]
+    return is_own and is_multiplied(trace, band, selection, *product)
+
+
+def is_sum(trace, band, selection, what, word, number, place):
+    own, whose = split_layer(band.cells.stage)[0], selection.key if what in ("key", "value") else selection.query
+    row = read(trace, band.cells, selection)[0]
+    part = {"value": "v"}.get(what, PARTS[what])
+    return (
+        own == part and word == trace.axes(band.cells.stage)[-2].label(whose) and number == short(row[int(place) - 1])
+    )
+
+
+def is_added(trace, band, selection, word, place, added, came):
+    at = selection.query, int(place) - 1
+    both, now = (trace[name].value[at] for name in trace[band.cells.stage].inputs), trace[band.cells.stage].value[at]
+    before, more = both
+    is_own = word == trace.axes(band.cells.stage)[0].label(selection.query) and np.isclose(before + more, now)
+    return is_own and [short(more), short(before)] == [added, came]
+
+
+def looks_and_finds(trace, band, selection, head, key, share, found, place, word):
+    nth, (queries, keys) = int(head) - 1, (trace.axes(band.cells.stage)[at].labels for at in (1, 2))
+    at = (nth, queries.index(word), keys.index(key))
+    value = trace[trace.layer_of(band.cells.stage).names["v"]].value[nth]
+    mixed = trace[band.cells.stage].value[at[:2]] @ value
+    return share == stories.percent(trace, band.cells.stage, at) and found == short(mixed[int(place) - 1])
+
+
+def is_contributed(trace, band, selection, head, added, place):
+    names, nth = trace.layer_of(band.cells.stage).names, int(head) - 1
+    found = trace[names["heads"]].value[nth, selection.query]
+    rows = trace[names["w_o"]].value[nth * len(found) : (nth + 1) * len(found)]
+    return added == short((found @ rows)[int(place) - 1])
 
 
 def is_best(trace, band, selection, word, number):
@@ -160,7 +218,11 @@ def becomes(trace, band, selection, word, old, new):
     return [short(before[0, place]), short(read(trace, band.cells, selection)[0, place])] == [old, new]
 
 
-def largest_is_one(trace, band, selection):
+def largest_is_one(trace, band, selection, score, word):
+    scores = trace[trace[band.cells.stage].inputs[0]].value[selection.head, selection.query]
+    best = trace.axes(band.cells.stage)[-1].labels[int(scores.argmax())]
+    if (word, score) != (best, short(scores.max())):
+        return False
     row = trace.rule(band.cells.stage).arrays[band.array][tuple(trace.cell_at(band.cells.stage, selection).index[:-1])]
     return row.max() == 1 and row.min() >= 0
 
@@ -172,7 +234,13 @@ def gets_most(trace, band, selection, word, share):
     return word == label and share == stories.percent(trace, band.cells.stage, index)
 
 
-def is_passed_on(trace, band, selection, what, share, head, word):
+def is_passed_on(trace, band, selection, what, share, key, given, value, place, head, word):
+    at = selection.head, selection.key, int(place) - 1
+    shares = read(trace, Slot(trace.layer_of(band.cells.stage).names["attention"], None, 2), selection)[0]
+    if [given, value] != [short(shares[selection.key]), short(trace[band.cells.stage].value[at])]:
+        return False
+    if key != trace.axes(band.cells.stage)[1].label(selection.key):
+        return False
     layer = trace.layer_of(band.cells.stage)
     found = {split_layer(band.cells.stage)[0], split_layer(band.right.stage)[0]}
     return (
@@ -183,15 +251,37 @@ def is_passed_on(trace, band, selection, what, share, head, word):
     )
 
 
+PRODUCT = r"at place (\d+), (\S+) × (\S+)\.$"
 CLAIMS = {
-    r"^“(.+)” asks with its (\w+)\. Every word answers with its (\w+)\.$": is_asked_by,
+    r"^“(.+)” asks with its (\w+), every word answers with its (\w+): at place (\d+), “(.+)” with (\S+) "
+    r"and “(.+)” with (\S+)\.$": is_asked_by,
+    r"^What “(.+)” enters with, at the left, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
+    r"^What the head found, at the left, times the output parameters: " + PRODUCT: is_multiplied,
+    r"what “(.+)” has now, at the left, is compared with it: for “(.+)” " + PRODUCT: is_compared,
+    r"^Added up: the (\w+) of “(.+)”, (\S+) at place (\d+)\.$": is_sum,
+    r"^Added to what “(.+)” came with: at place (\d+), (\S+) is added to (\S+)\.$": is_added,
+    r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) at place (\d+)\. "
+    r"Side by side, .* one row for “(.+)”\.$": looks_and_finds,
+    r"own rows of the output parameters: head (\d+) adds (\S+) at place (\d+)\.$": is_contributed,
     r"“([^”]+)” matches best, (\S+)\.$": is_best,
     r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
-    r"^Subtract the largest score, then exponentiate: the largest becomes 1\.$": largest_is_one,
+    r"^Subtract the largest score and exponentiate: (\S+) of “([^”]+)” becomes 1\.$": largest_is_one,
     r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"^Softmax: “([^”]+)” gets ([^“]+)\.$": gets_most,
-    r"passes on its (\w+), in that (\w+)\. Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,
+    r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) at place (\d+)\. "
+    r"Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,
 }
+
+
+def told(trace, selection):
+    """Every band, and those that it unfolds to, with the selection of its row: a key's number is its word's."""
+    for _, band, _ in shown(trace):
+        yield band, selection
+    for step in steps_of(trace):
+        for source in sources(trace, step):
+            for band in source.bands:
+                own = replace(selection, query=selection.key).within(trace)
+                yield band, own if source.word == "key" else selection
 
 
 def test_what_is_said_beside_a_band_is_true_of_its_numbers():
@@ -205,10 +295,10 @@ def test_what_is_said_beside_a_band_is_true_of_its_numbers():
                 for name, place in (("query", selection.query), ("key", selection.key))
             ):
                 continue
-            for _, band, _ in shown(trace):
-                text = said(trace, band, selection)
+            for band, own in told(trace, selection):
+                text = said(trace, band, own)
                 for claim, holds in CLAIMS.items():
                     for found in re.finditer(claim, text):
-                        assert holds(trace, band, selection, *found.groups()), text
+                        assert holds(trace, band, own, *found.groups()), text
                         made.add(claim)
     assert made == set(CLAIMS)

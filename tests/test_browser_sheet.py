@@ -59,8 +59,11 @@ def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothin
     tab = visit()
     page = tab.open(at(**settings))
     page.keyboard.press("p")
-    expect(sheet(page)).to_be_visible()
-    told, seen = len(tab.told), [sheet(page).inner_text()]
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    main = page.locator(".main")  # the sheet; of two layers both together first
+    expect(main.locator(".thread.paired" if settings == RECALL else ".sheet")).to_be_visible()
+    expect(page.locator(".training, .panel").filter(visible=True)).to_have_count(0)
+    told, seen = len(tab.told), [main.inner_text()]
     presses = 0
     while parameters(page) | last != parameters(page) or "reveal" in parameters(page):
         before = parameters(page)
@@ -68,11 +71,11 @@ def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothin
         becomes(page, lambda before=before: parameters(page) != before, True)
         presses += 1
         assert presses <= most
-        becomes(page, lambda: sheet(page).inner_text() != seen[-1], True, parameters(page))
-        seen.append(sheet(page).inner_text())
+        becomes(page, lambda: main.inner_text() != seen[-1], True, parameters(page))
+        seen.append(main.inner_text())
     for text in reversed(seen[:-1]):
         page.keyboard.press("PageUp")
-        becomes(page, lambda: sheet(page).inner_text(), text)
+        becomes(page, lambda: main.inner_text(), text)
     assert (tab.acts, len(tab.told)) == ([], told)
 
 
@@ -122,7 +125,7 @@ def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(visit):
     cell = sheet(page).locator('[data-cell="k[0,1,2]"]')
     cell.click()
     expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 3]")
-    step_is(page, (parameters(page)["step"] == "softmax" and 6) or 0)
+    step_is(page, 5)
     cell.press("ArrowDown")
     expect(sheet(page).locator('[data-cell="k[0,1,3]"]')).to_be_focused()
     page.keyboard.press("Enter")
@@ -181,15 +184,38 @@ def test_over_eight_places_the_largest_stand_alone_and_the_others_together(visit
 def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(visit):
     page = visit().open(at(**RECALL, view="sheet", step="qkv-2"))
     trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])
+    word, title = sheet(page).locator("th.chosen").inner_text(), page.locator(".lesson h2")
+    before = title.inner_text()
     sheet(page).get_by_role("button", name="key", exact=True).click()
     expect(sheet(page)).to_contain_text("times the key parameters")
+    expect(title).to_have_text(f"Where the key of “{word}” is from")
+    expect(page.locator(".lesson .formula")).to_have_count(1)
+    expect(sheet(page).locator("td.to-come")).to_have_count(0)
     numbers_are(page, trace)
     sheet(page).get_by_role("button", name="back to the sheet").click()
     expect(sheet(page)).not_to_contain_text("times the key parameters")
+    expect(title).to_have_text(before)
     chosen = sheet(page).locator("th.chosen").inner_text()
     sheet(page).get_by_role("button", name="layer 1").click()
     becomes(page, lambda: parameters(page)["step"], "weighted-sum-1")
     expect(sheet(page).locator("th.asks")).to_have_text(chosen)
+
+
+def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_parameters(visit):
+    page = visit().open(at(**SIX, heads=2, view="sheet", step="output"))
+    sheet(page).get_by_role("button", name="output parameters").click()
+    expect(page.locator(".lesson h2")).to_have_text("How what the heads found becomes the output of “cat”")
+    expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
+    labels = ["head 1, 1", "head 1, 4", "head 2, 1", "head 2, 4", "head 1", "head 2", "Output"]
+    becomes(
+        page, lambda: [each for each in sheet(page).locator("th.label").all_inner_texts() if each in labels], labels
+    )
+    numbers_are(page, trace_of(Settings(SENTENCE, n_heads=2)))
+    sheet(page).locator('[data-cell="w_o[5,3]"]').click()
+    expect(page.locator(".panel h3")).to_contain_text("w_o[")
+    expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
+    page.get_by_role("button", name="Previous").click()
+    expect(page.locator(".lesson h2")).not_to_contain_text("How what")
 
 
 def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_into_it(visit):

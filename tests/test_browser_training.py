@@ -96,3 +96,18 @@ def test_play_at_the_end_begins_anew_and_is_paused(visit):
     expect(page.get_by_role("button", name="Play training")).to_be_visible()
     strip_is(page, "mirror", 0)
     becomes(page, lambda: address(page), {"model": "mirror", "checkpoint": "0"})
+
+
+def test_on_a_slide_the_curve_stands_only_while_training_is_played(visit):
+    page = visit().open(at(model="who-is-it", step="scores", view="sheet"))
+    training, play = page.locator(".training"), page.get_by_role("button", name="Play training")
+    page.keyboard.press("p")
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    expect(training).to_be_hidden()
+    page.keyboard.press("p")
+    play.click()
+    page.keyboard.press("p")
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    expect(training).to_be_visible()
+    becomes(page, lambda: parameters(page).get("checkpoint"), None)  # the last
+    expect(training).to_be_hidden()

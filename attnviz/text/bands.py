@@ -11,15 +11,38 @@ from attnviz.text.vocabulary import stories_of
 
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
+
+def _same_places(trace: Trace) -> bool:
+    """Whether one selection is the same place of a query and of a key: what nothing projects has others."""
+    return trace["q"].axes[-1] == trace["k"].axes[-1]
+
+
+_PRODUCT = (Story("at place {row}, {left} × {value}."),)
+_SUM = (Story("{value} at place {column}."),)
+
 _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
-        "k": ("“{word}” asks with its :blue[**query**]. Every word answers with its :orange[**key**].", ()),
-        "w_q": ("What “{word}” enters with, at the left, times the :blue[**query parameters**].", ()),
-        "w_k": ("What “{key}” enters with, at the left, times the :orange[**key parameters**].", ()),
-        "w_v": ("What “{key}” enters with, at the left, times the :green[**value parameters**].", ()),
-        "q sum": ("**Added up**: the :blue[**query**] of “{word}”.", ()),
-        "k sum": ("**Added up**: the :orange[**key**] of “{key}”.", ()),
-        "v sum": ("**Added up**: the :green[**value**] of “{key}”.", ()),
+        "k": (
+            "“{word}” asks with its :blue[**query**], every word answers with its :orange[**key**]: {story}",
+            (
+                Story("at place {column}, “{query}” with {q} and “{key}” with {value}.", of=_same_places),
+                Story("“{key}” with {value} at place {column}."),
+            ),
+        ),
+        "w_q": ("What “{word}” enters with, at the left, times the :blue[**query parameters**]: {story}", _PRODUCT),
+        "w_k": ("What “{key}” enters with, at the left, times the :orange[**key parameters**]: {story}", _PRODUCT),
+        "w_v": ("What “{key}” enters with, at the left, times the :green[**value parameters**]: {story}", _PRODUCT),
+        "q from": ("Where the :blue[**query**] of “{word}” is from", ()),
+        "k from": ("Where the :orange[**key**] of “{key}” is from", ()),
+        "v from": ("Where the :green[**value**] of “{key}” is from", ()),
+        "output from": ("How what the heads found becomes the :violet[**output**] of “{word}”", ()),
+        "w_o of heads": (
+            "What the heads found, side by side at the left, times the **output parameters**: {story}",
+            (Story("of {head}, {left} × {value} at place {column}."),),
+        ),
+        "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", _SUM),
+        "k sum": ("**Added up**: the :orange[**key**] of “{key}”, {story}", _SUM),
+        "v sum": ("**Added up**: the :green[**value**] of “{key}”, {story}", _SUM),
         "scores": (
             "**Compare**, place by place, and add up: {story}",
             (Story("{value:best} matches best, {value:most}."), Story("{value:most} for {value:alike}.")),
@@ -34,8 +57,12 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "#exp": (
-            "**Subtract** the largest score, then **exponentiate**: {story}",
-            (Story("“{query}” sees no key, so all are 0.", "unseeing"), Story("the largest becomes 1.")),
+            "**Subtract** the largest score and **exponentiate**: {story}",
+            (
+                Story("“{query}” sees no key, so all are 0.", "unseeing"),
+                Story("{masked:most} of {masked:best} becomes 1."),
+                Story("{masked:most} becomes 1."),
+            ),
         ),
         "attention": (
             "**Share**: {story}",
@@ -43,20 +70,32 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
                 Story("divide by the sum. {value:best} gets {value:most}."),
-                Story("divide by the sum. {value:alike} get {value:most}."),
+                Story("divide by the sum: {value:most} for {value:alike}."),
             ),
         ),
         "v": (
-            "**Collect**: every word passes on its :green[**value**], in that share. Added up, that is what {head} "
-            "found for “{word}”.",
-            (),
+            "**Collect**: every word passes on its :green[**value**], in that share: {story} Added up, that is what "
+            "{head} found for “{word}”.",
+            (Story("“{key}” {attention} × {value} at place {column}."),),
         ),
-        "concat": ("**Each head** looked on its own. Side by side, what they found is one row for “{word}”.", ()),
-        "contributions": ("**Each head** goes through its own rows of the output parameters.", ()),
-        "w_o": ("What the head found, at the left, times the **output parameters**.", ()),
-        "output": ("**Added up**: the :violet[**output**] of “{word}”.", ()),
-        "residual": ("**Added to** what “{word}” came with.", ()),
-        "w_u": ("Each **answer** has a column; what “{word}” has now, at the left, is compared with it.", ()),
+        "concat": (
+            "**Each head** looked on its own: {story} Side by side, what they found is one row for “{word}”.",
+            (Story("{head} gives “{key}” {attention:percent} and finds {heads} at place {feature}."),),
+        ),
+        "contributions": (
+            "**Each head** goes through its own rows of the output parameters: {story}",
+            (Story("{head} adds {value} at place {column}."),),
+        ),
+        "w_o": ("What the head found, at the left, times the **output parameters**: {story}", _PRODUCT),
+        "output": ("**Added up**: the :violet[**output**] of “{word}”, {story}", _SUM),
+        "residual": (
+            "**Added to** what “{word}” came with: {story}",
+            (Story("at place {column}, {right} is added to {left}."),),
+        ),
+        "w_u": (
+            "Each **answer** has a column; what “{word}” has now, at the left, is compared with it: {story}",
+            (Story("for “{column}” at place {row}, {left} × {value}."),),
+        ),
         "logits": (
             "**Added up**: {story}",
             (
@@ -66,14 +105,14 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
         "probabilities": (
             "**Softmax**: {story}",
-            (Story("{value:best} gets {value:most}."), Story("{value:alike} get {value:most}.")),
+            (Story("{value:best} gets {value:most}."), Story("{value:most} for {value:alike}.")),
         ),
     }
 )
 """By what is shown, a stage without its layer or an array of its rule: a text, and the stories of its `story`."""
 
 
-def said(trace: Trace, name: str, shows: str = "") -> Runs:
+def said(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     """What is said beside the band of a stage; of one that has no sentence here, its own stories are told.
 
     Parameters
@@ -81,11 +120,14 @@ def said(trace: Trace, name: str, shows: str = "") -> Runs:
     trace : Trace
     name : str
     shows : str, optional
-        What of the stage the band shows, where that isn't the stage as such: an array of its rule, or a sum.
+        What of the stage is shown, where that isn't the stage as such: an array of its rule, a sum, its sources.
+    **slots : str
+        Other slots of its stories, and the stages that they are for: `left` is what a matrix is multiplied by.
     """
-    names = trace.layer_of(name).names
+    layer = trace.layer_of(name)
+    names = layer.names | slots
     own, _ = split_layer(name)
     text, stories = _SAID.get(shows or own, ("{story}", ()))
-    stories = [story.renamed(names) for story in stories] or stories_of(trace, name)
+    stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
     return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=name))

@@ -8,7 +8,7 @@ for each key are rows, whatever computes them: a new operation between the score
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.core.layers import split_layer
 from attnviz.core.stage import Stage
@@ -68,18 +68,43 @@ class Source:
         What is made there.
     word : {"query", "key"}
         Whose it is.
+    heading : runs
     bands : tuple of Band
     """
 
     name: str
     word: str
+    heading: Runs
     bands: tuple[Band, ...]
 
 
 def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
-    """Where the queries, keys and values of a step are from; nothing of those that no matrix makes."""
+    """Where the queries, keys and values of a step are from, and the output of several heads.
+
+    Nothing of those that no matrix makes.
+    """
     made = [trace[name] for name in step.stages if split_layer(name)[0] in ("q", "k", "v")]
-    return tuple(_source(trace, stage) for stage in made if _is_product(stage))
+    joined = [trace[name] for name in step.stages if _is_output(trace[name]) and _joins(trace, trace[name])]
+    return (
+        *(_source(trace, stage) for stage in made if _is_product(stage)),
+        *(_join(trace, stage) for stage in joined if _is_product(stage)),
+    )
+
+
+def _join(trace: Trace, output: Stage) -> Source:
+    """What the heads found, side by side, times the output parameters: what each adds, and their sum."""
+    layer = trace.layer_of(output.name)
+    concat, w_o = trace.inputs(output.name)[:2]
+    return Source(
+        entry(w_o.name).title.lower(),
+        "query",
+        said(trace, output.name, "output from"),
+        (
+            replace(_multiplied(trace, w_o, concat), said=said(trace, w_o.name, "w_o of heads", left=concat.name)),
+            *_contributed(trace, trace[layer.names["contributions"]]),
+            Band(said(trace, output.name), entry(output.name).title, _line(output)),
+        ),
+    )
 
 
 def _source(trace: Trace, stage: Stage) -> Source:
@@ -89,11 +114,12 @@ def _source(trace: Trace, stage: Stage) -> Source:
     bands_ = (
         *(Band([], entry(name).title, _line(trace[name])) for name in added),
         *((Band([], entry(enters.name).title, _line(enters)),) if added else ()),
-        Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(enters)),
+        _multiplied(trace, matrix, enters),
         *(Band([], entry(each.name).title, _line(each)) for each in bias),
         Band(said(trace, stage.name, f"{own} sum"), entry(stage.name).title, _line(stage), factors=True),
     )
-    return Source(_ONE[own], "query" if stage.axes[1] == "query" else "key", bands_)
+    word = "query" if stage.axes[1] == "query" else "key"
+    return Source(_ONE[own], word, said(trace, stage.name, f"{own} from"), bands_)
 
 
 _ONE = {"q": "query", "k": "key", "v": "value"}
@@ -136,14 +162,21 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     is_summed = _is_product(stage) and not (_joins(trace, stage) and _is_output(stage))
     if is_summed and stage.axes[-1] != "key":
         left, matrix = trace.inputs(stage.name)[:2]
-        yield Band(said(trace, matrix.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
+        yield _multiplied(trace, matrix, left)
+    slots = {}
     if split_layer(stage.name)[0] == "residual":
+        slots = dict(zip(("left", "right"), stage.inputs, strict=True))
         yield Band([], "what came in", _line(trace[stage.inputs[0]]))
     for bar in step.bars:
         if bar.stage == stage.name and bar.array:
             yield Band(said(trace, stage.name, bar.array), "exp(score − max)", _line(stage, sums=True), array=bar.array)
     sums = entry(stage.name).scale == "share"
-    yield Band(said(trace, stage.name), _label(stage), _line(stage, sums=sums), factors=is_summed)
+    yield Band(said(trace, stage.name, **slots), _label(stage), _line(stage, sums=sums), factors=is_summed)
+
+
+def _multiplied(trace: Trace, matrix: Stage, left: Stage) -> Band:
+    """A matrix of parameters, with what its rows are multiplied by."""
+    return Band(said(trace, matrix.name, left=left.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:

@@ -1,9 +1,10 @@
 """Steps: what each step of the walkthrough says and draws, as data."""
 
+from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
 from attnviz.text.vocabulary import symbol
-from attnviz.views.bands import Band, bands, page, sources
+from attnviz.views.bands import Band, Source, bands, page, sources
 from attnviz.views.pictures import Picture, pictures
 
 
@@ -30,7 +31,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "numpy": [line for name in step.stages for line in trace.lines(name)],
         "page": page(trace, step, there),
         "bands": [_band(band) for band in there],
-        "sources": [vars(each) | {"bands": [_band(band) for band in each.bands]} for each in sources(trace, step)],
+        "sources": [_source(trace, each) for each in sources(trace, step)],
         "arcs": step.arcs,
         "bars": [[bars.stage, bars.array] for bars in step.bars],
     }
@@ -38,13 +39,21 @@ def step_data(trace: Trace, step: Step) -> dict:
 
 def formulas(trace: Trace, step: Step) -> list[str]:
     """How each stage of a step is computed, in symbols."""
-    computed = [trace[name] for name in step.stages if trace[name].inputs]
-    return [stage.operation.latex(*map(symbol, (stage.name, *stage.inputs))) for stage in computed]
+    return [_formula(trace[name]) for name in step.stages if trace[name].inputs]
+
+
+def _formula(stage: Stage) -> str:
+    return stage.operation.latex(*map(symbol, (stage.name, *stage.inputs)))
 
 
 def _picture(picture: Picture) -> dict:
     grid = [[slot and vars(slot) for slot in row] for row in picture.grid]
     return {"grid": grid, "turns": picture.turns, "aside": picture.aside}
+
+
+def _source(trace: Trace, source: Source) -> dict:
+    made = trace[source.bands[-1].cells.stage]
+    return vars(source) | {"formula": _formula(made), "bands": [_band(band) for band in source.bands]}
 
 
 def _band(band: Band) -> dict:

@@ -272,6 +272,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
   return {
     stages,
     steps,
+    layers: [{ attention: "attention", purpose: "" }],
     nearest: Object.fromEntries(STEPS.map(([id]) => [id, id])),
     map: { columns: steps.map(({ id, title, layer, stages: there }) => ({ step: id, title, layer, stages: there })), arrows },
     words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },

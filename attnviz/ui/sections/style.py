@@ -58,6 +58,8 @@ _STYLE = """
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }
 [data-presenting] [data-testid="stHeader"] { display: none; }
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
+[data-presenting] main:focus-visible { outline: none !important; } /* nothing of it answers */
+[data-presenting] main::before { content: none !important; } /* Streamlit's own ring */
 @page { size: landscape; margin: 10mm; }
 @media print {
   [data-testid="stHeader"] { display: none; }

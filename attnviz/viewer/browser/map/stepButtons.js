@@ -1,8 +1,8 @@
 // The step buttons: from step to step, with what lies between the first and the last in sight.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { walkOf } from "../scene/bands.js";
 import { destinationOf } from "../scene/present.js";
-import { stepsOf } from "../scene/state.js";
 
 // `between` is what stands between Previous and Next, on(by) leads so many steps on.
 export function makeStepButtons(between, on) {
@@ -13,11 +13,11 @@ export function makeStepButtons(between, on) {
   end.append(next, place);
   box.append(back, between, end);
   const update = (pass, where) => {
-    const steps = stepsOf(pass), at = steps.indexOf(where.step);
+    const walk = walkOf(pass, where), at = walk.indexOf(where.step);
     back.disabled = !destinationOf(pass, where, "back");
     next.disabled = !destinationOf(pass, where, "on");
-    write(next, at === 0 ? "Begin ›" : "Next ›");
-    write(place, `step ${at + 1} of ${steps.length}`);
+    write(next, at === 0 && !where.present ? "Begin ›" : "Next ›");
+    write(place, at < 0 ? "\u00a0" : `step ${at + 1} of ${walk.length}`); // one beside the walk has no number
   };
   return { element: box, update };
 }

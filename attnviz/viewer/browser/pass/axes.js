@@ -33,6 +33,12 @@ export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 }
 
+// What a place that is no word is called in full.
+export function placeNameAt(axis, place) {
+  const { head, feature } = coordinatesAt(axis, place);
+  return axis.coordinates.length > 1 ? `head ${head + 1}, ${feature + 1}` : `place ${axis.labels[place]}`;
+}
+
 // How many places the stages have along each coordinate: the longest axis counts.
 export function lengthsOf(stages) {
   const lengths = {};

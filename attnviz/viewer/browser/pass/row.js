@@ -16,7 +16,8 @@ export function sumOf(pass, { name, index }) {
 
 // Whether two numbers are the same but for rounding; nothing is said of a row's other numbers, which may be far larger.
 export function ties(one, other) {
-  return Math.abs(one - other) <= ERROR * Math.max(Math.abs(one), Math.abs(other));
+  const apart = Math.abs(one - other);
+  return one === other || (apart < Infinity && apart <= ERROR * Math.max(Math.abs(one), Math.abs(other)));
 }
 
 // A number's place in its row; the only one has none.

@@ -55,6 +55,7 @@ export function readPlace(pass, search) {
     view: VIEWS.find((view) => view === said("view").toLowerCase()) ?? usualView(said("present") === "1"),
     present: said("present") === "1",
     reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
+    from: "", // what is unfolded on the sheet is in no address
   };
 }
 

@@ -5,12 +5,12 @@ export function isSheet(pass, where) {
   return isSheetOf(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
 }
 
-// The step that one sees who presents the sheet: the next with bands, or the last.
+// The step that one sees who presents the sheet: the next of the walk, or its last.
 export function presentedStep(pass, where) {
   const { steps } = pass.document, at = steps.findIndex(({ id }) => id === where.step);
   if (!where.present || !isSheetOf(pass, where)) return where.step;
-  const { id } = steps.find(({ bands }, place) => place >= at && bands.length) ?? steps.findLast(({ bands }) => bands.length);
-  return id;
+  const walk = walkOf(pass, where);
+  return steps.slice(at).find(({ id }) => walk.includes(id))?.id ?? walk.at(-1);
 }
 
 // Whether a pass has a sheet.
@@ -22,10 +22,11 @@ function isSheetOf(pass, { view }) {
   return view === "sheet" && hasSheet(pass);
 }
 
-// The ids of the steps that one walks through: on the sheet those with bands, and where nobody presents the first and the
-// last of all.
+// The ids of the steps that one walks through: on the sheet those with bands, the first where it is the picture of several
+// layers, and where nobody presents the first and the last of all.
 export function walkOf(pass, where) {
-  const { steps } = pass.document, isOfBands = isSheetOf(pass, where), ends = where.present ? [] : [steps[0], steps.at(-1)];
+  const { steps, layers } = pass.document, isOfBands = isSheetOf(pass, where), [first, last] = [steps[0], steps.at(-1)];
+  const ends = !where.present ? [first, last] : layers.length > 1 ? [first] : [];
   return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 
@@ -74,14 +75,16 @@ export function toCome(pass, where) {
   ]));
 }
 
-// The stages that one sees on it.
+// The stages that one sees on it, and where what stands there is from, as far as it is unfolded.
 export function stagesOn(pass, where) {
-  return new Set(standing(pass, where).flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
+  const source = sourceAt(pass, where);
+  return new Set([...standing(pass, where), ...(source ? sourceBands(pass, where, source) : [])].flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
 }
 
-// Where what stands in the first band of that page is from, by its name: {name, word, bands}; null if nobody asks.
-export function sourceAt(pass, where, name) {
-  return sourcesOn(pass, where).sources.find((each) => each.name === name) ?? null;
+// Where the numbers of a band of that page are from, which one asks as where.from: {name, word, heading, formula, bands}; null if
+// nobody asks.
+export function sourceAt(pass, where) {
+  return (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
 }
 
 // Its bands, all there.

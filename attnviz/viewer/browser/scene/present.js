@@ -28,14 +28,16 @@ function presentedFrom(pass, where) {
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and
-// whether it is black: until it is asked for again, or something else is done. So it is with the QR code of the page, which
-// `code` opens and closes. Returns what ends it all.
+// whether it is black: until it is asked for again, or something else is done; a remote's next press shows where one was. So it
+// is with the QR code of the page, which `code` opens and closes. Returns what ends it all.
 export function makePresenting(page, root, follow, code) {
   const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
   const act = (command) => {
     const wasCoded = code.close(), isCodes = command === "code" || (wasCoded && command === "leave");
     if (command === "blank" && isPresenting()) return root.classList.toggle("blank") || true;
+    const wasBlank = root.classList.contains("blank");
     root.classList.remove("blank");
+    if (wasBlank && ["on", "back"].includes(command)) return true;
     if (command === "code" && !wasCoded) code.open();
     return isCodes || follow(command);
   };

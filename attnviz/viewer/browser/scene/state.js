@@ -116,7 +116,7 @@ export function atStep({ document }, where, step) {
   const first = startAt(document, where.step), next = startAt(document, step);
   const moved = Object.entries(where.cell).map(([name, place]) => [name, place === first[name] ? next[name] : place]);
   const cell = where.picked || hasPicked(where.cell, first) ? where.cell : Object.fromEntries(moved);
-  return { step, cell, reveal: null, ...(where.ask === MOVES ? {} : { trail: [] }) };
+  return { step, cell, reveal: null, from: "", ...(where.ask === MOVES ? {} : { trail: [] }) };
 }
 
 // The id of the step so many further on in one's walk, or null where there is none. A step beside the walk stands before

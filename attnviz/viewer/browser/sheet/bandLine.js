@@ -1,7 +1,7 @@
 // Lines: one row of a part of the sheet: what is said beside it, what stands at its left, under its columns, and at its right.
 import { button } from "../elements/button.js";
 import { element, redraw } from "../elements/element.js";
-import { hasWords, isOfHeads } from "../pass/axes.js";
+import { hasWords, isOfHeads, placeNameAt } from "../pass/axes.js";
 import { short } from "../pass/numeral.js";
 import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
 import { blanks } from "./blanks.js";
@@ -12,14 +12,12 @@ import { drawSaid, sumOf } from "./bandWords.js";
 export function makeLine(part, { place, nth, height, width }, acts) {
   const { cells, left, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
   const many = part.columns.map(() => makeCell(acts)), ones = part.beside.map(() => makeCell(acts));
-  const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isLabelled = isFirst || hasHeads || isTogether;
-  const rest = part.rest.length ? makeCell(acts) : null;
+  const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isPlace = height > 1 && !hasHeads, rest = part.rest.length ? makeCell(acts) : null;
   const said = element("td", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
   said.rowSpan = height;
-  label.rowSpan = hasHeads || isTogether ? 1 : part.rows.length;
-  label.scope = height > 1 ? "rowgroup" : "row";
-  const end = ones.length ? ones.map((each) => each.element) : band.cells.sums ? [sum] : blanks(1);
-  line.append(...(isFirst ? [said] : []), ...(before ? [before.element] : isLabelled ? [label] : []), ...many.map((each) => each.element),
+  label.scope = "row";
+  const end = ones.length ? ones.map((each) => each.element) : band.cells.sums ? [sum] : before ? [label] : blanks(1); // what has no room before its row
+  line.append(...(isFirst ? [said] : []), before?.element ?? label, ...many.map((each) => each.element),
     ...(rest ? [rest.element] : []), ...blanks(width + 1 - many.length - (rest ? 1 : 0) - end.length), ...end);
   if (isFirst) line.className = "first";
   if (hasWords(cells.columns)) line.classList.add("of-words");
@@ -34,7 +32,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
-      if (hasHeads || isFirst) label.textContent = hasHeads ? cells.rows.labels[row] : part.band.label;
+      if (!isTogether) label.textContent = hasHeads ? cells.rows.labels[row] : isPlace ? placeNameAt(cells.rows, row) : part.band.label;
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
         each.update(isTogether ? togetherAt(part, paint, [at]) : cellAt(part, paint, row, at), at === column);

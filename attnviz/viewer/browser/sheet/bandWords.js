@@ -7,22 +7,22 @@ import { factorsAt, productAt, selectedColumn, sumOfProducts } from "./bandParts
 
 // What is said of a part; where it multiplies, its products under the selected column, row by row.
 export function drawSaid(part, paint, acts) {
-  const { pass, where } = paint, { band, others, isLong, key } = part;
+  const { pass } = paint, { band, others, isLong, key, selection } = part;
   if (!part.isThere) return [];
   const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
   if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
-  line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
+  line.append(...drawRuns(runsAt(pass, band.said, selection)));
   return [line, ...drawWays(part, acts), ...fold];
 }
 
-// The ways from the first band to where its numbers are from, and back.
-function drawWays({ isTraced, step: { sources, layer }, band }, acts) {
-  if (!sources.length || !band.left) return [];
+// The ways from the first band of a step to where its numbers are from, and back.
+function drawWays({ isTraced, step: { sources, layer, bands }, band }, acts) {
+  if (!sources.length || !(isTraced ? band.left : band === bands[0])) return [];
   const line = element("p", "ways");
   if (isTraced) line.append(button("back to the sheet", () => acts.trace(""), "link"));
   else line.append("from: ", ...sources.map(({ name }) => button(name, () => acts.trace(name), "link")));
-  if (layer > 1) line.append(button(`layer ${layer - 1}`, () => acts.follow(layer - 1), "link"));
+  if (layer > 1 && band.left) line.append(button(`layer ${layer - 1}`, () => acts.follow(layer - 1), "link"));
   return [line];
 }
 

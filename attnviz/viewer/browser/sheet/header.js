@@ -1,13 +1,14 @@
 // Headers: what the columns of a part are called. A click on a word lets it ask; with Shift, or on an answer, it is asked.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { hasWords, placeNameAt } from "../pass/axes.js";
 import { blanks } from "./blanks.js";
 
-const SELECTED = new Set(["key", "answer"]), NAMED = { d_model: "places", answer: "answers" };
+const SELECTED = new Set(["key", "answer"]);
 
 export function makeHeader({ cells, right, columns, rest: others, beside }, place, width, acts) {
-  const line = element("tr", "names"), found = right?.columns.name ? beside.map((column) => right.columns.labels[column]) : [];
-  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : NAMED[cells.columns.name] ?? "");
+  const line = element("tr", "names"), found = right?.columns.name ? beside.map((column) => placeNameAt(right.columns, column)) : [];
+  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : namesOf(cells.columns));
   let shown = null, there = columns;
   const names = columns.map((_, nth) => {
     const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");
@@ -18,7 +19,7 @@ export function makeHeader({ cells, right, columns, rest: others, beside }, plac
   });
   const together = others.length ? [element("th", "others", `other ${others.length}`)] : [];
   rest.colSpan = 2;
-  line.append(rest, ...names, ...together, ...blanks(width - names.length - together.length - found.length + 1), ...found.map((label) => element("th", "", label)));
+  line.append(rest, ...names, ...together, ...blanks(width - names.length - together.length - found.length + 1), ...found.map((label) => element("th", "place", label)));
   return {
     element: line,
     place,
@@ -45,4 +46,10 @@ export function makeHeader({ cells, right, columns, rest: others, beside }, plac
       }
     },
   };
+}
+
+// What its columns are; that words are words is seen.
+function namesOf(columns) {
+  if (!hasWords(columns)) return "places";
+  return columns.name === "answer" ? "answers" : "";
 }

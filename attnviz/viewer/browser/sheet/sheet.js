@@ -20,7 +20,11 @@ export function makeSheet(tools) {
   box.setAttribute("aria-label", "The sheet");
   table.setAttribute("role", "grid");
   box.hidden = true;
+<<<<<<< HEAD
   let shown = null, built = "", lines = [], room = "", traced = "", brought = [];
+=======
+  let shown = null, built = "", lines = [], room = "";
+>>>>>>> h-sheet
 
   const inPlace = makeInPlace(tools.set);
   const sentence = makeSentence((key) => {
@@ -41,10 +45,9 @@ export function makeSheet(tools) {
       const { pass, where } = shown, step = pass.document.steps.findLast(({ page, bands }) => page === `words-${layer}` && bands.length);
       tools.go({ step: step.id, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
     },
-    trace: (name) => {
-      traced = name;
-      const source = sourceAt(shown.pass, shown.where, name);
-      tools.go({ trail: [], ...(source && { picked: source.bands.at(-1).cells.stage }) });
+    trace: (from) => {
+      const source = sourceAt(shown.pass, { ...shown.where, from });
+      tools.go({ from, trail: [], ...(source && { picked: source.bands.at(-1).cells.stage }) });
     },
     open: (key) => {
       if (!opened.delete(key)) opened.add(key);
@@ -53,7 +56,7 @@ export function makeSheet(tools) {
   };
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
-    const source = sourceAt(pass, where, traced), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
+    const source = sourceAt(pass, where), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
@@ -69,6 +72,11 @@ export function makeSheet(tools) {
     }
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
+<<<<<<< HEAD
+=======
+    const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
+    const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
+>>>>>>> h-sheet
     for (const line of lines) line.update(parts[line.place], paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length;
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
@@ -108,8 +116,11 @@ export function makeSheet(tools) {
     element: box,
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
+<<<<<<< HEAD
       if (shown?.where.step !== where.step) traced = "";
       if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) brought = [];
+=======
+>>>>>>> h-sheet
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();

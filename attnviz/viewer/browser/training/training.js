@@ -24,6 +24,7 @@ export function makeTraining(tools) {
   let training = null;
 
   const show = () => {
+    box.classList.toggle("running", checkpoints.isRunning); // then it stays on a slide
     write(play, checkpoints.isRunning ? "❚❚ Pause" : "▶ Play training");
     slider.value = placesOf(training)[checkpoints.shown];
     slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));

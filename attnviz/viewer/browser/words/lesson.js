@@ -7,6 +7,7 @@ import { ofHead } from "../pass/latex.js";
 import { nameOf } from "../pass/layers.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { drawShapes } from "./shapes.js";
+import { sourceAt } from "../scene/bands.js";
 import { isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { isNewcomer, WELCOME } from "./welcome.js";
 
@@ -28,9 +29,10 @@ export function makeLesson(enter) {
   return { element: box, update };
 }
 
-// What the step says, as it reads for what is selected.
+// What the step says, as it reads for what is selected; or where what stands on the sheet is from, where one asks that.
 export function lessonAt(pass, where) {
-  const { layer, heading, text, notes, formulas } = stepAt(pass, where);
+  const { layer, ...step } = stepAt(pass, where), source = sourceAt(pass, where);
+  const { heading, text, notes, formulas } = source ? { heading: source.heading, text: [], notes: [], formulas: [source.formula] } : step;
   const read = (runs) => runsAt(pass, runs, where.cell);
   return {
     layer: nameOf(layer),
