@@ -20,11 +20,7 @@ export function makeSheet(tools) {
   box.setAttribute("aria-label", "The sheet");
   table.setAttribute("role", "grid");
   box.hidden = true;
-<<<<<<< HEAD
-  let shown = null, built = "", lines = [], room = "", traced = "", brought = [];
-=======
-  let shown = null, built = "", lines = [], room = "";
->>>>>>> h-sheet
+  let shown = null, built = "", lines = [], room = "", brought = [];
 
   const inPlace = makeInPlace(tools.set);
   const sentence = makeSentence((key) => {
@@ -59,7 +55,7 @@ export function makeSheet(tools) {
     const source = sourceAt(pass, where), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
+    const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
     const letters = lettersOf(slots, all, paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
     const parts = partsOf(pass, { opened, room: roomForWords(box, { words, others, letters, isPresented: where.present }), brought }, slots)
       .map((part) => ({ ...part, isTraced: Boolean(source) }));
@@ -72,11 +68,6 @@ export function makeSheet(tools) {
     }
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
-<<<<<<< HEAD
-=======
-    const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
->>>>>>> h-sheet
     for (const line of lines) line.update(parts[line.place], paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length;
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
@@ -116,11 +107,7 @@ export function makeSheet(tools) {
     element: box,
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
-<<<<<<< HEAD
-      if (shown?.where.step !== where.step) traced = "";
       if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) brought = [];
-=======
->>>>>>> h-sheet
       if (box.hidden) return;
       shown = { pass, where, look };
       draw();
