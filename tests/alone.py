@@ -64,10 +64,6 @@ class Alone:
         self.page.wait_for_selector(sign, state="attached")
         return self.page
 
-    def leave(self):
-        """Go where nothing is."""
-        self.page.goto("about:blank")
-
     def _answer(self, route):
         route.fulfill(body=self.text, content_type="text/html")
 

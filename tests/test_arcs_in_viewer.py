@@ -3,6 +3,7 @@
 import pytest
 from alone import number
 from answers import RECALL, trace_of_model
+from cases import covering
 from page import SENTENCE
 from passes import TRACES
 from tab import becomes, parameters, resized
@@ -101,12 +102,12 @@ def test_an_arc_of_either_layer_is_pointed_at_and_picked(opened):
     assert [arc for arc, (_, kind) in drawn(page, ABOVE).items() if kind == "lit"] == [(3, 2)]
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "address"),
-    [(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
+@covering(
+    theme=["light", "dark"],
+    shown=[(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
 )
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, width, height, address):
+def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, shown):
+    width, height, address = shown
     page = opened(address, theme, model="recall", sentence=RECALL)
     tall = "auto" if width < 820 else f"{height - (0 if address else 80)}px"
     page.add_style_tag(content=f".viewer {{ height: {tall} !important }}")

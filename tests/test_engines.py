@@ -1,7 +1,4 @@
-"""The walkthrough in Firefox and WebKit: each step, what can be pressed in it, a number set by hand, and presenting.
-
-All other tests of a browser are of Chromium.
-"""
+"""The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting."""
 
 import os
 import time
@@ -55,8 +52,17 @@ UPRIGHT = """(() => {
 """Of each label of a matrix on the page that is to stand upright, whether it does."""
 
 
-@pytest.fixture(params=["firefox", "webkit"])
+class Chromium:
+    def __init__(self, tab):
+        self.open, self.press, self.read = tab.page.goto, tab.page.keyboard.press, tab.page.evaluate
+        self.errors = tab.errors
+
+
+@pytest.fixture(params=["chromium", "firefox", "webkit"])
 def engine(request, tmp_path):
+    if request.param == "chromium":
+        yield Chromium(request.getfixturevalue("visit")())
+        return
     if absent := missing(request.param):
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests not run: {absent}")
     with started(request.param, tmp_path) as driven:
