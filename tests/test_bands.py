@@ -184,7 +184,7 @@ def is_sum(trace, band, selection, what, word, number, place):
     )
 
 
-def is_added(trace, band, selection, word, place, added, came):
+def is_added(trace, band, selection, word, came, place, added):
     at = selection.query, int(place) - 1
     both, now = (trace[name].value[at] for name in trace[band.cells.stage].inputs), trace[band.cells.stage].value[at]
     before, more = both
@@ -218,13 +218,11 @@ def becomes(trace, band, selection, word, old, new):
     return [short(before[0, place]), short(read(trace, band.cells, selection)[0, place])] == [old, new]
 
 
-def largest_is_one(trace, band, selection, score, word):
+def is_subtracted(trace, band, selection, largest):
+    """The exponentials of what is left of the scores are those that stand there."""
     scores = trace[trace[band.cells.stage].inputs[0]].value[selection.head, selection.query]
-    best = trace.axes(band.cells.stage)[-1].labels[int(scores.argmax())]
-    if (word, score) != (best, short(scores.max())):
-        return False
     row = trace.rule(band.cells.stage).arrays[band.array][tuple(trace.cell_at(band.cells.stage, selection).index[:-1])]
-    return row.max() == 1 and row.min() >= 0
+    return short(scores.max()) == largest and np.allclose(np.exp(scores - scores.max()), row)
 
 
 def gets_most(trace, band, selection, word, share):
@@ -259,13 +257,13 @@ CLAIMS = {
     r"^What the head found, at the left, times the output parameters: " + PRODUCT: is_multiplied,
     r"what “(.+)” has now, at the left, is compared with it: for “(.+)” " + PRODUCT: is_compared,
     r"^Added up: the (\w+) of “(.+)”, (\S+) at place (\d+)\.$": is_sum,
-    r"^Added to what “(.+)” came with: at place (\d+), (\S+) is added to (\S+)\.$": is_added,
+    r"^Added: “(.+)” came with (\S+) at place (\d+) and gets (\S+)\.$": is_added,
     r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) at place (\d+)\. "
     r"Side by side, .* one row for “(.+)”\.$": looks_and_finds,
     r"own rows of the output parameters: head (\d+) adds (\S+) at place (\d+)\.$": is_contributed,
     r"“([^”]+)” matches best, (\S+)\.$": is_best,
     r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
-    r"^Subtract the largest score and exponentiate: (\S+) of “([^”]+)” becomes 1\.$": largest_is_one,
+    r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
     r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"^Softmax: “([^”]+)” gets ([^“]+)\.$": gets_most,
     r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) at place (\d+)\. "

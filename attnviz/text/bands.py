@@ -57,12 +57,8 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "#exp": (
-            "**Subtract** the largest score and **exponentiate**: {story}",
-            (
-                Story("“{query}” sees no key, so all are 0.", "unseeing"),
-                Story("{masked:most} of {masked:best} becomes 1."),
-                Story("{masked:most} becomes 1."),
-            ),
+            "**Subtract** the largest, {story}, and **exponentiate**.",
+            (Story("though “{query}” sees no key", "unseeing"), Story("{masked:most}")),
         ),
         "attention": (
             "**Share**: {story}",
@@ -89,8 +85,8 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "w_o": ("What the head found, at the left, times the **output parameters**: {story}", _PRODUCT),
         "output": ("**Added up**: the :violet[**output**] of “{word}”, {story}", _SUM),
         "residual": (
-            "**Added to** what “{word}” came with: {story}",
-            (Story("at place {column}, {right} is added to {left}."),),
+            "**Added**: {story}",
+            (Story("“{query}” came with {left} at place {column} and gets {right}."),),
         ),
         "w_u": (
             "Each **answer** has a column; what “{word}” has now, at the left, is compared with it: {story}",

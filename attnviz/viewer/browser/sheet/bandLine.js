@@ -22,6 +22,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
   if (isFirst) line.className = "first";
   if (hasWords(cells.columns)) line.classList.add("of-words");
   if (height === 1) line.classList.add("single");
+  if (isPlace) label.classList.add("place");
   const all = [...(before ? [before] : []), ...many, ...ones];
   return {
     element: line,
