@@ -107,18 +107,19 @@ def _page_of(trace: Trace) -> Page:
     every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     made = Page(title, filled(written(body(fitted, asked=every_head), fitted), f"{title} – attnviz"))
     if made.n_bytes > USUAL_BYTES:
-        n_words = len(trace.labels["query"])
         warnings.warn(
-            f"A page of {_size(made.n_bytes)}, as its pass has {n_words} tokens and {len(every_head)} heads; "
-            "one with fewer is smaller.",
+            f"A page of {_size(made.n_bytes)}, as its pass has {trace.lengths['query']} tokens and {len(every_head)} "
+            "heads; one with fewer is smaller.",
             stacklevel=3,
         )
     return made
 
 
 def _title(trace: Trace) -> str:
-    """The words of a pass, as they were before those that are alike were numbered."""
-    words = trace.labels["query"]
+    """The words of a pass, as they were before those that are alike were numbered; how many where it has none."""
+    words = trace.labels.get("query", ())
+    if not words:
+        return f"a pass of {trace.lengths['query']} tokens"
     text = " ".join(_NUMBERED.sub("", word) if _NUMBERED.sub("", word) in words else word for word in words)
     return text if len(text) <= MAX_TITLE_CHARACTERS else f"{text[: MAX_TITLE_CHARACTERS - 1]}…"
 

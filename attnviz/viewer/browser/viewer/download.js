@@ -33,8 +33,8 @@ export function filled(shell, document, where) {
 }
 
 export function fileName(document) {
-  const words = sentenceOf(document).replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
-  return `${`attnviz ${words}`.slice(0, MAX_NAME).trim()}.html`;
+  const name = `attnviz ${sentenceOf(document).replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")}`.trim();
+  return `${name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/ \S*$/, "") : name}.html`;
 }
 
 function sentenceOf({ link, words }) {
