@@ -33,7 +33,8 @@ SEEN = """(() => {
   if (!text(".lesson h2")) return null;
   const number = (each) => each.firstChild.data;
   return {
-    moment: root.dataset.moment, place: text(".way .place"), title: document.title, refused: document.querySelector("#refused").textContent,
+    place: text(".way .place"), title: document.title,
+    refused: document.querySelector("#refused").textContent,
     scores: [...root.querySelectorAll(".sheet:not([hidden]) [data-cell^=scores]")].map(number),
     isPresented: document.documentElement.hasAttribute("data-presenting"), trail: text(".trail") ?? "",
     typed: root.querySelector(".panel .by-hand input").value, focus: text(".panel h3"),
@@ -132,9 +133,10 @@ def walked(engine, file):
     until(engine, lambda seen: NEEDS in seen["refused"] and seen["typed"] == typed, SEEN)
     engine.read("document.activeElement.blur()")
     engine.press("p")
-    moment = until(engine, lambda seen: seen["isPresented"], SEEN)["moment"]
-    engine.press("PageDown")
-    until(engine, lambda seen: seen["moment"] != moment, SEEN)
+    until(engine, lambda seen: seen["isPresented"], SEEN)
+    for _ in range(2):  # products, then their sum
+        engine.press("PageDown")
+    until(engine, lambda seen: seen["place"] == "step 5 of 10", SEEN)
     engine.press("Escape")
     until(engine, lambda seen: not seen["isPresented"], SEEN)
     assert engine.errors == []

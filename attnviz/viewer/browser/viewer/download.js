@@ -33,7 +33,7 @@ export function filled(shell, document, where) {
 }
 
 export function fileName(document) {
-  const name = `attnviz ${sentenceOf(document).replace(/[^\p{L}\p{M}\p{N}]+/gu, " ")}`.trim();
+  const name = `attnviz ${sentenceOf(document)}`.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
   return `${name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/ \S*$/, "") : name}.html`;
 }
 
