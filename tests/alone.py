@@ -9,7 +9,8 @@ from attnviz.scene.address import parse
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.viewer.bundle import bundle, module
-from attnviz.viewer.script import STYLES
+from attnviz.viewer.shell import inert
+from attnviz.viewer.styles import STYLES, joined
 
 ALONE = "http://alone.test"
 PAGE = """
@@ -28,7 +29,7 @@ PAGE = """
     show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
 </script>
 """
-SHEET = "\n".join(path.read_text("utf-8") for path in STYLES.values())
+SHEET = joined(STYLES)
 MODULES = bundle(module("component"))
 """As one text: sixty requests would take longer than the tests."""
 
@@ -50,7 +51,7 @@ class Alone:
 
     def open(self, address, document):
         """Show a document, given as JSON, at an address; all of it is drawn."""
-        page = self.show(PAGE % (SHEET, MODULES, document.replace("</", r"<\/")), ".viewer h2", address)
+        page = self.show(PAGE % (SHEET, MODULES, inert(document.encode())), ".viewer h2", address)
         page.evaluate("drawn()")
         return page
 

@@ -37,3 +37,10 @@ def _found(page, rules):
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE)
     return page.evaluate(_FOUND, {rule: {"enabled": True} for rule in _OFF_BY_ITSELF} | rules)
+
+
+def violations_of_page(page, theme):
+    """What all rules find in a theme on a page without Streamlit."""
+    page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+    frames(page)
+    return _found(page, {})

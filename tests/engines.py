@@ -15,6 +15,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pytest
 from websockets.exceptions import InvalidHandshake
 from websockets.sync.client import connect
 
@@ -32,6 +33,13 @@ KEYS = {
     **{"Escape": "\ue00c", "Enter": "\ue007"},
 }
 """What WebDriver calls the keys that write no letter."""
+
+
+class Chromium:
+    """A tab of Chromium, as the others are driven."""
+
+    def __init__(self, page, errors):
+        self.open, self.press, self.read, self.errors = page.goto, page.keyboard.press, page.evaluate, errors
 
 
 class Firefox:
@@ -101,8 +109,19 @@ def missing(engine):
 
 
 def started(engine, folder):
-    """An engine with an empty folder of its own, until the end of the block."""
+    """An engine with an empty folder of its own, until the end of the block; without it a test is skipped or fails."""
+    if absent := missing(engine):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests not run: {absent}")
     return _webkit() if engine == "webkit" else _firefox(folder)
+
+
+def until(engine, holds, what):
+    """What is seen, as soon as that holds of it. An engine that answers nothing raises by itself."""
+    deadline = time.monotonic() + 60
+    while not ((seen := engine.read(what)) and holds(seen)):
+        assert time.monotonic() < deadline, f"still {seen}"
+        time.sleep(0.02)
+    return seen
 
 
 @contextlib.contextmanager

@@ -1,11 +1,8 @@
 """The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting."""
 
-import os
-import time
-
 import pytest
 from documents import document
-from engines import missing, started
+from engines import Chromium, started, until
 from numerals import short
 from page import SENTENCE
 from tab import at
@@ -52,19 +49,12 @@ UPRIGHT = """(() => {
 """Of each label of a matrix on the page that is to stand upright, whether it does."""
 
 
-class Chromium:
-    def __init__(self, tab):
-        self.open, self.press, self.read = tab.page.goto, tab.page.keyboard.press, tab.page.evaluate
-        self.errors = tab.errors
-
-
 @pytest.fixture(params=["chromium", "firefox", "webkit"])
 def engine(request, tmp_path):
     if request.param == "chromium":
-        yield Chromium(request.getfixturevalue("visit")())
+        tab = request.getfixturevalue("visit")()
+        yield Chromium(tab.page, tab.errors)
         return
-    if absent := missing(request.param):
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests not run: {absent}")
     with started(request.param, tmp_path) as driven:
         yield driven
 
@@ -92,7 +82,8 @@ def test_every_step_a_number_set_by_hand_and_presenting(engine, server):
 def shown(engine, trace, number):
     """Wait until all of that step is on the screen, counted from 1, with the numbers of the pass."""
     place, numbers = f"step {number} of {len(STEPS)}", numbers_of(trace, STEPS[number - 1])
-    return until(engine, lambda seen: seen["place"] == place and seen["isWhole"] and numbers in [*seen["grids"], []])
+    holds = lambda seen: seen["place"] == place and seen["isWhole"] and numbers in [*seen["grids"], []]  # noqa: E731
+    return until(engine, holds, SEEN)
 
 
 def numbers_of(trace, step):
@@ -117,20 +108,11 @@ def presented(engine, trace, number):
     """The sheet has the row of the word that asks, before and after Page Down; the settings are away meanwhile."""
     row = [short(each) for each in trace["scaled"].value[0, ASKS]]
     engine.press("p")
-    place = until(engine, lambda seen: seen["sheet"] == row and not seen["settings"])["place"]
+    place = until(engine, lambda seen: seen["sheet"] == row and not seen["settings"], SEEN)["place"]
     engine.press("PageDown")
-    until(engine, lambda seen: seen["place"] != place and seen["sheet"] == row)
+    until(engine, lambda seen: seen["place"] != place and seen["sheet"] == row, SEEN)
     engine.press("PageUp")
     engine.press("Escape")
-    until(engine, lambda seen: seen["settings"])
+    until(engine, lambda seen: seen["settings"], SEEN)
     engine.press("w")
     shown(engine, trace, number)
-
-
-def until(engine, holds, what=SEEN):
-    """What is seen, as soon as that holds of it. An engine that answers nothing raises by itself."""
-    deadline = time.monotonic() + 60
-    while not ((seen := engine.read(what)) and holds(seen)):
-        assert time.monotonic() < deadline, f"still {seen}"
-        time.sleep(0.02)
-    return seen

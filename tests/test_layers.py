@@ -95,10 +95,16 @@ def _mentions(path: Path, *packages: str) -> bool:
 
 
 def test_a_fresh_process_imports_no_interface():
-    code = "import sys, attnviz; print(*{name.partition('.')[0] for name in sys.modules})"
+    shown = "attnviz.show(attnviz.trace_of(attnviz.Settings('the cat')))._repr_html_()"
+    code = f"import sys, attnviz; print(*sys.modules); {shown}; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "numpy" in result.stdout.split()
-    assert not INTERFACE & set(result.stdout.split())
+    at_first, later = map(str.split, result.stdout.splitlines())
+    assert "numpy" in at_first
+    assert not [name for name in at_first if name.startswith(("attnviz.scene", "attnviz.viewer"))], (
+        "nobody asked for it"
+    )
+    assert "attnviz.viewer.page" in later
+    assert not INTERFACE & {name.partition(".")[0] for name in later}
 
 
 def test_architecture_names_tests_and_modules_that_there_are():

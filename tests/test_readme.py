@@ -14,7 +14,8 @@ CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("code", CODE, ids=lambda code: code.split()[1])
-def test_its_code_runs(code, capsys):
+def test_its_code_runs(code, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for what it writes
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
     assert printed

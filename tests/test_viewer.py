@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
-from attnviz.scene.messages import cell_in, change_in, head_in, option_in, place_in, places_in
+from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
@@ -88,6 +88,15 @@ def test_what_is_no_head_is_none(message):
 
 def test_a_head_is_read_with_the_heads_of_its_layer():
     assert head_in(TRACE, {"stage": "heads", "head": 1}) == (1, "heads")
+
+
+@pytest.mark.parametrize(
+    ("message", "heads"),
+    [(2, (2,)), ([0, 2], (0, 2)), ([], ()), ([0, 3], ()), ([1, 1], ()), ([0] * 100_000, ()), (None, ()), ("0", ())],
+    ids=lambda each: repr(each)[:20],
+)
+def test_heads_are_asked_for_one_or_several_at_once(message, heads):
+    assert heads_in(message, 3) == heads
 
 
 @pytest.mark.parametrize(
@@ -181,7 +190,7 @@ def test_what_can_not_be_joined_is_refused(tmp_path, changed, says):
         bundle(written(tmp_path, **changed))
 
 
-def test_every_module_is_reached_from_one_of_the_components():
-    joined = "".join(bundle(module(entry)) for entry in ("component", "articles", "arrival"))
+def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
+    joined = "".join(bundle(module(entry)) for entry in ("component", "articles", "arrival", "standalone"))
     for path in BROWSER.glob("*/*.js"):
         assert path.read_text("utf-8").splitlines()[0] in joined, path.name

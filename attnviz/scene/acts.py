@@ -14,7 +14,7 @@ from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, OPTIONS, nearest
 from attnviz.models import MODELS
 from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.messages import cell_in, change_in, head_in, option_in, place_in, places_in
+from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, SOURCES, Scene, parts_for_source, with_options
 from attnviz.scene.tabscene import TabScene
@@ -165,9 +165,8 @@ def _slopes(place: TabScene, fitted: SceneWithPass, message: object) -> None:
 
 
 def _need(place: TabScene, fitted: SceneWithPass, message: object) -> None:
-    head = place_in(message, fitted.trace.lengths["head"])
-    if head is not None:
-        place.heads = (*(each for each in place.heads if each != head), head)
+    asked = heads_in(message, fitted.trace.lengths["head"])
+    place.heads = (*(each for each in place.heads if each not in asked), *asked)
 
 
 _OF_ALL = {"source": _source}

@@ -55,6 +55,13 @@ def head_in(trace: Trace, message: object) -> tuple[int, str] | None:
     return None if head is None else (head, stage)
 
 
+def heads_in(message: object, length: int) -> tuple[int, ...]:
+    """The heads that a message asks for, one or a list of them, counted from 0; none if it asks for anything else."""
+    asked = message if isinstance(message, list) else [message]
+    places = tuple(place_in(each, length) for each in asked[: length + 1])
+    return () if None in places or len(set(places)) < len(asked) else places
+
+
 def places_in(message: object, length: int) -> tuple[int, int] | None:
     """Two places among so many, counted from 0, if the message is a list of them."""
     if not isinstance(message, list) or len(message) != 2:

@@ -2,11 +2,11 @@
 // (../script.py), from the folder that Streamlit's own scripts are from.
 const streamlits = document.querySelector('script[src*="/static/js/"]').src;
 const site = new URL("../../", streamlits);
-const { default: show, styles } = await import(new URL("{path}", site));
+const { default: show, styles, page } = await import(new URL("{path}", site));
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(styles);
 
 export default function (given) {
   given.parentElement.adoptedStyleSheets = [sheet];
-  return show(given, site);
+  return show(given, site, page);
 }

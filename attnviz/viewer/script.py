@@ -8,10 +8,9 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from attnviz.viewer.bundle import BROWSER, bundle, module
-
-STYLES = {path.stem: path for path in sorted(BROWSER.glob("*/*.css"), key=lambda path: path.name)}
-"""The styles of all rooms, by the names of their files, which they follow each other by."""
+from attnviz.viewer.bundle import bundle, module
+from attnviz.viewer.shell import filled
+from attnviz.viewer.styles import STYLES, joined
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Script:
     Attributes
     ----------
     text : bytes
-        A module: its default export is the component, `styles` are its styles.
+        A module: its default export is the component, `styles` are its styles; or the page to download is its `shell`.
     compressed : bytes
         The same.
     path : str
@@ -33,16 +32,29 @@ class Script:
     path: str
 
     @classmethod
-    def of(cls, name: str, styles: Iterable[str]) -> Script:
-        """The script of the module of this name, with the styles of these names."""
-        rules = "\n".join(STYLES[each].read_text("utf-8") for each in styles)
-        text = (bundle(module(name)) + f"export const styles = {json.dumps(rules)};\n").encode()
+    def of(cls, name: str, styles: Iterable[str], **values: object) -> Script:
+        """The script of the module of this name, with the styles of these names and other constants."""
+        return cls.exporting(name, bundle(module(name)), styles=joined(styles), **values)
+
+    @classmethod
+    def exporting(cls, name: str, code: str, **values: object) -> Script:
+        """The script of this name: some code, and constants."""
+        constants = "".join(f"export const {each} = {json.dumps(value)};\n" for each, value in values.items())
+        text = (code + constants).encode()
         path = f"/viewer/{name}-{hashlib.sha256(text).hexdigest()[:16]}.js"
         return cls(text, gzip.compress(text, mtime=0), path)
 
 
+_SHELL = filled(b"null", "attnviz")
+_PAGE = Script.exporting("page", "", shell=_SHELL)
+
 SCRIPTS = {
-    "component": Script.of("component", (name for name in STYLES if name != "article")),
+    "component": Script.of(
+        "component",
+        (name for name in STYLES if name != "article"),
+        page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)},
+    ),
     "articles": Script.of("articles", ("formula", "article")),
+    "page": _PAGE,
 }
-"""The viewer with its settings, and the articles."""
+"""The viewer with its settings, the articles, and the page that the viewer is downloaded in."""

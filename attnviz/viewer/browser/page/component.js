@@ -14,7 +14,7 @@ const pages = new WeakMap(); // root -> its page
 const servers = new Map(); // name of a scene -> what tells the server of it
 let left = null;
 
-export default function ({ data, parentElement, setTriggerValue }, site) {
+export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join(data.name, { outlet: root });
   const answer = plans.whole(JSON.parse(text.decode(data)));
@@ -22,13 +22,19 @@ export default function ({ data, parentElement, setTriggerValue }, site) {
     address: addressOf(window),
     server: serverOf(answer.name, site),
     run: (what) => setTriggerValue("run", what),
+    page: page && { bytes: page.bytes, shell: async () => readShell((await import(new URL(page.path, site))).shell) },
   });
-  const page = pages.get(root) ?? mountPage(root, host(), left);
-  pages.set(root, page);
-  if (answer.view === "pass") page.stand(root);
-  else join(answer.name, { page });
-  page.given(answer);
-  return onceGone(root, () => { if (pages.delete(root)) left = page.end(); });
+  const shown = pages.get(root) ?? mountPage(root, host(), left);
+  pages.set(root, shown);
+  if (answer.view === "pass") shown.stand(root);
+  else join(answer.name, { page: shown });
+  shown.given(answer);
+  return onceGone(root, () => { if (pages.delete(root)) left = shown.end(); });
+}
+
+// A page for the viewer to be downloaded in, which nobody sees: no script of it runs.
+function readShell(text) {
+  return new DOMParser().parseFromString(text, "text/html");
 }
 
 function serverOf(name, site) {

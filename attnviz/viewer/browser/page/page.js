@@ -12,9 +12,10 @@ import { makeWaiting } from "../talk/waiting.js";
 
 const VIEWS = { pass: { mount, style: "viewer" }, audit: { mount: mountAudit, style: "audit" }, script: { mount: mountScript, style: "script" } };
 
-// host: {server, address, run}: what is done here is told to the server; run(what) has the page run for what no act does.
+// host: {server, address, run, page}: what is done here is told to the server; run(what) has the page run for what no act does;
+// page is what the viewer is downloaded in, as viewer.js has it.
 // `left` is what an earlier page's end() gave. Returns {given(answer), stand(where), end()}.
-export function mountPage(root, { server, address, run }, left = null) {
+export function mountPage(root, { server, address, run, page }, left = null) {
   let mounted = null;
   const act = (name, message) => {
     server.act(name, message);
@@ -31,7 +32,7 @@ export function mountPage(root, { server, address, run }, left = null) {
     tellEmpty(box);
     if (shown) {
       box.classList.add(VIEWS[view].style);
-      mounted ??= VIEWS[view].mount(box, { send: act, address, run, type: settings.type }, left);
+      mounted ??= VIEWS[view].mount(box, { send: act, address, run, page, type: settings.type }, left);
       mounted.show(shown);
     }
     afterFrame(() => wait(server.isWaiting));

@@ -40,13 +40,13 @@ export function makePanel(tools) {
     if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
     asked = where.ask;
     redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
-    redraw(answer, value === undefined ? [waiting(pass, focus)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
+    redraw(answer, value === undefined ? [waiting(pass, focus, tools)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };
   return { element: box, update };
 }
 
-function waiting(pass, { name, index }) {
-  return element("p", "waiting", `${pass.nameOf(name, index)} is on its way.`);
+function waiting(pass, { name, index }, { alone }) {
+  return element("p", "waiting", alone ?? `${pass.nameOf(name, index)} is on its way.`);
 }
 
 function answered(pass, where, look, focus, tools) {
@@ -55,10 +55,10 @@ function answered(pass, where, look, focus, tools) {
   return drawMade(pass, where, look, focus, tools);
 }
 
-function drawSlopes(pass, where, look, { name, index }, { wantSlopes }) {
+function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
   if (look.kind !== "slopes") {
     wantSlopes();
-    return [element("p", "waiting", `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
+    return [element("p", "waiting", alone ?? `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
   }
   const hasSlopes = (step) => slotsOf(step).some((slot) => look.titleOf(slot.stage));
   if (!hasSlopes(stepAt(pass, where))) {
@@ -80,7 +80,7 @@ function titled({ title, layer }) {
 
 function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
   const terms = pass.terms(name, index);
-  if (!terms) return [waiting(pass, { name, index })];
+  if (!terms) return [waiting(pass, { name, index }, tools)];
   const trail = where.trail.length > 1 ? [drawTrail(pass, where.trail, tools.back)] : [];
   if (!terms.lines.length) return [...trail, element("p", "", terms.recipe)];
   const formula = makeScroller(element("p", "formula"));

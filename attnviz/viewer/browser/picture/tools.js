@@ -2,8 +2,8 @@
 import { askedOf } from "../scene/looks.js";
 import { atCell, unfolded } from "../scene/state.js";
 
-// now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server.
-export function makeTools({ go, now, send, errands, show }) {
+// now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server; where there is none, `alone` says so.
+export function makeTools({ go, now, send, alone, errands, show }) {
   const listeners = new Set();
   const point = (name, index) => {
     for (const listener of listeners) listener(name, index);
@@ -20,6 +20,7 @@ export function makeTools({ go, now, send, errands, show }) {
   return {
     go,
     send,
+    alone,
     show,
     point,
     onPoint: (listener) => listeners.add(listener),

@@ -2,14 +2,14 @@
 
 const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
 
-// ask(index) reaches the server; show() is called as what it says here becomes another.
+// ask(index) reaches the server, or is false where there is none; show() is called as what it says here becomes another.
 export function makeCheckpoints(ask, show) {
   let training = null, wanted = null, isRunning = false, timer = null;
   const last = () => training.checkpoints.length - 1;
   const shown = () => wanted ?? training.at;
   const want = (index) => {
-    if (index !== shown()) ask(index);
-    wanted = index;
+    if (index !== shown() && ask(index) === false) stop();
+    else wanted = index;
     show();
   };
   const stop = () => {

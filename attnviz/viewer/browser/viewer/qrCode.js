@@ -34,8 +34,9 @@ export function modulesOf(text) {
   return { size, isDark: get };
 }
 
-// open() shows the code of the address that there is then; close() says whether it was shown. A click closes it too.
-export function makeQrCode(window) {
+// open() shows the code of the address that there is then, if one leads here; close() says whether it was shown. A click closes
+// it too.
+export function makeQrCode(window, isLinked = true) {
   const box = element("dialog", "qr-code");
   let parameters = {};
   box.setAttribute("aria-label", "QR code of this page");
@@ -43,6 +44,7 @@ export function makeQrCode(window) {
   return {
     element: box,
     open: () => {
+      if (!isLinked) return;
       const { address, said } = codedOf(spelledOut(window.location.href, parameters));
       box.replaceChildren(...(address ? [draw(address), element("p", "address", address)] : []), ...said.map((text) => element("p", "", text)), button("Close", () => {}));
       box.showModal();

@@ -1,4 +1,4 @@
-// The toolbar: Play, Present, Copy link, the link as a QR code, and the step in NumPy.
+// The toolbar: Play, Present, Copy link, the link as a QR code, all of it as a page to download, and the step in NumPy.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { hasSheet, isSheet } from "../scene/bands.js";
@@ -6,14 +6,15 @@ import { areLettersOn } from "../scene/letters.js";
 import { copyLink } from "../elements/link.js";
 import { SPEEDS } from "../scene/play.js";
 import { momentsOf } from "../scene/reveal.js";
+import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
 import { stepAt, VIEWS } from "../scene/state.js";
 
 const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
 
-export function makeToolbar(play, { startPlay, present, look, showCode }) {
+export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download }) {
   const box = element("div", "toolbar");
-  let link = {}, looked = "";
+  let link = {}, looked = "", measured = null;
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
@@ -30,16 +31,21 @@ export function makeToolbar(play, { startPlay, present, look, showCode }) {
     said.textContent = await copyLink(window, link);
     setTimeout(() => { said.textContent = ""; }, 5000);
   });
-  const coded = button("QR code", showCode);
+  const coded = button("QR code", showCode), page = button("", download);
+  page.title = "Download as a page: one file, which opens without a server";
+  for (const each of [copy, coded]) each.hidden = !isLinked;
+  page.hidden = !shell;
   const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, presenting, copy, coded, numpy, said);
+  box.append(start, back, on, speed, views, presenting, copy, coded, page, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
     link = pass.document.link;
+    if (shell && measured !== pass.document) nameSize(page, bytesOf(pass.document, shell.bytes));
+    measured = pass.document;
     start.hidden = !momentsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
@@ -54,6 +60,11 @@ export function makeToolbar(play, { startPlay, present, look, showCode }) {
     write(code, lines.join("\n"));
   };
   return { element: box, update };
+}
+
+function nameSize(page, bytes) {
+  write(page, `↓ Page, ${sizeText(bytes)}`);
+  page.setAttribute("aria-label", `Download as a page, ${sizeText(bytes)}`);
 }
 
 function drawSpeeds(play) {

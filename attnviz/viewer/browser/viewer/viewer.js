@@ -4,6 +4,7 @@ import { readPlace, searchAt } from "../scene/address.js";
 import { makeAnnouncer } from "./announcer.js";
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
+import { fileName, filled, headsMissing, saveFile } from "./download.js";
 import { makeQrCode } from "./qrCode.js";
 import { makeRequestsOnce } from "../talk/requestOnce.js";
 import { makeHeads } from "../map/heads.js";
@@ -30,10 +31,13 @@ import { makeStepButtons } from "../map/stepButtons.js";
 import { makeWholePass } from "../map/wholepass.js";
 
 // `host` is where the viewer stands: send(event, message) reaches the server; type() gives the keyboard to the sentence;
-// address has read(), write(search, isNewPlace) and onArrival(listener). `left` is what an earlier viewer's end() gave: one begins where it was left.
+// address has read(), write(search, isNewPlace) and onArrival(listener);
+// page, where the viewer can be downloaded, has the bytes and the shell() of a page for it; alone, where there is no server, says
+// so: send says false then. `left` is what an earlier viewer's end() gave: one begins where it was left.
 // Returns {show(document), end()}.
 export function mount(root, host, left = null) {
   let pass = null, where = null, part = null, byHowMuch = false;
+  let isWanted = false; // whether the page is downloaded as soon as all heads are here
   let chosen = left; // where somebody went last, in which document: what is typed on the way to other words may lack those picked
 
   const render = () => {
@@ -75,11 +79,28 @@ export function mount(root, host, left = null) {
     if (!play.isRunning) write(false);
     render();
   });
-  const errands = makeRequestsOnce(host.send);
+  const errands = makeRequestsOnce(host.alone ? () => {} : host.send);
+  const send = (...message) => {
+    const isSent = host.send(...message) !== false;
+    if (!isSent) render(); // what was typed is the number of the pass again
+    return isSent;
+  };
+  const save = async () => {
+    const { document } = pass, there = where;
+    isWanted = false;
+    saveFile(filled(await host.page.shell(), document, there), fileName(document));
+  };
+  const download = () => {
+    const missing = headsMissing(pass.document);
+    isWanted = !host.alone && missing.length > 0;
+    if (isWanted) host.send("need", missing);
+    else save();
+  };
   const tools = makeTools({
     go,
     errands,
-    send: host.send,
+    send,
+    alone: host.alone,
     now: () => ({ pass, where }),
     show: (is) => {
       byHowMuch = is;
@@ -87,11 +108,11 @@ export function mount(root, host, left = null) {
     },
   });
   const enter = ({ event, value }) => {
-    host.send(event, value);
+    send(event, value);
     host.type();
   };
-  const code = makeQrCode(window), presenting = makePresenting(document, root, follow, code);
-  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }), showCode: code.open });
+  const code = makeQrCode(window, !host.alone), presenting = makePresenting(document, root, follow, code);
+  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }), showCode: code.open, isLinked: !host.alone, shell: host.page, download });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
@@ -127,6 +148,7 @@ export function mount(root, host, left = null) {
       }
       afterFrame(() => write(false)); // what could not be read in it is mended, and what a late run has written of it
       render();
+      if (isWanted) save();
     },
     end: () => {
       play.end();

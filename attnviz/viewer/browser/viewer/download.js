@@ -1,0 +1,52 @@
+// Download: the viewer with its pass, at the place where one is, as one HTML file that needs no server (../../shell.py).
+import { element } from "../elements/element.js";
+
+const MAX_NAME = 60; // characters of a file's name
+const MARKUP = /</g;
+
+// The heads whose numbers were not sent with a pass.
+export function headsMissing({ stages }) {
+  const chunks = Object.values(stages).map(({ values }) => values).find((values) => values.includes(null)) ?? [];
+  return chunks.flatMap((chunk, head) => (chunk === null ? [head] : []));
+}
+
+// About how many bytes the file has, of which its shell has some: heads that are still to come are as large as those here.
+export function bytesOf(document, shell) {
+  const whole = (_, value) => {
+    const known = Array.isArray(value) && value.includes(null) ? value.find((each) => typeof each === "string") : undefined;
+    return known === undefined ? value : value.map((each) => each ?? known);
+  };
+  return shell + JSON.stringify(document, whole).length;
+}
+
+// A number of bytes as people read it.
+export function sizeText(bytes) {
+  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+// Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
+export function filled(shell, document, where) {
+  const sentence = sentenceOf(document), parts = { plan: { name: "", parts: document }, where, door: null };
+  shell.title = `${sentence} – attnviz`;
+  shell.querySelector("#document").textContent = JSON.stringify(parts).replace(MARKUP, "\\u003c"); // ends no element
+  return `<!doctype html>\n${shell.documentElement.outerHTML}\n`;
+}
+
+export function fileName(document) {
+  const name = `attnviz ${sentenceOf(document)}`.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim();
+  return `${name.length > MAX_NAME ? name.slice(0, MAX_NAME).replace(/ \S*$/, "") : name}.html`;
+}
+
+function sentenceOf({ link, words }) {
+  const text = link.sentence ?? words.query.join(" ");
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+// Gives the browser a file to keep.
+export function saveFile(text, name) {
+  const link = element("a"), url = URL.createObjectURL(new Blob([text], { type: "text/html" }));
+  link.href = url;
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
+}

@@ -1,0 +1,128 @@
+"""Pages: a pass in the viewer as one HTML file, and in a notebook."""
+
+from __future__ import annotations
+
+import html
+import re
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from attnviz.core.trace import Trace
+from attnviz.scene.document import body, written
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.scene import Scene
+from attnviz.viewer.shell import filled
+
+USUAL_BYTES = 600_000
+"""Of a page; a larger one is named before it is written."""
+
+MAX_TITLE_CHARACTERS = 80
+
+_NUMBERED = re.compile(r" \(\d+\)$")
+_FRAME = (
+    '<iframe title="{named}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
+    'style="box-sizing: border-box; width: 100%; height: 46rem; border: 1px solid #8888; resize: vertical"></iframe>'
+    "<p>{named}. This output takes {taken} of the notebook. No frame above? Trust the notebook, or write the page to a "
+    "file: attnviz.page(trace, path).</p>"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A pass in the viewer, as a page that needs no server and no network. A notebook shows it.
+
+    Attributes
+    ----------
+    title : str
+        The words of its pass.
+    html : str
+    """
+
+    title: str
+    html: str
+
+    @property
+    def n_bytes(self) -> int:
+        """How large its file is."""
+        return len(self.html.encode())
+
+    def __repr__(self) -> str:
+        return f"attnviz: “{self.title}”, one page of {_size(self.n_bytes)}"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame that can do nothing to the notebook, and a line for where frames are dropped."""
+        return self._framed
+
+    @cached_property
+    def _framed(self) -> str:
+        page = self.html.replace("&", "&amp;").replace('"', "&quot;")
+        named, taken = html.escape(f"attnviz: “{self.title}”"), _size(len(page.encode()))
+        return _FRAME.format(named=named, page=page, taken=taken)
+
+
+def page(trace: Trace, path: str | PathLike[str]) -> int:
+    """Write a pass in the viewer as one HTML file, which opens by a double click, without a server or a network.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : str or path
+        Where; a file that is there is overwritten.
+
+    Returns
+    -------
+    int
+        How many bytes it has. Where those are more than `USUAL_BYTES`, a warning says so before they are written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from attnviz import Settings, page, trace_of
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 600_000
+    True
+    """
+    made = _page_of(trace)
+    return Path(path).write_bytes(made.html.encode())
+
+
+def show(trace: Trace) -> Page:
+    """A pass in the viewer, which a notebook shows as the value of a cell.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, show, trace_of
+    >>> show(trace_of(Settings("the cat sat")))  # doctest: +ELLIPSIS
+    attnviz: “the cat sat”, one page of ... kB
+    """
+    return _page_of(trace)
+
+
+def _page_of(trace: Trace) -> Page:
+    title = _title(trace)
+    fitted = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
+    every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
+    made = Page(title, filled(written(body(fitted, asked=every_head), fitted), f"{title} – attnviz"))
+    if made.n_bytes > USUAL_BYTES:
+        warnings.warn(
+            f"A page of {_size(made.n_bytes)}, as its pass has {trace.lengths['query']} tokens and {len(every_head)} "
+            "heads; one with fewer is smaller.",
+            stacklevel=3,
+        )
+    return made
+
+
+def _title(trace: Trace) -> str:
+    """The words of a pass, as they were before those that are alike were numbered; how many where it has none."""
+    words = trace.labels.get("query", ())
+    if not words:
+        return f"a pass of {trace.lengths['query']} tokens"
+    text = " ".join(_NUMBERED.sub("", word) if _NUMBERED.sub("", word) in words else word for word in words)
+    return text if len(text) <= MAX_TITLE_CHARACTERS else f"{text[: MAX_TITLE_CHARACTERS - 1]}…"
+
+
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{n_bytes / 1000:.0f} kB"

@@ -1,0 +1,273 @@
+"""A pass as one HTML page: opened as a file, offline, it is the viewer; what a person typed stays words in it."""
+
+import json
+import re
+import warnings
+from html.parser import HTMLParser
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from axe import violations_of_page
+from boxes import THEMES
+from documents import merged
+from engines import Chromium, started, until
+from hostile import CASES
+from numerals import short
+from tab import becomes, cell, expect
+
+from attnviz import Parameters, Settings, attend, page, show, trace_of
+from attnviz.core.changes import parse_change
+from attnviz.models import MODELS
+from attnviz.scene.address import parse
+from attnviz.scene.document import body, written
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import FIRST_VISIT
+from attnviz.viewer import shell
+from attnviz.viewer.page import USUAL_BYTES
+
+SETTINGS = Settings("the cat sat on the mat")
+NEEDS = "That needs attnviz itself"
+SEEN = """(() => {
+  const root = document.querySelector(".viewer"), text = (selector) => root?.querySelector(selector)?.textContent;
+  if (!text(".lesson h2")) return null;
+  const number = (each) => each.firstChild.data;
+  return {
+    place: text(".way .place"), title: document.title,
+    refused: document.querySelector("#refused").textContent,
+    scores: [...root.querySelectorAll(".sheet:not([hidden]) [data-cell^=scores]")].map(number),
+    isPresented: document.documentElement.hasAttribute("data-presenting"), trail: text(".trail") ?? "",
+    typed: root.querySelector(".panel .by-hand input").value, focus: text(".panel h3"),
+  };
+})()"""
+
+
+COLOURS = "(each) => [getComputedStyle(each).color, getComputedStyle(each).backgroundColor]"
+
+
+class Reader(HTMLParser):
+    """The elements of a page, its title and what its scripts hold, by the standard library's parser."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.texts, self.now = [], {}, ""
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self.now = dict(attributes).get("id", tag)
+
+    def handle_endtag(self, tag):
+        self.now = ""
+
+    def handle_data(self, data):
+        self.texts[self.now] = self.texts.get(self.now, "") + data
+
+
+def passes():
+    """A pass of each hostile text that makes one, and one of arrays whose words are markup."""
+    for name, text in CASES.items():
+        if trace := parse({"sentence": text, "d_model": "2", "heads": "1"}).trace:
+            yield name, trace
+    words = ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "<!--<script>", "&quot;{0}"]
+    trace = attend(np.eye(4), parameters=Parameters(w_q=np.ones((1, 4, 2)), w_k=np.ones((1, 4, 2))))
+    yield "labels", trace.labelled(**dict.fromkeys(("token", "query", "key", "context_token"), tuple(words)))
+
+
+@pytest.fixture
+def offline(browser, tmp_path):
+    """Open a page that is given as HTML from a file, without a network; nothing may fail or be refused."""
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768}, accept_downloads=True)
+    tab, heard = context.new_page(), []
+    tab.on("console", lambda message: heard.append(message.text))
+    tab.on("pageerror", lambda error: heard.append(str(error)))
+    tab.on("dialog", lambda dialog: heard.append(dialog.message))
+    tab.on("request", lambda request: None if request.url.startswith(("file:", "blob:")) else heard.append(request.url))
+
+    def start(text):
+        file = tmp_path / "page.html"
+        file.write_text(text, "utf-8")
+        tab.goto(file.as_uri())
+        tab.wait_for_selector(".viewer h2")
+        return tab
+
+    yield start
+    context.close()
+    assert heard == []
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["chromium", "firefox", "webkit"])
+def test_in_all_engines_it_steps_picks_and_presents_and_says_what_it_can_not(name, request, tmp_path):
+    file = tmp_path / "a page.html"
+    assert page(trace_of(SETTINGS), file) == file.stat().st_size
+    if name == "chromium":
+        context = request.getfixturevalue("browser").new_context(offline=True)
+        tab, errors = context.new_page(), []
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        walked(Chromium(tab, errors), file)
+        context.close()
+        return
+    with started(name, tmp_path) as engine:
+        walked(engine, file)
+
+
+def walked(engine, file):
+    trace = trace_of(SETTINGS)
+    row = [short(each) for each in trace["scores"].value[0, 1]]
+    engine.open(file.as_uri())
+    first = until(engine, lambda seen: seen["place"] == "step 1 of 10", SEEN)
+    assert first["title"] == f"{SETTINGS.sentence} – attnviz"
+    for number in (3, 4):  # the sheet begins with queries, keys and values
+        engine.press("ArrowRight")
+        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 10", SEEN)
+    until(engine, lambda seen: seen["scores"] == row, SEEN)
+    engine.read("document.querySelector('[data-cell^=scores]').click()")
+    number = f"{trace['scores'].value[0, 1, 0]:.4f}".replace("-", "−")
+    until(engine, lambda seen: seen["focus"] == f"scores[head 1, cat, the] = {number}", SEEN)
+    engine.read("document.querySelector('.terms button').click()")
+    typed = until(engine, lambda seen: "←" in seen["trail"], SEEN)["typed"]
+    engine.read("document.querySelector('.panel .by-hand input').select()")
+    for key in ("3", "Enter"):
+        engine.press(key)
+    until(engine, lambda seen: NEEDS in seen["refused"] and seen["typed"] == typed, SEEN)
+    engine.read("document.activeElement.blur()")
+    engine.press("p")
+    until(engine, lambda seen: seen["isPresented"], SEEN)
+    for _ in range(2):  # products, then their sum
+        engine.press("PageDown")
+    until(engine, lambda seen: seen["place"] == "step 5 of 10", SEEN)
+    engine.press("Escape")
+    until(engine, lambda seen: not seen["isPresented"], SEEN)
+    assert engine.errors == []
+
+
+@pytest.mark.browser
+def test_all_that_asks_a_server_says_that_there_is_none(offline):
+    tab = offline(first_visit())
+    refused, button = tab.locator("#refused"), lambda text: tab.get_by_role("button", name=re.compile(text))
+    for text in ("^or type your own", "Play training", "^Hide", "^Swap", "^Mute"):
+        button(text).click()
+        expect(refused).to_contain_text(NEEDS)
+        tab.evaluate("document.querySelector('#refused').textContent = ''")
+    slider = tab.get_by_role("slider", name="Training steps")
+    at = slider.input_value()
+    slider.press("Home")
+    expect(refused).to_contain_text(NEEDS)
+    assert slider.input_value() == at
+    for absent in ("Copy link", "QR code"):
+        expect(button(absent)).to_have_count(0)
+    expect(tab.locator("#alone")).to_contain_text("No link or QR code leads into it: send the page.")
+    tab.keyboard.press("q")
+    expect(tab.locator("dialog[open]")).to_have_count(0)
+    tab.keyboard.press("PageDown")
+    tab.get_by_role("button", name="what would move it").click()
+    expect(tab.locator(".reply")).to_contain_text(NEEDS)
+
+
+def first_visit():
+    """The page that the app's button writes of a first visit, but for what a browser adds."""
+    fitted = fit(FIRST_VISIT)
+    return shell.filled(written(body(fitted), fitted), "a first visit")
+
+
+@pytest.mark.browser
+def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline, tmp_path):
+    tab = offline(show(trace_of(SETTINGS).with_changes(parse_change("scores[0,1,2]=3"))).html)
+    tab.get_by_role("button", name="Softmax", exact=True).click()
+    tab.get_by_role("button", name="All words").click()
+    cell(tab, "Attention", 3, 4).click()
+    texts = []
+    for _ in range(2):
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name=re.compile("^Download as a page, 39. kB")).click()
+        assert download.value.suggested_filename == "attnviz the cat sat on the mat.html"
+        download.value.save_as(tmp_path / "again.html")
+        texts.append((tmp_path / "again.html").read_text("utf-8"))
+        tab = offline(texts[-1])
+        expect(tab.locator(".panel h3")).to_contain_text("attention[head 1, on, the (2)] = ")
+        assert cell(tab, "Attention", 3, 4).get_attribute("class")
+    assert texts[0].replace('"plan":{"name":"","parts":', "").count("<script") == 2
+    expect(tab.get_by_role("button", name="Softmax", exact=True)).to_have_attribute("aria-current", "step")
+
+
+@pytest.mark.browser
+def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
+    forty = " ".join(f"w{place}" for place in range(40))
+    shown = {"sentence": forty, "d_model": 64, "heads": 8, "step": "softmax", "changes": "scores[0,1,2]=30"}
+    tab = visit()
+    app = tab.open("?" + urlencode(shown))
+    button = app.get_by_role("button", name=re.compile("^Download as a page, .*MB"))
+    with app.expect_download() as download:
+        button.click()
+    download.value.save_as(tmp_path / "downloaded.html")
+    text = (tmp_path / "downloaded.html").read_text("utf-8")
+    assert f"{len(text.encode()) / 1e6:.1f} MB" in button.get_attribute("aria-label"), "said before it was written"
+    parts = json.loads(Reader(text).texts["document"])
+    document = merged(parts["plan"]["parts"], {name: part for name, part in parts.items() if name != "plan"})
+    assert None not in document["stages"]["attention"]["values"], "all heads are in it"
+    written = offline(text)
+    for each in (app, written):
+        expect(each.locator(".viewer .lesson h2")).to_have_text("Scores become shares")
+        expect(each.locator(".panel")).to_contain_text("1 number is set by hand.")
+    assert written.locator(".panel h3").inner_text() == app.locator(".panel h3").inner_text()
+
+
+@pytest.mark.browser
+def test_it_is_for_everyone_in_both_themes_and_prints_a_page_for_each_step(offline):
+    paper = pytest.importorskip("paper", reason="no pypdfium2 (pip install -r requirements-dev.txt)")
+    tab = offline(show(trace_of(Settings("the cat sat", d_model=4))).html)
+    for theme, step in (("light", "Start"), ("dark", "Scores")):
+        tab.get_by_role("button", name=step, exact=True).click()
+        assert violations_of_page(tab, theme) == []
+        colours = [f"rgb{tuple(bytes.fromhex(THEMES[theme][name][1:]))}" for name in ("textColor", "backgroundColor")]
+        assert tab.locator(".viewer").evaluate(COLOURS) == colours
+    sheets = paper.printed(tab)
+    assert len(sheets) == 10
+    assert "Scores become shares" in sheets[5].text
+    assert "No link" not in "".join(sheet.text for sheet in sheets)
+
+
+def test_its_colours_are_those_of_the_app():
+    light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", shell._THEME.read_text("utf-8"))
+    for text, theme in ((light, THEMES["light"]), (dark, THEMES["dark"])):
+        for name, colour in theme.items():
+            if name != "primaryColor":  # of Streamlit's own buttons
+                assert f"--st-{re.sub('[A-Z]', lambda letter: '-' + letter[0].lower(), name)}: {colour};" in text
+
+
+@pytest.mark.parametrize(("name", "trace"), list(passes()), ids=lambda each: each if isinstance(each, str) else "")
+def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
+    made = show(trace)
+    file, harmless = Reader(made.html), Reader(show(trace_of(Settings("a", d_model=2, n_heads=1))).html)
+    assert file.elements == harmless.elements, "no element or attribute more"
+    assert file.texts["title"] == f"{made.title} – attnviz"
+    words = json.loads(file.texts["document"])["plan"]["parts"]["words"]["query"]
+    assert words == list(trace.labels["query"])
+    output = Reader(made._repr_html_())
+    assert [tag for tag, _ in output.elements] == ["iframe", "p"]
+    assert output.elements[0][1]["srcdoc"] == made.html
+    assert output.elements[0][1]["sandbox"] == "allow-scripts allow-downloads"
+    assert made.title in output.texts["p"]
+    assert made.title in repr(made)
+
+
+@pytest.mark.browser
+def test_in_a_browser_nothing_of_what_was_typed_is_an_element_or_runs(offline):
+    for name, trace in passes():
+        if name in ("HTML", "a closed element", "an attribute", "labels"):
+            tab = offline(show(trace).html)
+            assert tab.locator(":is(img, iframe, b, a[href], [onerror], [onload])").count() == 0
+            assert tab.locator("script").count() == 2
+            becomes(tab, tab.title, f"{show(trace).title} – attnviz")
+
+
+def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_is_written(tmp_path):
+    assert len(first_visit().encode()) < USUAL_BYTES
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert page(MODELS["who-is-it"].at(0).trace(FIRST_VISIT.sentence), tmp_path / "small.html") < USUAL_BYTES
+        large = trace_of(Settings(" ".join(f"w{place}" for place in range(40)), d_model=64, n_heads=8))
+        with pytest.raises(UserWarning, match=r"A page of 1\.\d MB, as its pass has 40 tokens and 8 heads"):
+            page(large, tmp_path / "large.html")
+    assert not (tmp_path / "large.html").exists()
