@@ -17,7 +17,7 @@ export function drawSaid(part, paint, acts) {
 }
 
 // The ways from the first band to where its numbers are from, and back.
-function drawWays({ isTraced, step: { sources, layer }, band }, acts) {
+export function drawWays({ isTraced, step: { sources, layer }, band }, acts) {
   if (!sources.length || !band.left) return [];
   const line = element("p", "ways");
   if (isTraced) line.append(button("back to the sheet", () => acts.trace(""), "link"));

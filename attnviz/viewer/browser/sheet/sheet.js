@@ -6,6 +6,7 @@ import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { short } from "../pass/numeral.js";
 import { scaleOf, sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
+import { isInHand, makeHand } from "./hand.js";
 import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
 import { makeLine } from "./bandLine.js";
@@ -45,11 +46,21 @@ export function makeSheet(tools) {
       draw();
     },
   };
+  const hand = makeHand(acts);
+  box.append(hand.element);
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
     const source = sourceAt(pass, where, traced), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const parts = partsOf(pass, { selection, attention, opened }, bands).map((part) => ({ ...part, isTraced: Boolean(source) }));
+    const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
+    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
+    box.classList.toggle("in-hand", isInHand());
+    if (isInHand()) {
+      box.removeAttribute("style"); // the sizes of a wider one
+      return hand.update(parts, paint);
+    }
+    hand.clear();
     const width = Math.max(...parts.map(({ columns, beside }) => columns.length + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
     if (stands !== built) {
       lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
@@ -57,8 +68,6 @@ export function makeSheet(tools) {
     }
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
-    const slots = parts.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look, colours: look.colours, limit: sharedLimit(slots, look), before: beforeOf(pass) };
     for (const line of lines) line.update(parts[line.place], paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key";
     const letters = lettersOf(parts, slots, paint);
