@@ -14,9 +14,9 @@ _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": ("“{word}” asks with its :blue[**query**]. Every word answers with its :orange[**key**].", ()),
-        "w_q": ("What “{word}” enters with, at the left, times the :blue[**query parameters**].", ()),
-        "w_k": ("What “{key}” enters with, at the left, times the :orange[**key parameters**].", ()),
-        "w_v": ("What “{key}” enters with, at the left, times the :green[**value parameters**].", ()),
+        "w_q": ("What “{word}” enters with, times the :blue[**query parameters**].", ()),
+        "w_k": ("What “{key}” enters with, times the :orange[**key parameters**].", ()),
+        "w_v": ("What “{key}” enters with, times the :green[**value parameters**].", ()),
         "q sum": ("**Added up**: the :blue[**query**] of “{word}”.", ()),
         "k sum": ("**Added up**: the :orange[**key**] of “{key}”.", ()),
         "v sum": ("**Added up**: the :green[**value**] of “{key}”.", ()),
@@ -53,10 +53,10 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
         "concat": ("**Each head** looked on its own. Side by side, what they found is one row for “{word}”.", ()),
         "contributions": ("**Each head** goes through its own rows of the output parameters.", ()),
-        "w_o": ("What the head found, at the left, times the **output parameters**.", ()),
+        "w_o": ("What the head found, times the **output parameters**.", ()),
         "output": ("**Added up**: the :violet[**output**] of “{word}”.", ()),
         "residual": ("**Added to** what “{word}” came with.", ()),
-        "w_u": ("Each **answer** has a column; what “{word}” has now, at the left, is compared with it.", ()),
+        "w_u": ("What “{word}” has now, compared with each **answer**.", ()),
         "logits": (
             "**Added up**: {story}",
             (

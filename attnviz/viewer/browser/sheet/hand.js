@@ -83,7 +83,7 @@ function drawGroups(parts, paint, state, acts) {
   }
   const first = parts.find(({ left }) => left);
   return [
-    ...groups.flatMap((group) => (group.isList ? drawList(group.parts, paint, state, acts) : drawVectors(group.parts[0], parts, paint, state))),
+    ...groups.filter((group) => group.parts.some(({ isThere }) => isThere)).flatMap((group) => (group.isList ? drawList(group.parts, paint, state, acts) : drawVectors(group.parts[0], parts, paint, state))),
     ...(first?.isThere ? drawWays(first, acts) : []),
   ];
 }

@@ -62,7 +62,7 @@ function drawValue(pass, { cells }, share, { key }) {
 }
 
 function tableOf(names, rows, total) {
-  const table = element("table", "products"), head = element("thead"), body = element("tbody"), line = element("tr");
+  const table = element("table", "factors"), head = element("thead"), body = element("tbody"), line = element("tr");
   line.append(...names.map((name) => {
     const made = element("th", name.role ?? "", name.one ?? name);
     made.scope = "col";
