@@ -15,7 +15,11 @@ from attnviz.viewer.styles import STYLES, joined
 ALONE = "http://alone.test"
 PAGE = """
 <!doctype html><meta charset="utf-8"><style>%s</style>
-<style>body { margin: 0 } .viewer { height: 640px } #other { position: absolute; bottom: 0 }</style>
+<style>
+    body { margin: 0 }
+    #other { position: absolute; bottom: 0 }
+    @media (min-width: 821px) { .viewer { height: 640px } }
+</style>
 <div class="viewer"></div><input id="other">
 <script type="module">
     %s

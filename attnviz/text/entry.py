@@ -30,6 +30,8 @@ class Entry:
         earlier stages (a pass that begins later, with queries say, has it given).
     stories : tuple of Story
         What is said of one of its numbers; of those that hold the first is told.
+    one : str
+        What one of its numbers is called over a column of them; its title if empty.
     step : str
         The id of the step that introduces it; `attnviz.text.steps` fills it in.
     """
@@ -41,6 +43,7 @@ class Entry:
     scale: Literal["signed", "share", "flag"] = "signed"
     kind: Literal["input", "parameter", "computed"] = "computed"
     stories: tuple[Story, ...] = ()
+    one: str = ""
     step: str = ""
 
     def of_layer(self, number: int) -> Entry:

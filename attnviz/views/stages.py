@@ -44,6 +44,7 @@ def _stage(trace: Trace, stage: Stage) -> dict:
         "symbol": said.symbol,
         "title": said.title,
         "meaning": said.meaning,
+        "one": said.one or said.title.lower(),
         "role": said.role,
         "scale": _scale(stage),
         "step": said.step,

@@ -78,6 +78,7 @@ ANSWER = Step(
             "W^U",
             "Unembedding",
             "the matrix that scores each answer",
+            one="answer",
             kind="parameter",
             stories=(
                 Story("Place {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
@@ -87,6 +88,7 @@ ANSWER = Step(
             "L",
             "Logits",
             "the score of each answer",
+            one="logit",
             stories=(
                 Story(f"{_SCORES}, {{value:rank}} of {{value:count}}; {_MOST}."),
                 Story(f"{_SCORES}; {_MOST}."),
@@ -96,6 +98,7 @@ ANSWER = Step(
             "Y",
             "Probabilities",
             "how probable each answer is",
+            one="probability",
             scale="share",
             stories=(
                 Story(

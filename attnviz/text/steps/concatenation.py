@@ -34,6 +34,7 @@ CONCATENATION = Step(
             "Concatenation",
             "the heads' outputs side by side",
             "v",
+            one="found",
             stories=(Story("At place {column} of its row, “{query}” has {value}, copied from {head}."),),
         )
     },

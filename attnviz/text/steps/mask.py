@@ -80,6 +80,7 @@ MASK = Step(
             "Z^M_i",
             "Masked scores",
             "the scores that attention is made from, −∞ where a key is hidden",
+            one="masked",
             stories=(
                 Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
                 Story("“{query}” sees “{key}”, so its scaled score stays {value}.", of=both(_selects, is_scaled)),

@@ -59,6 +59,7 @@ OUTPUT = Step(
             "Output parameters",
             "the matrix that mixes the heads",
             "output",
+            one="parameter",
             kind="parameter",
             stories=(
                 Story(

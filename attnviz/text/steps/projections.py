@@ -72,6 +72,7 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
             role,
             kind="parameter",
             stories=(weighs,),
+            one="parameter",
         ),
         b: Entry(
             f"b^{symbol}_i",
@@ -81,7 +82,7 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
             kind="parameter",
             stories=(added,),
         ),
-        role: Entry(f"{symbol}_i", many.capitalize(), meaning, role, stories=makes),
+        role: Entry(f"{symbol}_i", many.capitalize(), meaning, role, stories=makes, one=one),
     }
 
 

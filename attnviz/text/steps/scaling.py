@@ -55,6 +55,7 @@ SCALING = Step(
             "Z_i",
             "Scaled scores",
             "the scores over the square root of d_k",
+            one="scaled score",
             stories=(
                 Story(f"Divided by √d_k, {_BECOMES}.", of=_divided),
                 Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=is_unscaled),

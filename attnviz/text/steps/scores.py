@@ -25,6 +25,7 @@ SCORES = Step(
             "S_i",
             "Scores",
             "each query's dot product with each key",
+            one="score",
             stories=(
                 Story(f"{_SCORE}, {{value:rank}} of {{value:count}}; {_MOST}."),
                 Story(f"{_SCORE}, its only key; {_MOST}."),

@@ -86,6 +86,7 @@ SOFTMAX = Step(
             "A_i",
             "Attention",
             "the share of its attention that a query gives each key",
+            one="share",
             scale="share",
             stories=(
                 Story(f"{_GIVES}, as you set it by hand; its row now adds up to {{value:sum}}.", "set"),

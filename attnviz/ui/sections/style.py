@@ -53,6 +53,15 @@ _STYLE = """
 /* a menu that is out of sight is out of reach */
 [data-testid="stSidebar"][data-collapsed="true"] { visibility: hidden; }
 
+/* on a phone the menu's button says what it opens, and a finger hits it and what is in the menu */
+[data-testid="stExpandSidebarButton"] {
+  width: auto; height: 2.75rem; padding: 0 0.9rem; margin: 0; font-weight: 600;
+  color: light-dark(#1f5fae, #6cb0ff); text-decoration: underline; text-underline-offset: 0.2em;
+}
+[data-testid="stExpandSidebarButton"] > * { display: none; }
+[data-testid="stExpandSidebarButton"]::after { content: "Pages"; }
+[data-testid="stSidebarNavLink"] { min-height: 2.75rem; }
+
 /* in somebody's frame there is no header; while presenting the viewer alone is there, and on paper nothing to press */
 .streamlit-embedded [data-testid="stHeader"] { display: none; }
 .streamlit-embedded [data-testid="stMainBlockContainer"] { padding: 0.5rem; }

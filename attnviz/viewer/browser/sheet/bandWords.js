@@ -17,7 +17,7 @@ export function drawSaid(part, paint, acts) {
 }
 
 // The ways from the first band of a step to where its numbers are from, and back.
-function drawWays({ isTraced, step: { sources, layer, bands }, band }, acts) {
+export function drawWays({ isTraced, step: { sources, layer, bands }, band }, acts) {
   if (!sources.length || !(isTraced ? band.left : band === bands[0])) return [];
   const line = element("p", "ways");
   if (isTraced) line.append(button("back to the sheet", () => acts.trace(""), "link"));

@@ -6,6 +6,7 @@ import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { short } from "../pass/numeral.js";
 import { scaleOf, sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
+import { isInHand, makeHand } from "./hand.js";
 import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
 import { makeLine } from "./bandLine.js";
@@ -13,6 +14,7 @@ import { partsOf, slotted } from "./bandParts.js";
 import { makeSentence } from "./sentence.js";
 import { roomForWords, setSizes } from "./sizes.js";
 
+const MOST_IN_HAND = 16; // words that have a row on a phone
 const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer one ends in dots
 
 export function makeSheet(tools) {
@@ -50,6 +52,8 @@ export function makeSheet(tools) {
       draw();
     },
   };
+  const hand = makeHand(acts);
+  box.append(hand.element);
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
     const source = sourceAt(pass, where), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
@@ -57,10 +61,16 @@ export function makeSheet(tools) {
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
     const letters = lettersOf(slots, all, paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
-    const parts = partsOf(pass, { opened, room: roomForWords(box, { words, others, letters, isPresented: where.present }), brought }, slots)
-      .map((part) => ({ ...part, isTraced: Boolean(source) }));
+    const isHeld = isInHand(), most = isHeld ? MOST_IN_HAND : roomForWords(box, { words, others, letters, isPresented: where.present });
+    const parts = partsOf(pass, { opened, room: most, brought }, slots).map((part) => ({ ...part, isTraced: Boolean(source) }));
     const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
     sentence.update(rest.length ? { pass, where, look, attention, there } : null);
+    box.classList.toggle("in-hand", isHeld);
+    if (isHeld) {
+      box.removeAttribute("style"); // the sizes of a wider one
+      return hand.update(parts, paint);
+    }
+    hand.clear();
     const width = Math.max(...parts.map(({ columns, rest, beside }) => columns.length + Math.min(rest.length, 1) + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
     if (stands !== built) {
       lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));

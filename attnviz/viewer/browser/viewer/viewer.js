@@ -20,7 +20,7 @@ import { listenToPrinter } from "./print.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
 import { isSheet } from "../scene/bands.js";
 import { momentAt, momentsOf } from "../scene/reveal.js";
-import { atStep, carried, fitted } from "../scene/state.js";
+import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
 import { makeStatus } from "./status.js";
 import { makeThread } from "../words/thread.js";
@@ -47,6 +47,7 @@ export function mount(root, host, left = null) {
     root.dataset.moment = name;
     root.classList.toggle("presenting", where.present);
     root.classList.toggle("of-one-word", isSheet(pass, where));
+    root.classList.toggle("asking", where.ask !== QUESTIONS[0]);
     presenting.show(where.present);
     for (const view of views) view.update(pass, where, look);
   };

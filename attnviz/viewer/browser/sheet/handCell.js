@@ -1,0 +1,27 @@
+// A number of the sheet in a hand: a button as large as a finger, which opens how the number was computed.
+import { element } from "../elements/element.js";
+
+// `own` names it among all, `state` knows which is open.
+export function drawHandCell(face, own, { isOpen, tap }) {
+  const cell = element("td");
+  if (!face?.cell) return cell;
+  const act = element("button", `stop ${face.kind}${face.marked ? " marked" : ""}`, face.text), now = isOpen(own);
+  act.type = "button";
+  act.dataset.act = own;
+  act.dataset.cell = `${face.cell.name}[${face.cell.index}]`;
+  act.setAttribute("aria-expanded", now);
+  act.onclick = () => tap(own, face.cell);
+  if (face.was) act.append(" ", element("s", "", face.was));
+  Object.assign(act.style, { backgroundColor: face.colour ?? "", color: face.ink ?? "" });
+  cell.append(act);
+  return cell;
+}
+
+// The row below the one that was tapped.
+export function drawOpened(width, made) {
+  const line = element("tr", "opened"), cell = element("td");
+  cell.colSpan = width;
+  cell.append(made);
+  line.append(cell);
+  return line;
+}
