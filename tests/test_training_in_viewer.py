@@ -202,7 +202,7 @@ def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model,
 def test_on_a_phone_the_question_comes_first_and_every_word_and_answer_is_seen(opened, model, step):
     page = opened(f"?step={step}", model=model)
     resized(page, 366, 844)
-    order = [page.locator(each).bounding_box()["y"] for each in (".way", ".lesson", ".training", ".thread", ".panel")]
+    order = [page.locator(each).bounding_box()["y"] for each in (".way", ".lesson", ".thread", ".training", ".panel")]
     assert order == sorted(order)
     for word in page.locator(".thread button").all():
         box = word.bounding_box()

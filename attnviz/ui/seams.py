@@ -60,7 +60,7 @@ SELECTORS = {
     '[data-testid="stSidebar"]': "a menu that is out of sight is out of reach",
     '[data-collapsed="true"]': "the same",
     '[data-testid="stExpandSidebarButton"]': "a phone's way to the pages is a word, not a sign that nobody sees",
-    '[data-testid="stSidebarNavLink"]': "a finger hits it",
+    '[data-testid="stSidebarNavLink"]': "a finger hits it, and closes the menu, which Streamlit leaves over the page",
     '[data-selected="true"]': "what is chosen can be read on its own colour",
     ".js-plotly-plot": "Plotly's letters can be read on a coloured cell",
     ".streamlit-embedded": "in somebody's frame there is no header",

@@ -1,6 +1,8 @@
 // Streamlit's page: all that leans on how it works and is written nowhere. An upgrade may take any of it away.
 
 const APP = '[data-testid="stApp"]', STATE = "data-test-connection-state";
+const MENU_LINK = '[data-testid="stSidebarNavLink"]';
+const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
 // Takes the history from Streamlit. Of what it writes there only the path of another page is taken, and that only while
 // mayLeave() says so. It writes the parameters of that page before or after its path, as luck will have it, and empty ones
@@ -43,6 +45,16 @@ export function onReconnect(document, act, Observer) {
   });
   observer.observe(app, { attributes: true, attributeFilter: [STATE] });
   return () => observer.disconnect();
+}
+
+// Closes the menu once a page was picked in it; returns the end of that. On a phone it lies over the page, and Streamlit
+// leaves it there, and opens it again on the next visit.
+export function closeMenuOnceUsed(document) {
+  const close = ({ target }) => {
+    if (target.closest(MENU_LINK)) setTimeout(() => document.querySelector(CLOSES_MENU)?.click());
+  };
+  document.addEventListener("click", close);
+  return () => document.removeEventListener("click", close);
 }
 
 // What ends a call of ours: act(), if `root` has gone. Streamlit ends each call that the next run overtakes, before it makes

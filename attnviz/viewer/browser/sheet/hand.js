@@ -7,6 +7,7 @@ import { drawWays } from "./bandWords.js";
 import { cellAt, numberAt } from "./bandFace.js";
 import { sentenceOf } from "./handWords.js";
 import { drawPlaces } from "./placeLines.js";
+import { QUESTIONS } from "../scene/state.js";
 import { drawWordRows } from "./wordRows.js";
 import { drawWorkings } from "./workings.js";
 
@@ -19,7 +20,7 @@ export function isInHand() {
 // `acts` are those of the sheet. Returns {element, update(parts, paint)}.
 export function makeHand(acts) {
   const box = element("div", "hand");
-  let shown = null, opened = "", at = "", picked = false;
+  let shown = null, opened = "", at = "", asked = QUESTIONS[0], picked = false;
 
   // What a tap does in a cell: its working is opened below it, or closed.
   const tap = (own, { name, index }) => {
@@ -46,8 +47,10 @@ export function makeHand(acts) {
       shown = { parts, paint };
       if (isOther && !picked) opened = isFirst && name ? ownOf(parts, paint, name) : "";
       draw();
-      if (picked) bring(box.querySelector(".workings"));
+      if (paint.where.ask !== asked) bring(box.querySelector('[aria-expanded="true"]')?.closest("tr")); // above the panel
+      else if (picked) bring(box.querySelector(".workings"));
       else if (isOther && !isFirst) bring(box.querySelector(".lit"));
+      asked = paint.where.ask;
       at = now;
       picked = false;
     },

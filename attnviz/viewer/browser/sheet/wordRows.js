@@ -15,6 +15,8 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   const told = parts.filter((part) => part === last || (part.step === last.step && part.isThere && last.isLit));
   const strip = compared?.isThere && !lines[0]?.isThere ? compared : null;
   if (parts.some(({ isLit }) => isLit)) box.classList.add("lit");
+  table.setAttribute("role", "grid");
+  table.setAttribute("aria-label", `${paint.pass.document.words.query[paint.where.cell.query]}: its ${axis.title}`);
   table.append(drawHead(lines, strip, axis));
   const body = element("tbody");
   for (const place of parts[0].columns) {

@@ -1,0 +1,176 @@
+"""The sheet on a phone: each word a row, what a number is computed from below it, and the way to the other pages."""
+
+import re
+
+import pytest
+from axe import violations, violations_but_contrast
+from page import SENTENCE
+from tab import at, becomes, expect, heading, parameters, resized
+
+from attnviz import Settings, trace_of
+from attnviz.models import MODELS
+
+pytestmark = pytest.mark.browser
+
+EIGHT = "the quick brown fox jumps over lazy dogs"
+PASSES = {
+    "who is it": {"model": "who-is-it"},
+    "recall": {"model": "recall"},
+    "mirror": {"model": "mirror"},
+    "one's own": {"sentence": SENTENCE, "heads": "2", "mask": "causal"},
+}
+LEAST_TARGET = 44
+
+MEASURED = """(root) => {
+  const seen = [...root.querySelectorAll("*")].filter((each) => each.checkVisibility());
+  const told = (each) => `${each.localName}.${each.className} “${each.textContent.slice(0, 30)}”`;
+  const hasDigit = ({ childNodes }) => [...childNodes].some(({ nodeType, data }) => nodeType === 3 && /\\d/.test(data));
+  const box = (each) => each.getBoundingClientRect();
+  const digits = seen.filter(hasDigit), buttons = seen.filter(({ localName }) => localName === "button");
+  return {
+    digits: digits.length,
+    small: digits.filter((each) => parseFloat(getComputedStyle(each).fontSize) < 15).map(told),
+    low: buttons.filter((each) => box(each).height < 44 || box(each).width < 44).map(told),
+    cut: buttons.filter((each) => each.scrollWidth > each.clientWidth + 1).map(told),
+    over: seen.filter((each) => each.closest(".hand, .way") && box(each).right > innerWidth).map(told),
+    sideways: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+FINE = {"small": [], "low": [], "cut": [], "over": [], "sideways": 0}
+NUMBERS = """(table) => [...table.rows].map((row) => [...row.cells].slice(1).map(({ textContent }) => textContent))"""
+
+
+def hand(page):
+    return page.locator(".hand")
+
+
+def number(page, address, text=None):
+    """The button of a number, by its address in the pass."""
+    found = page.locator(f'.hand button.stop[data-cell="{address}"]')
+    return found if text is None else found.filter(has_text=text)
+
+
+def read(text):
+    return float(text.replace("−", "-"))
+
+
+@pytest.mark.parametrize("settings", PASSES.values(), ids=PASSES)
+def test_no_step_is_wider_than_a_phone_and_all_is_large_enough_for_eyes_and_fingers(opened, settings):
+    page = opened("?view=sheet", **settings)
+    bands = page.evaluate("given.steps.filter(({ bands }) => bands.length).map(({ id }) => id)")
+    page.get_by_role("button", name="Begin").click()
+    for step in bands:
+        if parameters(page)["step"] != step:
+            page.locator(".way .end button").click()
+        becomes(page, lambda: parameters(page)["step"], step)
+        for width in (390, 360):
+            resized(page, width, 844)
+            measured = page.locator(".viewer").evaluate(MEASURED)
+            assert measured.pop("digits") > 0
+            assert measured == FINE, (step, width)
+            assert page.locator(".sheet > table").is_hidden()
+
+
+def test_a_score_opens_its_products_where_it_was_tapped_and_a_share_its_value(opened):
+    trace = MODELS["who-is-it"].at(MODELS["who-is-it"].seeds[0], None).trace(MODELS["who-is-it"].examples[0][1])
+    page = opened("?view=sheet&step=softmax", model="who-is-it")
+    resized(page, 390, 844)
+    query, key = 11, 9
+    number(page, f"scores[0,{query},{key}]").click()
+    workings = page.locator(".workings")
+    head, *products, (_, _, total) = workings.locator("table").evaluate(NUMBERS)
+    assert head == ["query", "key", "product"]
+    q, k = trace["q"].value[0, query], trace["k"].value[0, key]
+    assert [[read(text) for text in row] for row in products] == [
+        pytest.approx(row, abs=5e-5) for row in zip(q, k, q * k, strict=True)
+    ]
+    assert sum(read(product) for *_, product in products) == pytest.approx(read(total), abs=1e-3)
+    assert read(total) == pytest.approx(trace["scores"].value[0, query, key], abs=5e-5)
+    tapped, opened_at = number(page, f"scores[0,{query},{key}]").bounding_box(), workings.bounding_box()
+    assert 0 <= opened_at["y"] - (tapped["y"] + tapped["height"]) < 20
+    assert tapped["y"] >= 0
+    assert opened_at["y"] + opened_at["height"] <= page.locator(".way").bounding_box()["y"]
+    assert violations_but_contrast_of(page) == []
+
+    share = trace["attention"].value[0, query, key]
+    page.locator(f'[data-act="attention @0,{key}"]').click()
+    head, *products = workings.locator("table").evaluate(NUMBERS)
+    assert head == ["share", "value", "product"]
+    v = trace["v"].value[0, key]
+    assert [read(product) for *_, product in products] == pytest.approx(list(share * v), rel=5e-3)
+    page.locator(f'[data-act="attention #exp@0,{key}"]').click()
+    expect(workings).to_contain_text("exp(")
+    page.locator(f'[data-act="attention #exp@0,{key}"]').click()
+    expect(workings).to_have_count(0)
+
+
+def violations_but_contrast_of(page):
+    """The page alone has no language, title or main part, which are Streamlit's."""
+    theirs = ("html-has-lang", "document-title", "landmark-one-main", "region", "page-has-heading-one", "label")
+    return [each for each in violations_but_contrast(page) if not each.startswith(theirs)]
+
+
+def test_a_tapped_word_asks_and_the_one_before_no_longer_does(opened):
+    trace = trace_of(Settings(SENTENCE))
+    page = opened("?view=sheet&step=softmax", sentence=SENTENCE)
+    resized(page, 390, 844)
+    for place in (3, 0):
+        hand(page).get_by_role("rowheader").locator("button").nth(place).click()
+        expect(page.locator(".hand th.asks")).to_have_count(1)
+        expect(page.locator(".hand .who")).to_contain_text(f"“{SENTENCE.split()[place]}” asks")
+        expect(number(page, f"scores[0,{place},2]")).to_have_text(
+            f"{trace['scores'].value[0, place, 2]:.2f}".replace("-", "−")
+        )
+
+
+def test_arrow_keys_lead_through_the_numbers_and_enter_opens_one(opened):
+    page = opened("?view=sheet&step=softmax", sentence=SENTENCE)
+    resized(page, 390, 844)
+    number(page, "scores[0,1,0]").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    expect(number(page, "scaled[0,1,1]")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(number(page, "scaled[0,1,1]")).to_be_focused()
+    expect(number(page, "scaled[0,1,1]")).to_have_attribute("aria-expanded", "true")
+    expect(page.locator(".workings")).to_contain_text("÷ 2.0000")
+    assert parameters(page)["picked"] == "scaled"
+
+
+def test_on_a_phone_eight_words_and_their_shares_are_seen_at_once_and_so_is_the_way_to_the_pages(visit):
+    page = visit(width=390).open(at(sentence=EIGHT, view="sheet", step="softmax"))
+    resized(page, 390, 844)
+    end = page.locator(".way").bounding_box()["y"]
+    asks = page.locator(".hand .who").bounding_box()
+    shares = page.locator('.hand button[data-act^="attention @0"]')
+    expect(shares).to_have_count(8)
+    boxes = [each.bounding_box() for each in shares.all()]
+    assert asks["y"] >= 44
+    assert max(box["y"] + box["height"] for box in boxes) <= end
+    assert min(box["height"] for box in boxes) >= LEAST_TARGET
+    number(page, "scores[0,1,2]").or_(shares.first).last.click()
+    for theme in ("light", "dark"):
+        assert violations(page, theme) == [], theme
+    pages = page.get_by_test_id("stExpandSidebarButton")
+    assert pages.evaluate("(each) => getComputedStyle(each, '::after').content") == '"Pages"'
+    assert pages.bounding_box()["height"] >= LEAST_TARGET
+    pages.click()
+    link = page.get_by_role("link", name=re.compile("Worked examples"))
+    expect(link).to_be_in_viewport()
+    assert link.bounding_box()["height"] >= LEAST_TARGET
+    link.click()
+    expect(heading(page, "Worked examples")).to_be_attached()
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()  # which Streamlit leaves over the page
+
+
+def test_what_else_is_asked_of_a_number_stands_over_the_page_and_the_number_stays_in_sight(opened):
+    page = opened("?view=sheet&step=softmax", model="who-is-it")
+    resized(page, 390, 844)
+    number(page, "scores[0,11,9]").click()
+    page.get_by_role("button", name="What if?").click()
+    panel, row = page.locator(".panel"), number(page, "scores[0,11,9]")
+    expect(panel.get_by_role("textbox")).to_be_in_viewport()
+    becomes(page, lambda: row.bounding_box()["y"] + 44 <= panel.bounding_box()["y"], True)
+    panel.get_by_role("button", name="what made it").click()
+    expect(panel.locator("h3")).to_be_hidden()
+    expect(page.locator(".workings")).to_be_visible()
