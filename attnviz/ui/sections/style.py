@@ -59,7 +59,6 @@ _STYLE = """
 [data-presenting] [data-testid="stHeader"] { display: none; }
 [data-presenting] [data-testid="stMainBlockContainer"] { padding: 0; }
 @page { size: landscape; margin: 10mm; }
-@page sheet { size: A4 landscape; margin: 10mm; } /* printedSheet.css; no rule of a shadow tree is one of a page */
 @media print {
   [data-testid="stHeader"] { display: none; }
   [data-testid="stMainBlockContainer"] { display: block; height: auto; padding: 0; }

@@ -70,7 +70,7 @@ export function makeSheet(tools) {
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
     for (const line of lines) line.update(parts[line.place], paint);
-    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length;
+    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length && !(isPaper && !look.shown(attention, pass.indexAt(attention, selection)));
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, isPaper, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));

@@ -14,21 +14,26 @@ import { makeTraining } from "../training/training.js";
 import { makeWholePass } from "../map/wholepass.js";
 
 const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {}, set: () => {} };
+const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 
 // Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}.
 // Returns {print(from), end()}: numbers of the sheet may be left out from a band on, for that once.
 export function makePrinter(window, root, now) {
   const pages = element("div", "pages");
+  const paper = new window.CSSStyleSheet(); // the styles of a shadow tree say nothing of pages
   let isPresented = false, from = "";
+  paper.replaceSync(A4);
   const before = () => {
     isPresented = root.classList.contains("presenting");
     root.classList.remove("presenting"); // its letters are for a room
     root.append(pages);
     drawPages(pages, now(), from);
+    if (pages.querySelector(".of-sheet")) window.document.adoptedStyleSheets.push(paper);
   };
   const after = () => {
     pages.replaceChildren();
     pages.remove();
+    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter((each) => each !== paper);
     if (isPresented) root.classList.add("presenting");
     isPresented = false;
     from = "";
