@@ -15,6 +15,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.imprint import imprint
 from attnviz.scene.plan import Plan, plan_of
 from attnviz.scene.reading import reading_model
 from attnviz.scene.scene import OWN, Scene
@@ -100,6 +101,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dic
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
+        "imprint": imprint(scene),
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
         "door": DOOR if reading_model(scene) else None,
     }

@@ -5,10 +5,11 @@ import { ofHead } from "../pass/latex.js";
 
 const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span" };
 
-// Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head.
-export function runsAt(pass, runs, selection) {
+// Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head. A `gap`
+// stands in place of what the numbers tell, if it is given.
+export function runsAt(pass, runs, selection, gap = null) {
   return runs.flatMap(([style, text]) => {
-    if (style === "story") return pass.selectionStory(text, selection).map((piece) => [piece.style ?? "", piece.text]);
+    if (style === "story") return pass.selectionStory(text, selection, gap).map((piece) => [piece.style ?? "", piece.text]);
     return [[style, style === "math" ? ofHead(text, selection.head) : text]];
   });
 }

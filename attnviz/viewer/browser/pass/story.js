@@ -28,12 +28,13 @@ const FORMATS = {
 };
 
 // The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
-// where a piece is the number of one, style "word" where it is a person's.
-export function tell(pass, stories, cell, selection) {
+// where a piece is the number of one, style "word" where it is a person's. A `gap`, if there is one, stands in place of
+// whatever the numbers tell.
+export function tell(pass, stories, cell, selection, gap = null) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
-    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format));
+    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gap));
     if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
   }
   return [];
@@ -60,10 +61,11 @@ function filledWhole(template, fill) {
   return isWhole ? found : null;
 }
 
-function fillSlot(pass, cell, selection, name, format) {
-  if (name === "value") return FORMATS[format](pass, cell);
-  if (pass.stages.has(name)) return FORMATS[format](pass, { name, index: pass.indexAt(name, selection) });
-  return labelOf(pass, cell, selection, name);
+function fillSlot(pass, cell, selection, name, format, gap) {
+  const isStage = pass.stages.has(name);
+  if (name !== "value" && !isStage) return labelOf(pass, cell, selection, name);
+  const told = FORMATS[format](pass, isStage ? { name, index: pass.indexAt(name, selection) } : cell);
+  return told === undefined ? undefined : gap ?? told;
 }
 
 // What a place is called: on the last two axes of the cell's stage, or by a coordinate.

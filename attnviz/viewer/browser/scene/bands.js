@@ -1,14 +1,14 @@
 // Bands: what the sheet of the selected word shows at a step: the step's own bands, and those before it on the same page.
 
-// Whether one looks at the sheet. A step that adds nothing to it is shown as it is for all words.
+// Whether the sheet is there. A step that adds nothing to it is shown as it is for all words.
 export function isSheet(pass, where) {
-  return isSheetOf(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
+  return isOfSheet(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
 }
 
 // The step that one sees who presents the sheet: the next of the walk, or its last.
 export function presentedStep(pass, where) {
   const { steps } = pass.document, at = steps.findIndex(({ id }) => id === where.step);
-  if (!where.present || !isSheetOf(pass, where)) return where.step;
+  if (!where.present || !isOfSheet(pass, where)) return where.step;
   const walk = walkOf(pass, where);
   return steps.slice(at).find(({ id }) => walk.includes(id))?.id ?? walk.at(-1);
 }
@@ -18,16 +18,27 @@ export function hasSheet({ document: { steps } }) {
   return steps.some(({ bands }) => bands.length);
 }
 
-function isSheetOf(pass, { view }) {
+// Whether one looks at the sheet of a pass, in whatever step.
+export function isOfSheet(pass, { view }) {
   return view === "sheet" && hasSheet(pass);
 }
 
 // The ids of the steps that one walks through: on the sheet those with bands, the first where it is the picture of several
 // layers, and where nobody presents the first and the last of all.
 export function walkOf(pass, where) {
-  const { steps, layers } = pass.document, isOfBands = isSheetOf(pass, where), [first, last] = [steps[0], steps.at(-1)];
+  const { steps, layers } = pass.document, isOfBands = isOfSheet(pass, where), [first, last] = [steps[0], steps.at(-1)];
   const ends = !where.present ? [first, last] : layers.length > 1 ? [first] : [];
   return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
+}
+
+// The pages of the sheet in their order, each by the last step with bands on it: by then all of them are there.
+export function pagesOf({ document: { steps } }) {
+  return [...new Map(steps.filter(({ bands }) => bands.length).map((step) => [step.page, step])).values()];
+}
+
+// The number of the layer that a page is of, as it is named.
+export function layerOfPage(page) {
+  return Number(page.split("-").at(-1));
 }
 
 // How many moments a step has, and in which of them each of its bands comes to light: its rows in the first, what they add

@@ -38,7 +38,7 @@ export function resultStages(pass, where) {
 export function momentAt(pass, where, part = null) {
   if (isSheet(pass, where)) {
     const absent = toCome(pass, where);
-    return { name: "all", lines: null, isShown: (stage) => !absent.has(stage) };
+    return { name: "all", lines: null, isShown: (stage, _index, array = "") => array !== "" || !absent.has(stage) };
   }
   const name = where.reveal === null ? "all" : momentsOf(pass, where)[where.reveal] ?? "all";
   const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;

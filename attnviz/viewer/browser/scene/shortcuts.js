@@ -10,6 +10,7 @@ const KEYS = new Map([
 ]);
 const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it
 const TEXT = `input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range])${CLOSED}, textarea, [contenteditable=true]`;
+const ASKING = "dialog.asks"; // it has all keys
 const TYPING = `${TEXT}, select`;
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
@@ -18,7 +19,7 @@ const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolba
 // nothing has it.
 export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { held, isAtViewer, isPresenting }) {
   const command = KEYS.get(key);
-  if (!command || ctrlKey || altKey || metaKey || defaultPrevented) return null;
+  if (!command || held?.closest(ASKING) || ctrlKey || altKey || metaKey || defaultPrevented) return null;
   if (command === "leave") return command;
   if (key.startsWith("Page")) return isPresenting || !held?.closest(TEXT) ? command : null; // a remote's buttons
   if (held?.closest(TYPING)) return null;

@@ -1,11 +1,12 @@
 // Faces: what a cell of the sheet shows: its digits and their colours, the cell of the pass that it opens, and how it is heard.
 import { background, css, mixed, textOn } from "../elements/colour.js";
 import { digits, short } from "../pass/numeral.js";
-import { faceAt } from "../picture/face.js";
+import { faceAt, isHidden } from "../picture/face.js";
 import { factorsAt, sumOfProducts } from "./bandParts.js";
 
 const FAINTEST = 0.12; // of a value's colour, where its share is nothing
 export const TO_COME = { kind: "to-come", text: "" };
+const HIDDEN_TO_COME = { kind: "to-come hidden", text: "" };
 export const NOTHING = { kind: "blank", text: "" };
 
 export function cellAt(part, paint, row, column) {
@@ -15,24 +16,38 @@ export function cellAt(part, paint, row, column) {
   return part.right?.columns.name === "" && face.kind === "number" ? { ...face, ...faded(part, paint, row, column) } : face;
 }
 
+// A number that is left to be written. That a key is hidden was not computed: it is there to be seen.
+function toWrite(slot, pass, index) {
+  return isHidden(slot, pass, index) ? HIDDEN_TO_COME : TO_COME;
+}
+
 // A number of the pass, and what it was before others were set by hand.
 export function numberAt(slot, paint, row, column) {
   const { name } = slot, index = slot.index(row, column), old = paint.before(name, index);
   const value = paint.pass.number(name, index), face = faceAt(slot, paint, row, column);
+  if (face.kind === "to-come") return toWrite(slot, paint.pass, index);
   return { ...face, cell: { name, index }, label: `${paint.pass.nameOf(name, index)} = ${digits(value ?? 0)}`, was: old !== undefined && old !== value ? short(old) : "" };
 }
 
 // A number that the stage's rule holds and no stage: it opens as the share that it becomes.
-function arrayAt({ cells, band: { array, label } }, { pass, colours }, column) {
-  const index = cells.index(0, column), value = pass.named(cells.name, array, index)[column];
+function arrayAt({ cells, band: { array, label } }, { pass, look, colours }, column) {
+  const index = cells.index(0, column);
+  if (!look.shown(cells.name, index, array)) return toWrite(cells, pass, index);
+  const value = pass.named(cells.name, array, index)[column];
   const colour = background(value, { scale: "share", limit: 1 }, colours);
   return { kind: "number", text: short(value), colour: css(colour), ink: css(textOn(colour)), array, cell: { name: cells.name, index }, label: `${label} = ${digits(value)}` };
 }
 
-// A value is as strong as its share.
+// A value is as strong as its share, once that is there.
 function faded(part, paint, row, column) {
-  const { look, pass } = paint, own = look.pass.number(part.cells.name, part.cells.index(row, column));
+  const { look, pass } = paint;
+  if (!areSharesShown(part, paint)) return {};
+  const own = look.pass.number(part.cells.name, part.cells.index(row, column));
   return asStrongAs(factorsAt(pass, part, row, column)[0], own, part, paint);
+}
+
+function areSharesShown({ attention, selection }, { look, pass }) {
+  return look.shown(attention, pass.indexAt(attention, selection));
 }
 
 function asStrongAs(share, value, { cells, attention, selection }, { pass, colours }) {
@@ -58,6 +73,7 @@ export function restAt(part, paint, row) {
     : rest.map((column) => look.pass.number(cells.name, cells.index(row, column)));
   if (numbers.includes(undefined)) return { kind: "waiting", text: "" };
   const said = (what, number) => `${rest.length} other words, ${what} ${digits(number)}`;
+  if (cells.stage.scale === "share" && !array && !look.shown(cells.name, cells.index(row, 0))) return TO_COME;
   if (array || cells.stage.scale === "share") {
     const sum = added(numbers), colour = background(sum, { scale: "share", limit: array ? 1 : cells.stage.limit }, colours);
     return { kind: "together", text: short(sum), label: said("together", sum), colour: css(colour), ink: css(textOn(colour)) };
@@ -66,7 +82,7 @@ export function restAt(part, paint, row) {
     const shares = rest.map((column) => factorsAt(pass, part, row, column)[0]), share = added(shares);
     if (!share) return { kind: "together", text: "–", label: `${rest.length} other words have no share` };
     const mean = added(numbers.map((number, place) => number * shares[place])) / share;
-    return { kind: "together", text: short(mean), label: said("weighted by their shares, on average", mean), ...asStrongAs(share, mean, part, paint) };
+    return { kind: "together", text: short(mean), label: said("weighted by their shares, on average", mean), ...(areSharesShown(part, paint) ? asStrongAs(share, mean, part, paint) : {}) };
   }
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const text = low === high ? short(low) : `${short(low)} to ${short(high)}`;

@@ -5,7 +5,7 @@ import { hasWords, isOfHeads, placeNameAt } from "../pass/axes.js";
 import { short } from "../pass/numeral.js";
 import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
 import { blanks } from "./blanks.js";
-import { selectedColumn } from "./bandParts.js";
+import { isShownBy, selectedColumn } from "./bandParts.js";
 import { drawSaid, sumOf } from "./bandWords.js";
 
 // The line of a part that is the `nth` of `height`, in a table of `width` columns.
@@ -42,7 +42,10 @@ export function makeLine(part, { place, nth, height, width }, acts) {
       if (before) before.update(isTogether ? NOTHING : part.isThere ? numberAt(part.left, paint, row, 0) : TO_COME, false);
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
       ones.forEach((each, i) => { each.update(isTogether ? NOTHING : part.isWhole ? numberAt(part.right, paint, row, part.beside[i]) : TO_COME, false); });
-      if (part.band.cells.sums) sum.textContent = part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
+      if (!part.band.cells.sums) return;
+      const isLeft = part.isWhole && !isShownBy(paint.look, part);
+      sum.textContent = isLeft ? "sum" : part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
+      sum.classList.toggle("to-come", isLeft);
     },
   };
 }

@@ -71,6 +71,11 @@ function largest(places, count, numberAt) {
   return [...places].sort((one, other) => sizes.get(other) - sizes.get(one)).slice(0, count).sort((one, other) => one - other);
 }
 
+// Whether a row of one word is shown, or left to be written.
+export function isShownBy(look, { cells, band: { array } }) {
+  return look.shown(cells.name, cells.index(0, 0), array);
+}
+
 // Where the selection lies among the columns of a part.
 export function selectedColumn(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[1];

@@ -3,16 +3,18 @@ import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { bracketed, digits } from "../pass/numeral.js";
-import { factorsAt, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
+import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
+
+const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
 
 // What is said of a part; where it multiplies, its products under the selected column, row by row.
 export function drawSaid(part, paint, acts) {
-  const { pass } = paint, { band, others, isLong, key, selection } = part;
+  const { pass, look } = paint, { band, others, isLong, key, selection } = part;
   if (!part.isThere) return [];
   const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
   if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
-  line.append(...drawRuns(runsAt(pass, band.said, selection)));
+  line.append(...drawRuns(runsAt(pass, band.said, selection, isShownBy(look, part) ? null : GAP)));
   return [line, ...drawWays(part, acts), ...fold];
 }
 

@@ -60,8 +60,9 @@ export function makeSheet(tools) {
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
+    const isPaper = Boolean(box.closest(".printed")), isHeld = isInHand() && !isPaper;
     const letters = lettersOf(slots, all, paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
-    const isHeld = isInHand(), most = isHeld ? MOST_IN_HAND : roomForWords(box, { words, others, letters, isPresented: where.present });
+    const most = isHeld ? MOST_IN_HAND : roomForWords(box, { words, others, letters, isPresented: where.present, isPaper });
     const parts = partsOf(pass, { opened, room: most, brought }, slots).map((part) => ({ ...part, isTraced: Boolean(source) }));
     const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
     sentence.update(rest.length ? { pass, where, look, attention, there } : null);
@@ -79,8 +80,8 @@ export function makeSheet(tools) {
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
     for (const line of lines) line.update(parts[line.place], paint);
-    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length;
-    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
+    const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length && !(isPaper && !look.shown(attention, pass.indexAt(attention, selection)));
+    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, isPaper, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
     inPlace.update(pass, focusOf(pass, where));

@@ -4,6 +4,8 @@ const SAID = 0.2, LABEL = 0.07; // of the width: what is said, and what stands b
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
+const PAPER_PX = 12; // 9 points
+const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED = { px: 10.5, ofHeight: 0.02, ofHeads: 0.015 }; // the size of digits: on a page; of a projector's height, in one head and in all
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
@@ -13,8 +15,8 @@ const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and li
 const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
 
 // How many words have a column of their own, left of so many others: all, or as many as have room for their letters.
-export function roomForWords(box, { words, others, letters, isPresented }) {
-  const size = isPresented ? (others > 1 ? ASKED.ofHeads : ASKED.ofHeight) * globalThis.innerHeight : ASKED.px;
+export function roomForWords(box, { words, others, letters, isPresented, isPaper }) {
+  const size = isPresented ? (others > 1 ? ASKED.ofHeads : ASKED.ofHeight) * globalThis.innerHeight : isPaper ? PAPER_PX : ASKED.px;
   const needed = Math.max(letters.numbers, letters.names) * LETTER * size + AIR * size;
   const room = (least) => Math.floor((box.clientWidth * (1 - SAID - LABEL)) / Math.max(needed, least)) - others;
   return words <= Math.min(MOST_NARROW, room(0)) ? words : Math.max(room(LEAST_COLUMN_PX), 2);
@@ -23,14 +25,15 @@ export function roomForWords(box, { words, others, letters, isPresented }) {
 // `lines` are as sheet.js has them, `letters` those of the longest number and name; `above` them pixels are taken. The sizes are set as properties of the
 // styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how high a strip
 // above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
-export function setSizes(box, { lines, parts, columns, letters, isPresented, wanted, above = 0 }) {
-  const isNarrow = globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
+export function setSizes(box, { lines, parts, columns, letters, isPresented, isPaper = false, wanted, above = 0 }) {
+  const smallest = isPaper ? PAPER_PX : SMALLEST_PX, isNarrow = !isPaper && globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
   const weight = lines.reduce((sum, line) => sum + (line.isSingle ? SINGLE : line.isHeader ? NAMES : 1), 0);
   const room = height - GAP_PX * parts - SPACING_PX * (lines.length + 1);
-  const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, (isPresented ? 4 : 2) * base));
+  const most = isPaper ? MOST_ON_PAPER : isPresented ? MOST_PRESENTED : MOST;
+  const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const column = (width * (1 - SAID - LABEL)) / (columns + 1);
-  const fit = (count, most) => Math.max(SMALLEST_PX, Math.min(most, column / (LETTER * count + AIR), 2.2 * base));
+  const fit = (count, high) => Math.max(smallest, Math.min(high, column / (LETTER * count + AIR), most.digits * base));
   const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
     chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
@@ -38,12 +41,18 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, wan
   const full = lineIn(room), { digits, large, chosen, names } = lettersAt(full);
   const needed = Math.max(1.3 * digits, (1.35 / SINGLE) * large, 1.22 * chosen, (1.4 / NAMES) * names, (SENTENCE.most / SENTENCE.line) * base);
   const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
-  const line = lineIn(room - strip), set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
-  const sizes = { strip, table: width, line, said: SAID * width, label: LABEL * width, ...lettersAt(line) };
-  for (const [name, size] of Object.entries(sizes)) set(name, size);
-  for (let text = Math.min(Math.max(11, SENTENCE.line * line), SENTENCE.most * base); text > SMALLEST_PX; text *= 0.93) {
+  const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
+  const setLine = (high) => {
+    const sizes = { strip, table: width, line: high, said: SAID * width, label: LABEL * width, ...lettersAt(high) };
+    for (const [name, size] of Object.entries(sizes)) set(name, size);
+  };
+  const line = lineIn(room - strip);
+  setLine(line);
+  for (let text = Math.min(Math.max(11, smallest, SENTENCE.line * line), SENTENCE.most * base); text >= smallest; text *= 0.93) {
     set("said-size", text);
     if (isNarrow || box.scrollHeight <= box.clientHeight) break;
   }
+  const over = () => box.scrollHeight - box.clientHeight;
+  for (let low = line; isPaper && over() > 0 && low > LEAST_LINE_PX; setLine(low)) low -= Math.max(over() / weight, 0.2); // no one scrolls paper
   return strip;
 }

@@ -1,46 +1,66 @@
-// Printing: every step as a page of its own, without controls, and as further pages where its matrices have no room on one.
+// Printing: the sheet, where one looks at it; else every step as a page of its own, without controls, and as further pages where
+// its matrices have no room on one.
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
 import { drawLesson, lessonAt } from "../words/lesson.js";
 import { lookAt } from "../scene/looks.js";
 import { makePicture } from "../picture/picture.js";
+import { drawSheets } from "./printedSheet.js";
+import { isOfSheet } from "../scene/bands.js";
 import { atStep, focusOf, isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { makeThread } from "../words/thread.js";
 import { drawStory, titleOf } from "../panel/numberStory.js";
 import { makeTraining } from "../training/training.js";
 import { makeWholePass } from "../map/wholepass.js";
 
-const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {} };
+const INERT = { go: () => {}, point: () => {}, pick: () => {}, onPoint: () => {}, set: () => {} };
+const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 
-// Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}. Returns what
-// ends this.
-export function listenToPrinter(window, root, now) {
+// Puts the pages into `root` as the browser is about to print, and away afterwards; now() is {pass, where}.
+// Returns {print(from), end()}: numbers of the sheet may be left out from a band on, for that once.
+export function makePrinter(window, root, now) {
   const pages = element("div", "pages");
-  let isPresented = false;
+  const paper = new window.CSSStyleSheet(); // the styles of a shadow tree say nothing of pages
+  let isPresented = false, from = "";
+  paper.replaceSync(A4);
   const before = () => {
     isPresented = root.classList.contains("presenting");
     root.classList.remove("presenting"); // its letters are for a room
     root.append(pages);
-    drawPages(pages, now());
+    drawPages(pages, now(), from);
+    if (pages.querySelector(".of-sheet")) window.document.adoptedStyleSheets.push(paper);
   };
   const after = () => {
     pages.replaceChildren();
     pages.remove();
+    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter((each) => each !== paper);
     if (isPresented) root.classList.add("presenting");
     isPresented = false;
+    from = "";
   };
   window.addEventListener("beforeprint", before);
   window.addEventListener("afterprint", after);
-  return () => {
-    window.removeEventListener("beforeprint", before);
-    window.removeEventListener("afterprint", after);
-    after();
+  return {
+    print: (band = "") => {
+      from = band;
+      window.print();
+    },
+    end: () => {
+      window.removeEventListener("beforeprint", before);
+      window.removeEventListener("afterprint", after);
+      after();
+    },
   };
 }
 
-function drawPages(pages, { pass, where }) {
+function drawPages(pages, { pass, where }, from) {
   const colours = coloursOf(pages, pass.document.palette);
   pages.replaceChildren();
+  if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours, inert: INERT }, from);
+  else drawSteps(pages, { pass, where, colours });
+}
+
+function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
     const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
     const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours };

@@ -1,4 +1,4 @@
-// The toolbar: Play, Present, Copy link, the link as a QR code, all of it as a page to download, and the step in NumPy.
+// The toolbar: Play, Present, Copy link, the link as a QR code, Print, all of it as a page to download, and the step in NumPy.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { hasSheet, isSheet } from "../scene/bands.js";
@@ -12,7 +12,7 @@ import { stepAt, VIEWS } from "../scene/state.js";
 
 const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
 
-export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download }) {
+export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print }) {
   const box = element("div", "toolbar");
   let link = {}, looked = "", measured = null;
   const start = button("", () => {
@@ -39,7 +39,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, presenting, copy, coded, page, numpy, said);
+  box.append(start, back, on, speed, views, presenting, copy, coded, button("Print", print), page, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);

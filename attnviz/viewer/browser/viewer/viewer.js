@@ -16,12 +16,14 @@ import { makePanel } from "../panel/panel.js";
 import { readPass } from "../pass/pass.js";
 import { makePicture } from "../picture/picture.js";
 import { makePlay, ticksOf } from "../scene/play.js";
-import { listenToPrinter } from "./print.js";
+import { makePrinter } from "./print.js";
+import { makePrintDialog } from "./printDialog.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
-import { isSheet } from "../scene/bands.js";
+import { isOfSheet, isSheet } from "../scene/bands.js";
 import { momentAt, momentsOf } from "../scene/reveal.js";
 import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
+import { beginnings } from "../sheet/worksheet.js";
 import { makeStatus } from "./status.js";
 import { makeThread } from "../words/thread.js";
 import { makeToolbar } from "./toolbar.js";
@@ -113,7 +115,12 @@ export function mount(root, host, left = null) {
     host.type();
   };
   const code = makeQrCode(window, !host.alone), presenting = makePresenting(document, root, follow, code);
-  const toolbar = makeToolbar(play, { startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }), showCode: code.open, isLinked: !host.alone, shell: host.page, download });
+  const printer = makePrinter(window, root, () => ({ pass, where })), printDialog = makePrintDialog(printer.print);
+  const print = () => (isOfSheet(pass, where) ? printDialog.open(beginnings(pass, where)) : printer.print());
+  const toolbar = makeToolbar(play, {
+    startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }),
+    showCode: code.open, isLinked: !host.alone, shell: host.page, download, print,
+  });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
   const thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
@@ -123,9 +130,8 @@ export function mount(root, host, left = null) {
   main.append(...[thread, lesson, sheet, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
-  root.replaceChildren(way.element, training.element, columns, announcer.element, code.element);
+  root.replaceChildren(way.element, training.element, columns, announcer.element, code.element, printDialog.element);
   const views = [way, map, training, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code]; // large boxes get what is left
-  const endPrinting = listenToPrinter(window, root, () => ({ pass, where }));
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();
   };
@@ -155,7 +161,7 @@ export function mount(root, host, left = null) {
       play.end();
       training.end();
       presenting.end();
-      endPrinting();
+      printer.end();
       forget();
       return chosen;
     },

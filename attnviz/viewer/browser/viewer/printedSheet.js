@@ -1,0 +1,59 @@
+// The printed sheet: each page of the sheet on one of paper, whole; or as a worksheet with numbers left out, and its key after it.
+import { element } from "../elements/element.js";
+import { isOfHeads } from "../pass/axes.js";
+import { nameOf } from "../pass/layers.js";
+import { layerOfPage, pagesOf } from "../scene/bands.js";
+import { lookAt } from "../scene/looks.js";
+import { atStep, QUESTIONS, stepAt } from "../scene/state.js";
+import { makeSheet } from "../sheet/sheet.js";
+import { shownBefore } from "../sheet/worksheet.js";
+
+// Draws the pages into `pages`; `inert` are tools that do nothing. Numbers are left out from the bands of the label `from` on.
+export function drawSheets(pages, { pass, where, colours, inert }, from) {
+  const copies = from ? [{ name: "Worksheet", from }, { name: "Key", from: "" }] : [{ name: "", from: "" }];
+  const places = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)), count = copies.length * places.length;
+  copies.forEach((copy, nth) => {
+    places.forEach((there, place) => {
+      const page = element("section", "printed of-sheet"), sheet = makeSheet(inert), shown = copy.from ? shownBefore(pass, there, copy.from) : () => true;
+      page.append(drawHead(pass, there, copy), drawWords(pass, there), sheet.element, drawFoot(pass, nth * places.length + place + 1, count));
+      pages.append(page);
+      sheet.update(pass, there, { ...lookAt(pass, there, false), shown, colours });
+    });
+  });
+}
+
+// All of the page of a step, and nothing else that one looks at.
+function placeAt(pass, where, step) {
+  const there = { ...where, ask: QUESTIONS[0], view: "sheet", present: false };
+  return { ...there, ...atStep(pass, there, step), picked: "" };
+}
+
+function drawHead(pass, where, { name }) {
+  const head = element("header"), title = element("h2"), { page } = stepAt(pass, where);
+  const layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0, word = element("span", "word", pass.document.words.query[where.cell.query]), isOfWords = page.startsWith("words");
+  title.append(isOfWords ? "Where “" : "What “", word, isOfWords ? `” looks${headOf(pass, where)}` : "” becomes");
+  head.append(...(name ? [element("strong", "copy", name)] : []), ...(layer ? [element("span", "layer", nameOf(layer))] : []), title);
+  if (name === "Worksheet") head.append(element("span", "writer", "Name"));
+  return head;
+}
+
+// Which head it is that looks, where there are several.
+function headOf(pass, where) {
+  const { labels } = pass.stages.get(stepAt(pass, where).attention).axes.find(isOfHeads);
+  return labels.length > 1 ? `, ${labels[where.cell.head]} of ${labels.length}` : "";
+}
+
+// The sentence, with the word that looks; in front of another that it looks at, where that is not the same.
+function drawWords({ document: { words: { query, key, shared } } }, { cell }) {
+  const line = element("p", "sentence-whole");
+  line.append(...query.flatMap((text, place) => [element(place === cell.query ? "strong" : "span", "word", text), " "]));
+  if (!shared) line.append("looks at: ", ...key.flatMap((text) => [element("span", "word", text), " "]));
+  return line;
+}
+
+function drawFoot({ document: { imprint, changes } }, nth, count) {
+  const foot = element("footer");
+  const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
+  foot.append(element("span", "", `${imprint}${set}`), element("span", "place", `Page ${nth} of ${count}`));
+  return foot;
+}
