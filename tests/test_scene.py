@@ -326,3 +326,15 @@ def test_a_link_without_a_cell_is_that_of_the_start_of_its_step():
         assert "cell" not in query(parse(query(scene)).scene)
     other = replace(of_model("recall"), step="softmax-1", selection=cell)
     assert parse(query(other)).scene == other
+
+
+def test_one_begins_at_a_key_that_is_seen_and_in_a_long_sentence_at_a_word_that_looks_somewhere():
+    words = " ".join(f"w{n}" for n in range(40))
+    usual, causal = (trace_of(Settings("the cat sat on the mat", mask=mask)) for mask in ("none", "causal"))
+    assert start(usual, "question") == Selection()
+    at = start(causal, "question")
+    assert at.key <= at.query
+    for seed in range(5):
+        trace = trace_of(Settings(words, d_model=64, n_heads=8, seed=seed))
+        at = start(trace, "question")
+        assert trace["attention"].value[0, at.query, at.key] >= 2 / 40

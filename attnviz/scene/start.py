@@ -1,5 +1,9 @@
 """Start: where one looks in a pass before anyone has picked a number."""
 
+from dataclasses import replace
+
+import numpy as np
+
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer, Trace
@@ -27,6 +31,9 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
     most, if not. In a layer it is the attention that the layer's purpose is about.
     Of vectors it is the largest number: what is passed on from there, and what
     leaves. What is seen outside of the layers is that of the last.
+    Where nothing is asked it is the second word and the one after it; unless that
+    is hidden, or the sentence is long and the word looks nowhere: then it is the
+    share that is the largest multiple of an even one.
     """
     of_layers = tuple(_start(trace, layer) for layer in trace.layers)
     return (of_layers[-1], *of_layers) if trace.n_layers > 1 else of_layers
@@ -34,7 +41,7 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
 
 def _start(trace: Trace, layer: Layer) -> Selection:
     if not trace.origin.read:
-        return Selection().within(trace)
+        return _looking_somewhere(layer, Selection().within(trace))
     asked = _asked(trace)
     right, answers = trace.origin.right[asked], trace.labels["answer"]
     answer = answers.index(right) if right in answers else int(trace["probabilities"].value[asked].argmax())
@@ -42,6 +49,22 @@ def _start(trace: Trace, layer: Layer) -> Selection:
     v, output = layer.trace["v"].value[0, key], layer.trace["output"].value[query]
     feature, dimension = (int(abs(row).argmax()) for row in (v, output))
     return Selection(query=query, key=key, feature=feature, dimension=dimension, answer=answer).within(trace)
+
+
+LONG = 16
+"""Words of a sentence of which most are not seen at once."""
+LOOKS = 2.0
+"""A share that is so many times an even one is a look."""
+
+
+def _looking_somewhere(layer: Layer, usual: Selection) -> Selection:
+    shares, visible = layer.trace["attention"].value[0], np.isfinite(layer.trace["masked"].value[0])
+    times_even = shares * visible.sum(axis=-1, keepdims=True)
+    least = LOOKS if shares.shape[-1] > LONG else 0.0
+    if visible[usual.query, usual.key] and times_even[usual.query, usual.key] >= least:
+        return usual
+    query, key = divmod(int(times_even.argmax()), shares.shape[-1])
+    return replace(usual, query=query, key=key)
 
 
 def _asked(trace: Trace) -> int:

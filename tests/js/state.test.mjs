@@ -50,8 +50,8 @@ test("with other words one looks at what is seen first of them, unless another w
   const picked = at({ cell: { ...FIRST.cell, key: 3 } });
   assert.deepEqual(carried({ document, where: FIRST }, other), { ...FIRST, cell: start });
   assert.deepEqual(carried({ document, where: at({ cell: { ...FIRST.cell, feature: 1 } }) }, other), { ...FIRST, cell: start });
-  assert.deepEqual(carried({ document, where: FIRST }, same), FIRST);
-  assert.deepEqual(carried({ document, where: picked }, other), picked);
+  assert.deepEqual(carried({ document, where: FIRST }, same), { ...FIRST, cell: { ...FIRST.cell, query: 2 } }, "of the same words too");
+  for (const now of [same, other]) assert.deepEqual(carried({ document, where: picked }, now), picked);
 });
 
 test("what is selected follows its words, each as often as it was there before, where both still are", () => {

@@ -81,8 +81,10 @@ function hasPicked(cell, first) {
 // Where somebody chose to look, in a pass that may be of other words. The selection follows its words. Where nobody picked
 // any, a model's question decides what is seen of others, and so does the start of a sentence that was too short for it.
 export function carried({ document: before, where }, now) {
-  if (["query", "key"].every((role) => String(before.words[role]) === String(now.words[role]))) return where;
   const first = startAt(before, where.step), next = startAt(now, now.nearest[where.step]);
+  const areSame = ["query", "key"].every((role) => String(before.words[role]) === String(now.words[role]));
+  // Nor does who opens the address begin elsewhere: it has no number that nobody picked.
+  if (areSame) return now.model || where.picked || where.trail.length || hasPicked(where.cell, first) ? where : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
   const isFirst = !hasPicked(where.cell, first) && (now.model || hasPicked(next, first));
   const cell = isFirst ? next : followed(before.words, now.words, where.cell);
   return { ...where, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
