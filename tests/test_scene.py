@@ -7,9 +7,10 @@ from cases import of_each
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
-from attnviz.core.settings import FREE_OPTIONS, OPTIONS, divisors
+from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
