@@ -1,6 +1,6 @@
 // Sizes: how high the lines of the sheet are and how large their digits, so that all of them fit its box.
 
-const SAID = 0.2, LABEL = 0.07; // of the width: what is said, and what stands before a row
+const SAID = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 56; // of the width: what is said, and what stands before a row
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
@@ -16,9 +16,9 @@ const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a
 
 // How many words have a column of their own, left of so many others: all, or as many as have room for their letters.
 export function roomForWords(box, { words, others, letters, isPresented, isPaper }) {
-  const size = isPresented ? (others > 1 ? ASKED.ofHeads : ASKED.ofHeight) * globalThis.innerHeight : isPaper ? PAPER_PX : ASKED.px;
+  const size = isPresented ? (others > 1 ? ASKED.ofHeads : ASKED.ofHeight) * globalThis.innerHeight : isPaper ? PAPER_PX : words > MOST_NARROW ? ASKED.px : SMALLEST_PX;
   const needed = Math.max(letters.numbers, letters.names) * LETTER * size + AIR * size;
-  const room = (least) => Math.floor((box.clientWidth * (1 - SAID - LABEL)) / Math.max(needed, least)) - others;
+  const room = (least) => Math.floor((box.clientWidth - saidIn(box.clientWidth) - labelIn(box.clientWidth)) / Math.max(needed, least)) - others;
   return words <= Math.min(MOST_NARROW, room(0)) ? words : Math.max(room(LEAST_COLUMN_PX), 2);
 }
 
@@ -32,7 +32,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const room = height - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const most = isPaper ? MOST_ON_PAPER : isPresented ? MOST_PRESENTED : MOST;
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
-  const column = (width * (1 - SAID - LABEL)) / (columns + 1);
+  const column = (width - saidIn(width) - labelIn(width)) / (columns + 1);
   const fit = (count, high) => Math.max(smallest, Math.min(high, column / (LETTER * count + AIR), most.digits * base));
   const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
@@ -43,7 +43,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
   const setLine = (high) => {
-    const sizes = { strip, table: width, line: high, said: SAID * width, label: LABEL * width, ...lettersAt(high) };
+    const sizes = { strip, table: width, line: high, said: saidIn(width), label: labelIn(width), ...lettersAt(high) };
     for (const [name, size] of Object.entries(sizes)) set(name, size);
   };
   const line = lineIn(room - strip);
@@ -55,4 +55,12 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const over = () => box.scrollHeight - box.clientHeight;
   for (let low = line; isPaper && over() > 0 && low > LEAST_LINE_PX; setLine(low)) low -= Math.max(over() / weight, 0.2); // no one scrolls paper
   return strip;
+}
+
+function saidIn(width) {
+  return Math.max(LEAST_SAID_PX, SAID * width);
+}
+
+function labelIn(width) {
+  return Math.max(LEAST_LABEL_PX, LABEL * width);
 }
