@@ -16,10 +16,13 @@ class Sheet:
         Each row of a matrix is in one line.
     digits : tuple of (str, float)
         Its digits, each with its size in points.
+    size : (float, float)
+        Its width and height in points.
     """
 
     text: str
     digits: tuple[tuple[str, float], ...]
+    size: tuple[float, float]
 
 
 def printed(page, **options):
@@ -39,4 +42,4 @@ def _sheet(page):
             raw.FPDFText_GetMatrix(letters, place, matrix)
             scale = max(abs(matrix.a), abs(matrix.b))  # b where it stands upright
             sizes.append((letter, scale * raw.FPDFText_GetFontSize(letters, place)))
-    return Sheet(text.replace("\r\n", "\n"), tuple(sizes))
+    return Sheet(text.replace("\r\n", "\n"), tuple(sizes), page.get_size())
