@@ -16,13 +16,19 @@ class Sheet:
         Each row of a matrix is in one line.
     digits : tuple of (str, float)
         Its digits, each with its size in points.
-    is_wide : bool
-        Whether it is wider than high.
+    size : (float, float)
+        Its width and height in points.
     """
 
     text: str
     digits: tuple[tuple[str, float], ...]
-    is_wide: bool
+    size: tuple[float, float]
+
+    @property
+    def is_wide(self):
+        """Whether it is wider than high."""
+        width, height = self.size
+        return width > height
 
 
 def printed(page, **options):
@@ -42,4 +48,4 @@ def _sheet(page):
             raw.FPDFText_GetMatrix(letters, place, matrix)
             scale = max(abs(matrix.a), abs(matrix.b))  # b where it stands upright
             sizes.append((letter, scale * raw.FPDFText_GetFontSize(letters, place)))
-    return Sheet(text.replace("\r\n", "\n"), tuple(sizes), page.get_width() > page.get_height())
+    return Sheet(text.replace("\r\n", "\n"), tuple(sizes), page.get_size())

@@ -44,7 +44,7 @@ def drawn(trace):
 
 @pytest.mark.parametrize(
     ("settings", "paper"),
-    [({"model": "who-is-it"}, A4), ({"model": "mirror", "present": "1"}, {})],
+    [({"model": "who-is-it"}, A4), ({"model": "mirror", "present": "1", "view": "matrices"}, {})],
     ids=["who is it", "mirror, as it is presented, on letter paper"],
 )
 def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(visit, settings, paper):

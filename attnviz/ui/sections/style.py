@@ -98,6 +98,9 @@ _OF_A_PASS = """
 :is([data-testid="stElementContainer"], .stBidiComponent, [data-testid="stBidiComponentIsolated"]) {
   height: 100%;
 }
+
+/* the viewer's paper is white, whatever the theme */
+@media print { body:has(.st-key-viewer) { background: none; } }
 """
 """What pages of a pass have besides. Others have runs at each choice, and these rules with :has() cost one 7 ms."""
 

@@ -4,7 +4,7 @@ const SAID = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 56; // of 
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
-const PAPER_PX = 12; // 9 points
+const PAPER_PX = 12, WIDE_LETTER = 0.64; // 9 points; on paper no digit may touch another's, whatever font is there
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED = { px: 10.5, ofHeight: 0.02, ofHeads: 0.015 }; // the size of digits: on a page; of a projector's height, in one head and in all
@@ -33,7 +33,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const most = isPaper ? MOST_ON_PAPER : isPresented ? MOST_PRESENTED : MOST;
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const column = (width - saidIn(width) - labelIn(width)) / (columns + 1);
-  const fit = (count, high) => Math.max(smallest, Math.min(high, column / (LETTER * count + AIR), most.digits * base));
+  const fit = (count, high) => Math.max(smallest, Math.min(high, column / ((isPaper ? WIDE_LETTER : LETTER) * count + AIR), most.digits * base));
   const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
     chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),

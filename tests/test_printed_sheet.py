@@ -1,0 +1,180 @@
+"""The sheet on paper, with all numbers and as a worksheet: read back from the PDF, in a real browser."""
+
+import json
+import re
+from collections import Counter
+
+import numpy as np
+import pytest
+from alone import sent, written
+from numerals import short
+from tab import expect
+
+from attnviz.scene.address import parse
+
+pytest.importorskip("pypdfium2", reason="no pypdfium2 (pip install -r requirements-dev.txt)")
+from paper import printed
+
+pytestmark = pytest.mark.browser
+
+WHO, RECALL = {"model": "who-is-it"}, {"model": "recall"}
+CAUSAL = {"sentence": "the cat sat on the mat", "heads": "2", "mask": "causal", "seed": "7"}
+FORTY = {"sentence": " ".join(f"word{number}" for number in range(1, 41)), "d_model": "64", "heads": "8"}
+HOSTILE = {"sentence": "<img/src=x/onerror=alert(1)> </script><script>alert(2)</script> {value} $x^2$ &lt; **b**"}
+AFTER_ONE_HEAD = ["concat", "output", "output", "logits", "probabilities"]
+"""On the second page: what is multiplied, what that gives, and so on."""
+A4 = (841.9, 595.3)
+SMALLEST = 9
+"""Points."""
+
+
+def of_sheet(opened, settings, address="?view=sheet"):
+    page = opened(address, **settings)
+    page.evaluate("window.print = () => { window.isPrinted = true; }")
+    return page, parse(settings).trace, json.loads(written(**settings))
+
+
+def worksheet(page, band):
+    page.get_by_role("button", name="Print", exact=True).click()
+    page.get_by_label("Numbers left out from").select_option(band)
+    page.get_by_role("button", name="Worksheet and key").click()
+    assert page.evaluate("isPrinted")
+    return printed(page)
+
+
+def selections(document):
+    """Where one looks on each page of the sheet, which is the last place of its steps, and in which layer."""
+    last = {step["page"]: step for step in document["steps"] if step["bands"]}
+    return [(page, document["starts"][step["layer"]]) for page, step in last.items()]
+
+
+def line(numbers):
+    return " ".join(map(short, numbers)).replace("-inf", "−∞")
+
+
+def texts(sheets):
+    return [" ".join(sheet.text.split()) for sheet in sheets]
+
+
+@pytest.mark.parametrize(
+    "settings", [WHO, RECALL, CAUSAL, FORTY], ids=["who is it", "two layers", "heads", "forty words"]
+)
+def test_each_page_of_the_sheet_is_one_of_paper_with_the_shares_of_its_word(opened, settings):
+    page, trace, document = of_sheet(opened, settings)
+    sheets = printed(page)
+    places = selections(document)
+    assert len(sheets) == len(places)
+    for nth, (sheet, text, (name, cell)) in enumerate(zip(sheets, texts(sheets), places, strict=True), start=1):
+        word, layer = trace.labels["query"][cell["query"]], trace.layers[int(name[-1]) - 1]
+        kind, words = name.split("-")[0], trace.labels["key"]
+        assert f"Where “{word}” looks" in text if kind == "words" else f"What “{word}” becomes" in text
+        assert (f"Layer {name[-1]}" in text) == (len(trace.layers) > 1)
+        assert " ".join(words) in text, "the sentence whole"
+        assert f"Page {nth} of {len(sheets)}" in text
+        assert ("Model: " if "model" in settings else f"Seed: {settings.get('seed', 42)}") in text
+        shares = trace[layer.names["attention"]].value[:, cell["query"]]
+        if kind == "words" and len(words) <= 16:
+            assert line(shares[cell["head"]]) in text
+        elif kind == "words":
+            assert short(shares[cell["head"]].max()) in text
+        elif len(shares) > 1 and len(words) <= 16:
+            assert [row for row in map(line, shares) if row not in text] == []
+        assert np.allclose(sheet.size, A4, atol=1)
+        assert min(size for _, size in sheet.digits) >= SMALLEST - 0.01
+    assert "Probabilities" in texts(sheets)[-1] if document["model"] else "Output" in texts(sheets)[-1]
+
+
+def numbers_in(text):
+    return Counter(re.findall(r"−?\d+\.\d+", text))
+
+
+def left_out(trace, cell, names):
+    """The numbers of the selected word in some stages, in the selected head; `exp` is what a softmax divides."""
+    rows = []
+    for name in names:
+        stage = trace["attention" if name == "exp" else name]
+        row = stage.value[cell["head"], cell["query"]] if stage.axes[0] == "head" else stage.value[cell["query"]]
+        rows.append(row / row.max() if name == "exp" else row)
+    return Counter(short(each) for row in rows for each in row)
+
+
+@pytest.mark.parametrize(
+    ("settings", "band", "out"),
+    [
+        (WHO, "Scores", {"words": ["scores", "scaled", "exp", "attention", "heads"], "join": AFTER_ONE_HEAD}),
+        (WHO, "Logits", {"words": [], "join": ["logits", "probabilities"]}),
+        (
+            CAUSAL,
+            "exp(score − max)",
+            {"words": ["exp", "attention", "heads"], "join": ["attention", "heads", "output"]},
+        ),
+    ],
+    ids=["from the scores on", "from the logits on", "of one of two heads"],
+)
+def test_a_worksheet_lacks_the_numbers_from_a_band_on_and_its_key_has_them(opened, settings, band, out):
+    page, trace, document = of_sheet(opened, settings)
+    before, whole = page.url, texts(printed(page))
+    pages = texts(worksheet(page, band))
+    worked, solved = pages[: len(whole)], pages[len(whole) :]
+    assert [numberless(f"Key {text}") for text in whole] == [numberless(text) for text in solved]
+    for sheet, key, (name, cell) in zip(worked, solved, selections(document), strict=True):
+        assert sheet.startswith("Worksheet")
+        assert "Name" in sheet
+        missing, expected = numbers_in(key) - numbers_in(sheet), left_out(trace, cell, out[name.split("-")[0]])
+        assert numbers_in(sheet) - numbers_in(key) == Counter()
+        assert expected - missing == Counter(), "all of them are left out"
+        told = {short(each) for each in (1, left_out_sum(trace, cell))}
+        assert set(missing) <= set(expected) | told, "nothing else is, but where it is told what they are"
+    assert (sent(page), page.url, texts(printed(page))) == ([], before, whole), "the next print has all numbers"
+
+
+def numberless(text):
+    return re.sub(r"Page \d of \d", "", text)
+
+
+def left_out_sum(trace, cell):
+    shares = trace["attention"].value[cell["head"], cell["query"]]
+    return (shares / shares.max()).sum()
+
+
+def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
+    page, trace, document = of_sheet(opened, RECALL)
+    pages, places = texts(worksheet(page, "Attention")), selections(document)
+    worked, solved = pages[: len(places)], pages[len(places) :]
+    for sheet, key, (name, cell) in zip(worked, solved, places, strict=True):
+        kind, layer = name.split("-")
+        row = line(
+            trace[f"{'attention' if kind == 'words' else 'residual'}_{layer}"].value[..., cell["query"], :].ravel()
+        )
+        assert sheet.count(row) < key.count(row)
+    scores = line(trace["scaled_2"].value[0, places[2][1]["query"]])
+    assert scores in worked[2]
+    came_in = line(trace["residual_1"].value[places[3][1]["query"]])
+    assert came_in in solved[3]
+    assert came_in not in worked[3], "what the layer before was asked for"
+
+
+def test_what_people_type_is_words_on_paper_too(opened):
+    page, trace, _ = of_sheet(opened, HOSTILE)
+    for text in texts(worksheet(page, "Scores")):
+        assert " ".join(trace.labels["query"]) in text
+
+
+def test_the_dialog_is_reached_by_the_keyboard_which_moves_nothing_behind_it(opened):
+    page, _, _ = of_sheet(opened, CAUSAL, "?view=sheet&step=scores&present=1")
+    opener, dialog = page.get_by_role("button", name="Print", exact=True), page.get_by_role("dialog", name="Print")
+    opener.press("Enter")
+    expect(dialog).to_be_visible()
+    sizes = dialog.locator("button, select").evaluate_all(
+        "(all) => all.map((each) => Math.min(each.offsetWidth, each.offsetHeight))"
+    )
+    assert len(sizes) == 4
+    assert min(sizes) >= 24
+    before = page.url
+    for key in ("ArrowRight", "PageDown", "w", "1"):
+        page.keyboard.press(key)
+    assert page.url == before
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(opener).to_be_focused()
+    assert page.url == before, "it closes the dialog, not the talk"
