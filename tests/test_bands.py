@@ -253,9 +253,9 @@ PRODUCT = r"at place (\d+), (\S+) × (\S+)\.$"
 CLAIMS = {
     r"^“(.+)” asks with its (\w+), every word answers with its (\w+): at place (\d+), “(.+)” with (\S+) "
     r"and “(.+)” with (\S+)\.$": is_asked_by,
-    r"^What “(.+)” enters with, at the left, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
-    r"^What the head found, at the left, times the output parameters: " + PRODUCT: is_multiplied,
-    r"what “(.+)” has now, at the left, is compared with it: for “(.+)” " + PRODUCT: is_compared,
+    r"^What “(.+)” enters with, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
+    r"^What the head found, times the output parameters: " + PRODUCT: is_multiplied,
+    r"what “(.+)” has now is compared with it: for “(.+)” " + PRODUCT: is_compared,
     r"^Added up: the (\w+) of “(.+)”, (\S+) at place (\d+)\.$": is_sum,
     r"^Added: “(.+)” came with (\S+) at place (\d+) and gets (\S+)\.$": is_added,
     r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) at place (\d+)\. "
