@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 WHO, RECALL = {"model": "who-is-it"}, {"model": "recall"}
 CAUSAL = {"sentence": "the cat sat on the mat", "heads": "2", "mask": "causal", "seed": "7"}
 FORTY = {"sentence": " ".join(f"word{number}" for number in range(1, 41)), "d_model": "64", "heads": "8"}
-HOSTILE = {"sentence": "<img/src=x/onerror=alert(1)> </script><script>alert(2)</script> {value} $x^2$ &lt; **b**"}
+HOSTILE = {"sentence": "<b>x</b> <img/src=//evil.example/x> {value} $x^2$ &lt;"}
 AFTER_ONE_HEAD = ["concat", "output", "output", "logits", "probabilities"]
 """On the second page: what is multiplied, what that gives, and so on."""
 A4 = (841.9, 595.3)
@@ -125,6 +125,9 @@ def test_a_worksheet_lacks_the_numbers_from_a_band_on_and_its_key_has_them(opene
         assert expected - missing == Counter(), "all of them are left out"
         told = {short(each) for each in (1, left_out_sum(trace, cell))}
         assert set(missing) <= set(expected) | told, "nothing else is, but where it is told what they are"
+        if "scores" in out["words"] and name.startswith("words"):
+            best = short(trace["scores"].value[cell["head"], cell["query"]].max())
+            assert (numbers_in(key)[best], numbers_in(sheet)[best]) == (3, 0), "what is said doesn't tell it either"
     assert (sent(page), page.url, texts(printed(page))) == ([], before, whole), "the next print has all numbers"
 
 
@@ -157,7 +160,8 @@ def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
 def test_what_people_type_is_words_on_paper_too(opened):
     page, trace, _ = of_sheet(opened, HOSTILE)
     for text in texts(worksheet(page, "Scores")):
-        assert " ".join(trace.labels["query"]) in text
+        sentence = re.escape(" ".join(trace.labels["query"]))
+        assert re.search(f"(Name|head 1 of 2|becomes) {sentence} ", text), "below the title"
 
 
 def test_the_dialog_is_reached_by_the_keyboard_which_moves_nothing_behind_it(opened):
