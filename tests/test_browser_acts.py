@@ -24,6 +24,7 @@ from tab import (
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import n_terms
 from attnviz.core.numerals import digits
+from attnviz.scene.start import start
 from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
@@ -33,9 +34,9 @@ LONG = " ".join(f"w{n}" for n in range(30))
 
 
 def score(**settings):
-    """What stands over the score of the second word with the third."""
+    """What stands over the score of the third word with the second, at which nobody begins."""
     settings = {"sentence": WORDS} | settings
-    return f"= {digits(trace_of(Settings(**settings))['scores'].value[0, 1, 2])}"
+    return f"= {digits(trace_of(Settings(**settings))['scores'].value[0, 2, 1])}"
 
 
 def audited(page, **settings):
@@ -84,7 +85,10 @@ def test_what_is_typed_is_done_before_what_is_picked_next(visit):
     page = tab.open(at(sentence="a b", step="scores", cell="1.2.3.1.1"))
     sentence(page).fill(WORDS)
     pick(page, "Mask", "causal")
-    expect(heading(page, score(mask="causal"))).to_be_visible()
+    trace = trace_of(Settings(WORDS, mask="causal"))
+    first = start(trace, "scores")
+    value = trace["scores"].value[0, first.query, first.key]
+    expect(heading(page, f"= {digits(value)}")).to_be_visible()
     becomes(page, lambda: tab.acts, [["sentence", WORDS], ["mask", "causal"]])
     expect(sentence(page)).to_have_value(WORDS)
     picked_is(page, "Mask", "causal")
@@ -93,21 +97,21 @@ def test_what_is_typed_is_done_before_what_is_picked_next(visit):
 def test_a_setting_leaves_the_keyboard_the_step_and_the_number_where_they_are(visit):
     tab = visit()
     page = tab.open(at(sentence=WORDS, step="scores"))
-    cell(page, "Scores", 2, 0).click()
+    cell(page, "Scores", 2, 1).click()
     mask = page.get_by_role("combobox", name="Mask")
     mask.focus()
     pick(page, "Mask", "causal")
     tab.settled()
     expect(mask).to_be_focused()
     step_is(page, 4)
-    expect(cell(page, "Scores", 2, 0)).to_have_attribute("tabindex", "0")
-    there = {"sentence": WORDS, "step": "scores", "picked": "scores", "cell": "1.3.1.1.1"}
+    expect(cell(page, "Scores", 2, 1)).to_have_attribute("tabindex", "0")
+    there = {"sentence": WORDS, "step": "scores", "picked": "scores", "cell": "1.3.2.1.1"}
     becomes(page, lambda: parameters(page), there | {"mask": "causal"})
 
 
 def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_begins_there(visit):
     tab = visit()
-    page = tab.open(at(sentence=WORDS, step="scores", cell="1.2.3.1.1"))
+    page = tab.open(at(sentence=WORDS, step="scores", cell="1.3.2.1.1"))
     pick(page, "d_model", "16")
     expect(heading(page, score(d_model=16))).to_be_visible()
     with acts_held(page):
@@ -116,7 +120,7 @@ def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_b
         expect(heading(page, score())).to_be_visible()
         picked_is(page, "d_model", "8")
     pick(page, "Mask", "causal")
-    there = {"sentence": WORDS, "step": "scores", "mask": "causal"}
+    there = {"sentence": WORDS, "step": "scores", "mask": "causal", "cell": "1.3.2.1.1"}
     becomes(page, lambda: parameters(page), there)
     tab.settled()
     expect(heading(page, score())).to_be_visible()
@@ -222,7 +226,7 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
         page.goto(f"{address}/worked_examples{at(notebook='002')}")
         expect(heading(page, "Attention needs no parameters")).to_be_visible()
         expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
-        page.goto(f"{address}/{at(sentence=WORDS, step='scores', cell='1.2.3.1.1')}")
+        page.goto(f"{address}/{at(sentence=WORDS, step='scores', cell='1.3.2.1.1')}")
         expect(heading(page, score())).to_be_visible()
         os.kill(pid, signal.SIGKILL)
         expect(page.locator(IDLE)).to_have_count(0)
@@ -232,7 +236,7 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
     sentence(page).press("ArrowLeft")
     with served(port=port):
         expect(page.locator(IDLE)).to_have_count(1, timeout=RECONNECT_MS)
-        there = {"sentence": f"{WORDS} run", "mask": "causal", "step": "scores"}
+        there = {"sentence": f"{WORDS} run", "mask": "causal", "step": "scores", "cell": "1.3.2.1.1"}
         becomes(page, lambda: parameters(page), there)
         expect(heading(page, score(sentence=f"{WORDS} run"))).to_be_visible()
         expect(sentence(page)).to_be_focused()

@@ -49,7 +49,7 @@ def test_a_number_among_thousands_is_pointed_at_clicked_and_reached_by_keyboard(
 
 
 def test_another_head_comes_when_it_is_asked_for(visit, scores):
-    page = visit().open(at(step="Scores", heads=8, **LARGE))
+    page = visit().open(at(step="Scores", heads=8, cell="1.2.3.1.1", **LARGE))
     expect(grid(page, "Scores").last).to_be_visible()
     heads = page.get_by_role("radiogroup", name="Head").get_by_role("radio")
     resized(page, 1280, 800)

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 WHO, RECALL = {"model": "who-is-it"}, {"model": "recall"}
 CAUSAL = {"sentence": "the cat sat on the mat", "heads": "2", "mask": "causal", "seed": "7"}
 FORTY = {"sentence": " ".join(f"word{number}" for number in range(1, 41)), "d_model": "64", "heads": "8"}
-HOSTILE = {"sentence": "<img/src=x/onerror=alert(1)> </script><script>alert(2)</script> {value} $x^2$ &lt; **b**"}
+HOSTILE = "<b>x</b><img/src=//evil.example/x>"
 AFTER_ONE_HEAD = ["concat", "output", "output", "logits", "probabilities"]
 """On the second page: what is multiplied, what that gives, and so on."""
 A4 = (841.9, 595.3)
@@ -125,6 +125,9 @@ def test_a_worksheet_lacks_the_numbers_from_a_band_on_and_its_key_has_them(opene
         assert expected - missing == Counter(), "all of them are left out"
         told = {short(each) for each in (1, left_out_sum(trace, cell))}
         assert set(missing) <= set(expected) | told, "nothing else is, but where it is told what they are"
+        if "scores" in out["words"] and name.startswith("words"):
+            best = short(trace["scores"].value[cell["head"], cell["query"]].max())
+            assert (numbers_in(key)[best], numbers_in(sheet)[best]) == (3, 0), "what is said doesn't tell it either"
     assert (sent(page), page.url, texts(printed(page))) == ([], before, whole), "the next print has all numbers"
 
 
@@ -154,10 +157,14 @@ def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
     assert came_in not in worked[3], "what the layer before was asked for"
 
 
-def test_what_people_type_is_words_on_paper_too(opened):
-    page, trace, _ = of_sheet(opened, HOSTILE)
-    for text in texts(worksheet(page, "Scores")):
-        assert " ".join(trace.labels["query"]) in text
+def test_a_word_is_a_word_on_paper_whatever_it_holds(bare):
+    tab = bare("light")
+    page = tab.open("?view=sheet", written(**CAUSAL).replace('"cat"', json.dumps(HOSTILE)))
+    for text in texts(printed(page)):
+        assert re.search(f"What “{HOSTILE}” becomes|Where “{HOSTILE}” looks", text)
+        assert re.search(f"(head 1 of 2|becomes) the {HOSTILE} sat on the \\(2\\) mat ", text)
+    tab.leave()
+    assert tab.errors == []
 
 
 def test_the_dialog_is_reached_by_the_keyboard_which_moves_nothing_behind_it(opened):
