@@ -116,11 +116,11 @@ def walked(engine, file):
     trace = trace_of(SETTINGS)
     row = [short(each) for each in trace["scores"].value[0, 1]]
     engine.open(file.as_uri())
-    first = until(engine, lambda seen: seen["place"] == "step 1 of 10", SEEN)
+    first = until(engine, lambda seen: seen["place"] == "step 1 of 9", SEEN)
     assert first["title"] == f"{SETTINGS.sentence} – attnviz"
-    for number in (3, 4):  # the sheet begins with queries, keys and values
+    for number in (2, 3):  # the sheet begins with queries, keys and values
         engine.press("ArrowRight")
-        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 10", SEEN)
+        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 9", SEEN)
     until(engine, lambda seen: seen["scores"] == row, SEEN)
     engine.read("document.querySelector('[data-cell^=scores]').click()")
     number = f"{trace['scores'].value[0, 1, 0]:.4f}".replace("-", "−")
@@ -136,7 +136,7 @@ def walked(engine, file):
     until(engine, lambda seen: seen["isPresented"], SEEN)
     for _ in range(2):  # products, then their sum
         engine.press("PageDown")
-    until(engine, lambda seen: seen["place"] == "step 5 of 10", SEEN)
+    until(engine, lambda seen: seen["place"] == "step 3 of 7", SEEN)
     engine.press("Escape")
     until(engine, lambda seen: not seen["isPresented"], SEEN)
     assert engine.errors == []
@@ -180,7 +180,7 @@ def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline,
     texts = []
     for _ in range(2):
         with tab.expect_download() as download:
-            tab.get_by_role("button", name=re.compile("^Download as a page, 39. kB")).click()
+            tab.get_by_role("button", name=re.compile("^Download as a page, 4.. kB")).click()
         assert download.value.suggested_filename == "attnviz the cat sat on the mat.html"
         download.value.save_as(tmp_path / "again.html")
         texts.append((tmp_path / "again.html").read_text("utf-8"))
@@ -214,7 +214,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
 
 
 @pytest.mark.browser
-def test_it_is_for_everyone_in_both_themes_and_prints_a_page_for_each_step(offline):
+def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
     paper = pytest.importorskip("paper", reason="no pypdfium2 (pip install -r requirements-dev.txt)")
     tab = offline(show(trace_of(Settings("the cat sat", d_model=4))).html)
     for theme, step in (("light", "Start"), ("dark", "Scores")):
@@ -223,8 +223,8 @@ def test_it_is_for_everyone_in_both_themes_and_prints_a_page_for_each_step(offli
         colours = [f"rgb{tuple(bytes.fromhex(THEMES[theme][name][1:]))}" for name in ("textColor", "backgroundColor")]
         assert tab.locator(".viewer").evaluate(COLOURS) == colours
     sheets = paper.printed(tab)
-    assert len(sheets) == 10
-    assert "Scores become shares" in sheets[5].text
+    assert [sheet.is_wide for sheet in sheets] == [True, True]
+    assert "Where “cat” looks" in sheets[0].text
     assert "No link" not in "".join(sheet.text for sheet in sheets)
 
 

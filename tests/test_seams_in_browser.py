@@ -22,7 +22,7 @@ FOUND = """(names) => {
   const rules = ({ cssRules = [] }) => [...cssRules].flatMap((rule) => rule.selectorText || rules(rule));
   const ours = [...document.styleSheets].filter(({ ownerNode }) => ownerNode?.textContent.includes("st-key-address"));
   const all = [...names, ...new Set(ours.flatMap(rules))];
-  const elementOf = (name) => name.replaceAll(/:focus-visible|(?<=\\])::after/g, "");
+  const elementOf = (name) => name.replaceAll(/:focus-visible|(?<=\\]|main)::(before|after)/g, "");
   return all.map((name) => [name, document.querySelector(elementOf(name)) !== null]);
 }"""
 """Each name, and each selector of our styles in this page, and whether anything is found by it."""

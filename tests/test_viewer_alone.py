@@ -170,7 +170,7 @@ def test_a_document_that_comes_while_one_types_takes_nothing_away(opened):
 
 
 def test_a_key_is_hidden_in_the_mask(opened):
-    page = opened("?step=mask&picked=mask", mask="causal")
+    page = opened("?step=mask&picked=mask&cell=1.2.3.1.1", mask="causal")
     page.get_by_role("button", name="Show this key").click()
     assert sent(page)[-1] == ["change", {"cell": "mask[1,2]", "value": 1}]
     cell(page, "Masked scores", 3, 0).click()
@@ -450,7 +450,7 @@ def test_the_mask_s_numbers_are_called_visible_and_hidden(opened):
 
 
 def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_share(opened):
-    page = opened("?step=softmax", mask="causal")
+    page = opened("?step=softmax&cell=1.2.3.1.1", mask="causal")
     words = page.locator(".thread [role=option]")
     words.nth(3).click()
     assert parameters(page)["cell"].startswith("1.4.3.")
@@ -550,7 +550,7 @@ BARS = """() => [...document.querySelectorAll(".bar-row")].map((row) => {
 
 
 def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their_cells(opened):
-    page = opened("?step=softmax", mask="causal")
+    page = opened("?step=softmax&cell=1.2.3.1.1", mask="causal")
     masked, exponentials, shares = (
         [text.split(": ")[1] for text in row.locator("button").evaluate_all("(all) => all.map((each) => each.title)")]
         for row in page.locator(".bars .bar-row").all()

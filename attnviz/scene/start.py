@@ -59,7 +59,7 @@ LOOKS = 2.0
 
 def _looking_somewhere(layer: Layer, usual: Selection) -> Selection:
     shares, visible = layer.trace["attention"].value[0], np.isfinite(layer.trace["masked"].value[0])
-    times_even = shares * visible.sum(axis=-1, keepdims=True)
+    times_even = shares.clip(0, 1) * visible.sum(axis=-1, keepdims=True)  # set by hand, a share may be anything
     least = LOOKS if shares.shape[-1] > LONG else 0.0
     if visible[usual.query, usual.key] and times_even[usual.query, usual.key] >= least:
         return usual
