@@ -6,6 +6,7 @@
 (2, 6, 6)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from attnviz.core.attention import attend, trace_of
@@ -13,15 +14,21 @@ from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
 
 if TYPE_CHECKING:
+    from attnviz.text.comparison import Comparison, compare
     from attnviz.viewer.page import page, show
 
-__all__ = ["Parameters", "Settings", "attend", "page", "show", "trace_of"]
+__all__ = ["Comparison", "Parameters", "Settings", "attend", "compare", "page", "show", "trace_of"]
+
+_WHEN_ASKED = {
+    "Comparison": "attnviz.text.comparison",
+    "compare": "attnviz.text.comparison",
+    "page": "attnviz.viewer.page",
+    "show": "attnviz.viewer.page",
+}
 
 
 def __getattr__(name: str) -> object:
-    """What shows a pass, once somebody asks for it: whoever computes alone imports no texts and no viewer."""
-    if name not in ("page", "show"):
+    """What says or shows a pass, once somebody asks for it: whoever computes alone imports no texts and no viewer."""
+    if name not in _WHEN_ASKED:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}")
-    from attnviz.viewer import page as pages
-
-    return getattr(pages, name)
+    return getattr(import_module(_WHEN_ASKED[name]), name)

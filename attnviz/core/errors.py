@@ -11,3 +11,7 @@ class ArrayError(ValueError):
 
 class ChangeError(ValueError):
     """A what-if that cannot be read, or does not fit the trace."""
+
+
+class OwnArraysError(ValueError):
+    """A file or arrays of someone's own that cannot be read, or not as parts of a pass."""

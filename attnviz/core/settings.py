@@ -14,6 +14,11 @@ from attnviz.core.tokens import tokenize
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
+MAX_FILE_BYTES = 8 * 2**20
+"""Of a file with someone's own arrays, packed and unpacked."""
+MAX_FILE_ARRAYS = 256
+MAX_STAGE_NUMBERS = 2**19
+"""Of any stage of a pass that is recomputed from someone's own arrays."""
 
 
 def _option(default: int | str | bool, allowed: Iterable, label: str, help: str = "") -> Any:

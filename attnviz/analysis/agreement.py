@@ -1,0 +1,98 @@
+"""Agreement: whether someone's array is a stage of ours, but for rounding."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.layouts import Layout, Sizes
+from attnviz.analysis.ownarrays import OwnArray, forms
+from attnviz.analysis.rounding import Precision, Rounded
+
+_HIDES = -1e4
+"""Scores from here on downwards stand for -inf: -1e9 is added by many, and -1e4 where float16 has no more."""
+
+_ROUGHLY = 0.25
+"""How far off, in parts of the largest number, an array may be for a closer look."""
+
+
+def targets(stage: str) -> tuple[str, ...]:
+    """The stages that an array of a stage's name may be: many call scores what is scaled and masked already."""
+    return ("scores", "scaled", "masked") if stage == "scores" else (stage,)
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """A stage beside someone's array.
+
+    Attributes
+    ----------
+    stage : str
+        The stage that it was compared with.
+    name : str
+        What they call the array.
+    layout : Layout or None
+        How it was read; None if no layout fits.
+    value : ndarray or None
+        The array as attnviz lays it out.
+    off : float
+        The largest difference; inf where one of the two is no number, or no layout fits.
+    roundings : float
+        The same in units of the precision's rounding at the largest number of the stage.
+    agrees : bool
+        Whether no number is further off than rounding explains.
+    """
+
+    stage: str
+    name: str
+    layout: Layout | None
+    value: np.ndarray | None
+    off: float
+    roundings: float
+    agrees: bool
+
+
+def agreement(own: OwnArray, stage: str, ours: Mapping[str, Rounded], sizes: Sizes, precision: Precision) -> Agreement:
+    """How an array compares with a stage, in the layout in which it is nearest."""
+    found: list[tuple[bool, bool, float, Agreement]] = []
+    for target in targets(stage):
+        if target not in ours:
+            continue
+        for layout, value in forms(own, target, sizes):
+            expected = _averaged(ours[target]) if layout.is_averaged and sizes["h"] > 1 else ours[target]
+            for read in (value, ~value) if value.dtype == bool else (value,):
+                if read.shape == expected.value.shape or stage == "mask":
+                    compared, ratio = _compared(own, target, layout, read, expected, precision)
+                    found.append((not compared.agrees, target != stage, ratio, compared))
+    nearest = min(found, key=lambda each: each[:3], default=None)
+    return nearest[3] if nearest else Agreement(stage, own.name, None, None, math.inf, math.inf, False)
+
+
+def _compared(
+    own: OwnArray, stage: str, layout: Layout, value: np.ndarray, ours: Rounded, precision: Precision
+) -> tuple[Agreement, float]:
+    expected = ours.value
+    if expected.dtype != value.dtype:  # a mask that selects, beside one that is added
+        value, expected = (np.where(each, 0.0, -np.inf) if each.dtype == bool else each for each in (value, expected))
+    expected, value = expected.astype(np.float64), value.astype(np.float64)
+    off = np.abs(value - expected)
+    both_hide = (value <= _HIDES) & (expected <= _HIDES) & (stage in ("scores", "scaled", "masked", "mask"))
+    off[(value == expected) | both_hide | (np.isnan(value) & np.isnan(expected))] = 0
+    off = np.nan_to_num(off, nan=math.inf, posinf=math.inf)
+    size = np.where(np.isfinite(expected), np.abs(expected), 0)
+    allowed = ours.error + precision.epsilon * size + precision.least
+    if precision.is_rough:
+        allowed += _ROUGHLY * size.max()
+    largest = float(off.max())
+    scale = precision.epsilon * float(size.max()) or precision.least
+    return (
+        Agreement(stage, own.name, layout, value, largest, largest / scale, bool((off <= allowed).all())),
+        float((off / allowed).max()),
+    )
+
+
+def _averaged(rounded: Rounded) -> Rounded:
+    return rounded.map(lambda array: array.mean(axis=0))

@@ -1,0 +1,179 @@
+"""Array files: someone's own arrays in .npz, .npy, .safetensors and .csv, as numbers by their names."""
+
+import csv
+import io
+import math
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.settings import MAX_FILE_ARRAYS, MAX_FILE_BYTES
+
+_MEBIBYTES = f"{MAX_FILE_BYTES // 2**20} MiB"
+_TEXT = "SU"
+"""The kinds of arrays that hold text, such as the words in attnviz's own file. They are left out."""
+
+
+def read_arrays(filename: str, content: bytes, stage: str | None = None) -> dict[str, np.ndarray]:
+    """The arrays of a file, none of which is unpickled, and none larger than the file may be.
+
+    Parameters
+    ----------
+    filename : str
+        Its ending says what it is: .npz, .npy, .safetensors or .csv.
+    content : bytes
+        At most 8 MiB, which its arrays may not exceed unpacked either.
+    stage : str, optional
+        The name of the one array of a .npy or .csv; by default the file's own, without the ending.
+
+    Returns
+    -------
+    dict of str to ndarray
+        Of booleans, whole numbers or floats, in the precision that they came in.
+
+    Raises
+    ------
+    OwnArraysError
+        If the file is anything else. No other error is raised, whatever it holds.
+    """
+    path = PurePosixPath(filename.replace("\\", "/"))
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise OwnArraysError(f"A file of arrays is one of {', '.join(_READERS)}; got {_shown(path.name)}.")
+    if len(content) > MAX_FILE_BYTES:
+        raise OwnArraysError(
+            f"A file of arrays may have at most {_MEBIBYTES}; this one has {len(content) / 2**20:.1f}. "
+            "Leave out what attention doesn't need."
+        )
+    try:
+        arrays = reader(content, stage or path.stem)
+    except OwnArraysError:
+        raise
+    except Exception:  # what a library's parser raises of a broken file is not written down anywhere
+        raise OwnArraysError(
+            f"{_shown(path.name)} must be a {path.suffix.lower()} file as NumPy, safetensors or a spreadsheet writes "
+            "it; this one is broken or is something else. Save it again."
+        ) from None
+    found = {name: array for name, array in arrays.items() if array.dtype.kind not in _TEXT}
+    if not found:
+        raise OwnArraysError(f"A file of arrays holds at least one array of numbers; {_shown(path.name)} has none.")
+    return found
+
+
+def numeric(name: str, array: np.ndarray) -> np.ndarray:
+    """The array, if it holds real numbers or booleans, and any; else OwnArraysError."""
+    _check_kind(name, array.dtype)
+    if array.size == 0:
+        raise OwnArraysError(f"Each array holds at least one number; {_shown(name)} has the shape {array.shape}.")
+    return array
+
+
+def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = archive.infolist()
+        if len(members) > MAX_FILE_ARRAYS:
+            raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(members)}.")
+        declared = sum(member.file_size for member in members)
+        if declared > MAX_FILE_BYTES:
+            raise OwnArraysError(
+                f"The arrays of a file may have at most {_MEBIBYTES} unpacked; these have {declared / 2**20:.1f}."
+            )
+        # a member is read no further than the size that it declares
+        return {
+            name: _array(name, archive.read(member))
+            for member in members
+            for name in (member.filename.removesuffix(".npy"),)
+        }
+
+
+def _npy(content: bytes, stage: str) -> dict[str, np.ndarray]:
+    return {stage: _array(stage, content)}
+
+
+def _array(name: str, content: bytes) -> np.ndarray:
+    """An array in NumPy's own format, whose header is believed only where as many bytes follow it."""
+    file = io.BytesIO(content)
+    version = np.lib.format.read_magic(file)
+    read_header = _HEADERS[version]
+    shape, is_fortran, dtype = read_header(file)
+    if dtype.kind not in _TEXT:
+        _check_kind(name, dtype)
+    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != len(content) - file.tell():
+        raise OwnArraysError(
+            f"The header of {_shown(name)} says that its shape is {_shown(shape)}; "
+            f"{len(content) - file.tell()} bytes follow, which is another size. Save it again."
+        )
+    array = np.frombuffer(content, dtype, offset=file.tell()) if math.prod(shape) else np.empty(0, dtype)
+    array = array.reshape(shape, order="F" if is_fortran else "C")
+    return array if dtype.kind in _TEXT else numeric(name, array).astype(dtype.newbyteorder("="))
+
+
+_HEADERS: Mapping[tuple[int, int], Callable] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
+
+
+def _safetensors(content: bytes, stage: str) -> dict[str, np.ndarray]:
+    try:
+        from safetensors.numpy import load
+    except ImportError:
+        raise OwnArraysError(
+            "A .safetensors file is read by the package safetensors, which is not installed here; "
+            "install it by: pip install attnviz[safetensors]. Or save an .npz."
+        ) from None
+    arrays = load(content)
+    if len(arrays) > MAX_FILE_ARRAYS:
+        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(arrays)}.")
+    return {name: numeric(name, array) for name, array in arrays.items()}
+
+
+def _csv(content: bytes, stage: str) -> dict[str, np.ndarray]:
+    lines = content.decode("utf-8-sig").splitlines()
+    separator = next((each for each in ";\t" if lines and each in lines[0]), ",")
+    rows: list[list[float]] = []
+    for number, fields in enumerate(csv.reader(lines, delimiter=separator), start=1):
+        if not fields:
+            continue
+        rows.append([_number(field, number) for field in fields])
+        if len(rows[-1]) != len(rows[0]):
+            raise OwnArraysError(
+                f"A .csv file holds one matrix, all rows of one length; the first has {len(rows[0])} numbers, "
+                f"line {number} has {len(rows[-1])}."
+            )
+    return {stage: numeric(stage, np.array(rows))}
+
+
+def _number(field: str, line: int) -> float:
+    try:
+        return float(field)
+    except ValueError:
+        raise OwnArraysError(
+            f"A .csv file holds one matrix of numbers, a row on each line, and no titles; "
+            f"got {_shown(field)} on line {line}."
+        ) from None
+
+
+def _check_kind(name: str, dtype: np.dtype) -> None:
+    if dtype.kind not in "biuf" or (dtype.kind == "f" and dtype.itemsize > 8):
+        raise OwnArraysError(
+            f"An array holds booleans, whole numbers, float16, float32 or float64; {_shown(name)} is of "
+            f"{_shown(dtype)}. Convert it, as in array.astype(np.float32)."
+        )
+
+
+def _shown(value: object) -> str:
+    """What came from a file, short enough for a sentence."""
+    text = str(value) if isinstance(value, np.dtype | tuple) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+_READERS: Mapping[str, Callable[[bytes, str], dict[str, np.ndarray]]] = {
+    ".npz": _npz,
+    ".npy": _npy,
+    ".safetensors": _safetensors,
+    ".csv": _csv,
+}

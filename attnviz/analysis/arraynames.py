@@ -1,0 +1,152 @@
+"""Array names: which stage an array is, by the name that a library or its author gave it."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from attnviz.core.errors import OwnArraysError
+
+Orientation = Literal["(in, out)", "(out, in)"]
+Meaning = Literal["visible", "hidden"]
+
+
+@dataclass(frozen=True)
+class Named:
+    """What the name of an array says.
+
+    Attributes
+    ----------
+    stage : str
+        The stage that it is; "w_qkv" and "b_qkv" are those of q, k and v in one.
+    orientation : {"(in, out)", "(out, in)"}, optional
+        How the library that the name is from lays a matrix out; None if anyone uses the name.
+    true_is : {"visible", "hidden"}, optional
+        What True means in a mask of this name.
+    library : str
+        Whose name it is.
+    """
+
+    stage: str
+    orientation: Orientation | None = None
+    true_is: Meaning | None = None
+    library: str = ""
+
+
+_LINEAR = {"orientation": "(out, in)", "library": "PyTorch"}
+_KERNEL = {"orientation": "(in, out)", "library": "Keras and Flax"}
+_TORCH_ATTENTION = {"orientation": "(out, in)", "library": "torch.nn.MultiheadAttention"}
+
+_PATTERNS: tuple[tuple[str, Named], ...] = (
+    # torch.nn.MultiheadAttention
+    (r"in_proj_weight", Named("w_qkv", **_TORCH_ATTENTION)),
+    (r"in_proj_bias", Named("b_qkv")),
+    *((rf"{each}_proj_weight", Named(f"w_{each}", **_TORCH_ATTENTION)) for each in "qkv"),
+    (r"key_padding_mask", Named("mask", true_is="hidden", library="torch.nn.MultiheadAttention")),
+    # GPT-2 and nanoGPT share names; their shapes tell them apart
+    (r"c_attn[./]weight", Named("w_qkv")),
+    (r"c_attn[./]bias", Named("b_qkv")),
+    (r"attn[./]c_proj[./]weight|c_proj[./]weight", Named("w_o")),
+    (r"attn[./]c_proj[./]bias|c_proj[./]bias", Named("b_o")),
+    # layers of their own: BERT's query.weight, Llama's q_proj.weight, d2l's W_q.weight
+    *(
+        (rf"(?:{word}|{each}_proj|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", **_LINEAR))
+        for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
+    ),
+    *(
+        (rf"(?:{word}|{each}_proj|w_?{each}|to_{each})[./]bias", Named(f"b_{each}"))
+        for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
+    ),
+    *(
+        (rf"linears[./]{at}[./]{kind}", Named(f"{kind[0]}_{each}", **(_LINEAR if kind == "weight" else {})))
+        for at, each in enumerate("qkvo")
+        for kind in ("weight", "bias")
+    ),
+    (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]weight", Named("w_o", **_LINEAR)),
+    (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]bias", Named("b_o")),
+    # Keras and Flax
+    *(
+        (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", **(_KERNEL if kind == "kernel" else {})))
+        for each, word in (("q", "query"), ("k", "key"), ("v", "value"), ("o", "(?:attention_output|out)"))
+        for letter, kind in (("w", "kernel"), ("b", "bias"))
+    ),
+    # TransformerLens; its W_Q is anybody's
+    *((rf"hook_{each}", Named(each)) for each in "qkv"),
+    (r"hook_attn_scores", Named("masked")),
+    (r"hook_pattern", Named("attention")),
+    (r"hook_z", Named("heads")),
+    (r"hook_result", Named("contributions")),
+    (r"hook_attn_out", Named("output")),
+    (r"ln1[./]hook_normalized", Named("x")),
+    # microgpt
+    *((rf"attn_w{each}", Named(f"w_{each}", "(out, in)", library="microgpt")) for each in "qkvo"),
+    # what anyone writes
+    *(
+        (rf"w_?{each}|{word}_weight|w_{word}", Named(f"w_{each}"))
+        for each, word in zip("qkv", ("query", "key", "value"), strict=True)
+    ),
+    *(
+        (rf"b_?{each}|{word}_bias|b_{word}", Named(f"b_{each}"))
+        for each, word in zip("qkv", ("query", "key", "value"), strict=True)
+    ),
+    (r"w_?o|w_out|w_output", Named("w_o")),
+    (r"b_?o|b_out|b_output", Named("b_o")),
+    (r"w_?qkv|qkv[./]weight", Named("w_qkv")),
+    (r"b_?qkv|qkv[./]bias", Named("b_qkv")),
+    (r"q|query|queries", Named("q")),
+    (r"k|key|keys", Named("k")),
+    (r"v|value|values", Named("v")),
+    (r"x|inputs?|hidden_states", Named("x")),
+    (r"context|memory|encoder_hidden_states", Named("context")),
+    (r"embeddings", Named("embeddings")),
+    (r"positions", Named("positions")),
+    (r"scores|(?:attn|attention)_scores", Named("scores")),
+    (r"scaled(?:_scores)?", Named("scaled")),
+    (r"masked(?:_scores)?", Named("masked")),
+    (r"mask|attn_mask|attention_mask|causal_mask", Named("mask")),
+    (
+        r"a|attn|attention|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
+        Named("attention"),
+    ),
+    (r"heads|z|head_outputs?", Named("heads")),
+    (r"concat(?:enated)?", Named("concat")),
+    (r"contributions", Named("contributions")),
+    (r"y|out|outputs?|attn_out(?:put)?", Named("output")),
+    (r"residual", Named("residual")),
+)
+_TABLE = [(re.compile(rf"(?:.*[./])?(?:{pattern})", re.IGNORECASE | re.DOTALL), named) for pattern, named in _PATTERNS]
+
+
+def named(name: str) -> Named | None:
+    """What a name says; the part before its last words, such as "blocks.0.attn.", says nothing.
+
+    Examples
+    --------
+    >>> named("transformer.h.0.attn.c_attn.weight").stage, named("blocks.0.attn.hook_z").stage, named("W_Q").stage
+    ('w_qkv', 'heads', 'w_q')
+    >>> named("mlp.c_proj.weight"), named("q_proj.weight").orientation
+    (None, '(out, in)')
+    """
+    if re.search(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", name, re.IGNORECASE):
+        return None
+    return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)
+
+
+def recognised(names: Iterable[str]) -> dict[str, str]:
+    """The name of the array for each stage that is named.
+
+    Raises
+    ------
+    OwnArraysError
+        If two arrays are the same stage, as those of two layers are.
+    """
+    found: dict[str, str] = {}
+    for name in names:
+        if known := named(name):
+            if known.stage in found:
+                raise OwnArraysError(
+                    f"Each stage may come once; {found[known.stage][:60]!r} and {name[:60]!r} are both {known.stage}. "
+                    "Give the arrays of one layer."
+                )
+            found[known.stage] = name
+    return found

@@ -1,0 +1,234 @@
+"""Diagnosis: the first stage in which someone's arrays part from a pass, and the mistakes with which they don't."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.analysis.agreement import Agreement, agreement, targets
+from attnviz.analysis.layouts import Sizes
+from attnviz.analysis.mistakes import Mistake, Node, Nodes, evaluated, mistakes_in, nodes_of
+from attnviz.analysis.ownarrays import OwnArrays, Reading
+from attnviz.analysis.rounding import Precision, Rounded, applied
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.trace import Trace
+
+_MAX_MISTAKES = 3
+"""So many are looked for, one on top of the other."""
+
+_MAX_CANDIDATES = 8
+"""So many readings are looked at closely."""
+
+UNSEEING = ("zeros", "a uniform row", "no numbers", "the row as if nothing were hidden")
+"""What a query that sees no key gets: in attnviz and ONNX; in JAX; in PyTorch; where -1e9 is added to float64."""
+
+_BESIDE_A_BILLION = 1e-6
+"""How far a share may be off after its score was added to -1e9, and lost all digits but seven."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A pass that someone's arrays are compared with.
+
+    Attributes
+    ----------
+    trace : Trace
+    reading : Reading or None
+        How the arrays that it begins with were read; None where the pass was given.
+    sizes : mapping of letters to int
+    """
+
+    trace: Trace
+    reading: Reading | None
+    sizes: Sizes
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """Someone's arrays beside a pass.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    stages : tuple of Agreement
+        One for each array that a stage of the pass is compared with, in the order of the pass, without any mistake.
+    mistakes : tuple of Mistake
+        With these, one after the other, more stages agree: each time the first that differed, and perhaps others.
+    alternatives : tuple of Mistake
+        Others than the first of them that explain as much.
+    explained : tuple of Agreement
+        The stages beside the pass with the mistakes.
+    unseeing : str
+        What a query that sees no key gets in their pass, one of UNSEEING.
+    """
+
+    candidate: Candidate
+    stages: tuple[Agreement, ...]
+    mistakes: tuple[Mistake, ...] = ()
+    alternatives: tuple[Mistake, ...] = ()
+    explained: tuple[Agreement, ...] = ()
+    unseeing: str = UNSEEING[0]
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """How many stages agree before the first that differs, and how many in all, with the mistakes."""
+        return _rank(self.explained or self.stages)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    nodes: Nodes
+    values: Mapping[str, Rounded]
+    stages: tuple[Agreement, ...]
+    unseeing: str
+
+
+@dataclass(frozen=True, eq=False)
+class Examiner:
+    """What compares arrays with passes, in one precision.
+
+    Attributes
+    ----------
+    own : mapping of stages to OwnArray
+    precision : Precision
+    """
+
+    own: OwnArrays
+    precision: Precision
+
+    def diagnosis(self, candidates: list[Candidate]) -> Diagnosis:
+        """Of the pass that explains most of the arrays; of several that do, the first."""
+        states = []
+        for candidate, nodes in self._likeliest(candidates):
+            state = self._state(candidate, nodes, self.precision)
+            if _is_perfect(state.stages):
+                return Diagnosis(candidate, state.stages, unseeing=state.unseeing)
+            states.append((candidate, state))
+        best = max(_rank(state.stages) for _, state in states)
+        tied = [each for each in states if _rank(each[1].stages) == best]
+        return max((self._explained(*each) for each in tied), key=lambda found: found.rank)
+
+    @property
+    def _rough(self) -> Precision:
+        return replace(self.precision, is_rough=True)
+
+    def _likeliest(self, candidates: list[Candidate]) -> list[tuple[Candidate, Nodes]]:
+        """The passes that roughly explain most, with their nodes; in their order, where they explain as much."""
+        found = [(each, nodes_of(each.trace, self._unit_in(each.trace))) for each in candidates]
+        if len(found) == 1:
+            return found
+        ranks = [_rank(self._state(*each, self._rough).stages) for each in found]
+        order = sorted(range(len(found)), key=lambda i: ranks[i], reverse=True)
+        return [found[i] for i in order[:_MAX_CANDIDATES]]
+
+    def _explained(self, candidate: Candidate, state: _State) -> Diagnosis:
+        first, mistakes, alternatives = state.stages, [], ()
+        while len(mistakes) < _MAX_MISTAKES and not _is_perfect(state.stages):
+            found = self._with_a_mistake(candidate, state)
+            if not found:
+                break
+            if not mistakes:
+                alternatives = tuple(mistake for mistake, _ in found[1:])
+            mistake, state = found[0]
+            mistakes.append(mistake)
+        explained = state.stages if mistakes else ()
+        return Diagnosis(candidate, first, tuple(mistakes), alternatives, explained, state.unseeing)
+
+    def _with_a_mistake(self, candidate: Candidate, state: _State) -> list[tuple[Mistake, _State]]:
+        """The mistakes with which most agrees, and at least the first stage that differs, and what is made of them."""
+        agreeing = _rank(state.stages)[0]
+        until = {each.stage for each in state.stages[: agreeing + 1]}
+        best, found = (agreeing + 1, 0), []
+        for mistake in mistakes_in(candidate.trace, state.nodes):
+            nodes = {**state.nodes, **mistake.nodes}
+            rough = self._state(candidate, nodes, self._rough, state, until)
+            if not _is_perfect(rough.stages):
+                continue
+            made = self._state(candidate, nodes, self.precision, state)
+            rank = _rank(made.stages)
+            if rank > best:
+                best, found = rank, []
+            if rank == best:
+                found.append((mistake, made))
+        return found
+
+    def _state(
+        self,
+        candidate: Candidate,
+        nodes: Nodes,
+        precision: Precision,
+        before: _State | None = None,
+        until: set[str] | None = None,
+    ) -> _State:
+        """The stages beside the arrays, with what suits these best where a query sees no key.
+
+        Only those that `until` names, where it does; what `before` has made already isn't made again.
+        """
+        stages = [each for each in self.own if each in nodes and (until is None or until.intersection(targets(each)))]
+        wanted = {name for each in stages for name in targets(each)} & set(nodes)
+        wanted |= {"masked"} & set(nodes) if "attention" in nodes else set()
+        old = (before.nodes, before.values) if before else None
+        values = evaluated(nodes, precision, wanted, old)
+        best = _State(nodes, values, self._agreements(candidate, values, stages, precision), UNSEEING[0])
+        if _is_perfect(best.stages) or not {"masked", "scaled"} <= values.keys() or "attention" not in nodes:
+            return best
+        if not np.isneginf(values["masked"].value).all(axis=-1).any():
+            return best
+        for nature in UNSEEING[1:]:
+            other = {**nodes, "attention": _filled(nodes["attention"], nature)}
+            filled = evaluated(other, precision, wanted, (nodes, values))
+            found = self._agreements(candidate, filled, stages, precision)
+            if _rank(found) > _rank(best.stages):
+                best = _State(other, filled, found, nature)
+        return best
+
+    def _agreements(
+        self, candidate: Candidate, values: Mapping[str, Rounded], stages: list[str], precision: Precision
+    ) -> tuple[Agreement, ...]:
+        return tuple(
+            agreement(self.own[stage], stage, values, candidate.sizes, precision)
+            for stage in stages
+            if not self._begins_with(candidate, stage)
+        )
+
+    def _begins_with(self, candidate: Candidate, stage: str) -> bool:
+        return candidate.reading is not None and stage in candidate.reading.arrays
+
+    def _unit_in(self, trace: Trace) -> Callable[[str], float]:
+        """By how much each given stage was rounded: not at all where its numbers are some of the precision's."""
+
+        def unit_of(name: str) -> float:
+            value = trace[name].value
+            exact = value.dtype == bool or (value.astype(self.precision.dtype) == value).all()
+            return 0.0 if exact else self.precision.unit
+
+        return unit_of
+
+
+def _rank(stages: tuple[Agreement, ...]) -> tuple[int, int]:
+    agree = [each.agrees for each in stages]
+    return (agree.index(False) if False in agree else len(agree)), sum(agree)
+
+
+def _is_perfect(stages: tuple[Agreement, ...]) -> bool:
+    return all(each.agrees for each in stages)
+
+
+def _filled(attention: Node, nature: str) -> Node:
+    """The stage attention with other numbers where a query sees no key."""
+
+    def refilled(given: list[Rounded], precision: Precision) -> Rounded:
+        *inputs, scaled = given
+        shares = attention.make(inputs, precision)
+        unseeing = np.isneginf(inputs[0].value).all(axis=-1, keepdims=True)
+        if nature == UNSEEING[3]:
+            other = applied(Softmax(), [scaled], precision)
+            other = Rounded(other.value, other.error + _BESIDE_A_BILLION * other.value)
+        else:
+            filling = 1 / shares.value.shape[-1] if nature == UNSEEING[1] else np.nan
+            other = Rounded(np.full(shares.value.shape, filling), shares.error)
+        return Rounded(np.where(unseeing, other.value, shares.value), np.where(unseeing, other.error, shares.error))
+
+    return Node((*attention.inputs, "scaled"), refilled)

@@ -1,0 +1,249 @@
+"""Mistakes: what people get wrong in attention, each as other steps of a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from attnviz.analysis.rounding import Precision, Rounded, applied
+from attnviz.core.operations.hide import Hide
+from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.scale import Scale
+from attnviz.core.parameters import banded
+from attnviz.core.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """How a stage is made: of which stages, and by what."""
+
+    inputs: tuple[str, ...]
+    make: Callable[[list[Rounded], Precision], Rounded]
+
+
+Nodes = Mapping[str, Node]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One thing that went wrong.
+
+    Attributes
+    ----------
+    id : str
+        Such as "unscaled".
+    stage : str
+        The first stage that it changes.
+    about : str
+        What it was done to, or by: the parameters, or a number.
+    nodes : mapping of stages to Node
+        The stages that are made otherwise.
+    """
+
+    id: str
+    stage: str
+    about: str
+    nodes: Nodes
+
+
+def nodes_of(trace: Trace, unit_of: Callable[[str], float]) -> Nodes:
+    """The stages of a pass as nodes.
+
+    Parameters
+    ----------
+    trace : Trace
+    unit_of : callable
+        In what parts of its numbers each given stage was rounded before it came to us; 0 where it wasn't.
+    """
+    return {
+        stage.name: _constant(Rounded.given(stage.value, unit_of(stage.name)))
+        if stage.is_given
+        else _operation(stage.operation, stage.inputs)
+        for stage in trace.stages
+    }
+
+
+def evaluated(
+    nodes: Nodes, precision: Precision, wanted: set[str], before: tuple[Nodes, Mapping[str, Rounded]] | None = None
+) -> dict[str, Rounded]:
+    """The stages that the wanted ones need, in their order; those that nothing changed, from `before`."""
+    needed = set(wanted)
+    for name in reversed(nodes):
+        if name in needed:
+            needed |= set(nodes[name].inputs)
+    old_nodes, old = before or ({}, {})
+    found: dict[str, Rounded] = {}
+    for name, node in nodes.items():
+        if name not in needed:
+            continue
+        same = node is old_nodes.get(name) and all(found[each] is old.get(each) for each in node.inputs)
+        found[name] = old[name] if same and name in old else node.make([found[i] for i in node.inputs], precision)
+    return found
+
+
+def mistakes_in(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
+    """All that might have gone wrong in this pass, what is likeliest first.
+
+    `nodes` are those of the pass, perhaps with mistakes already: another one is made on top.
+    """
+    yield from _scalings(trace)
+    yield from _masks(trace, nodes)
+    yield from _axes(trace)
+    yield from _transposed(trace, nodes)
+    yield from _splits(trace, nodes)
+    yield from _biases(trace, nodes)
+
+
+def _scalings(trace: Trace) -> Iterator[Mistake]:
+    if "scaled" not in trace or trace["scaled"].is_given:
+        return
+    scale = trace["scaled"].operation
+    if scale.factor is not None:
+        return
+    d_k, n_heads = scale.d_k, trace["scores"].shape[0]
+    d_model = trace["x"].shape[-1] if "x" in trace else n_heads * d_k
+    divisors = {"unscaled": 1.0, "√d_model": d_model**0.5, "d_k": d_k, "d_model": d_model}
+    for about, divisor in divisors.items():
+        if divisor != d_k**0.5:
+            node = _operation(Scale(d_k, 1 / divisor), ("scores",))
+            id = "unscaled" if about == "unscaled" else "scaled otherwise"
+            yield Mistake(id, "scaled", "" if about == "unscaled" else about, {"scaled": node})
+
+
+def _masks(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
+    if "masked" not in trace or trace["masked"].is_given or not isinstance(trace["masked"].operation, Hide):
+        return
+    if trace["mask"].value.all():
+        return
+    reading = [name for name, node in nodes.items() if "mask" in node.inputs]
+    inverted = {name: _with_input(nodes[name], "mask", _inverted) for name in reading}
+    yield Mistake("mask inverted", "masked", "", inverted)
+    softmax = trace["attention"].operation
+
+    def masked_after(given: list[Rounded], precision: Precision) -> Rounded:
+        shares = applied(softmax, given[:1], precision)
+        return shares.map(lambda array: np.where(given[1].value, array, 0))
+
+    yield Mistake(
+        "mask after the softmax",
+        "masked",
+        "",
+        {
+            "masked": Node(("scaled",), lambda given, precision: given[0]),
+            "attention": Node(("masked", "mask"), masked_after),
+        },
+    )
+
+
+def _axes(trace: Trace) -> Iterator[Mistake]:
+    if "attention" not in trace or trace["attention"].is_given:
+        return
+    for axis, about in ((-2, "queries"), (-3, "heads")):
+
+        def along(given: list[Rounded], precision: Precision, axis: int = axis) -> Rounded:
+            shares = applied(trace["attention"].operation, [given[0].map(lambda a: a.swapaxes(axis, -1))], precision)
+            return shares.map(lambda a: a.swapaxes(axis, -1))
+
+        yield Mistake("softmax along the wrong axis", "attention", about, {"attention": Node(("masked",), along)})
+
+
+def _transposed(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
+    made = {
+        each: f"w_{letter}"
+        for letter, each in zip("qkvo", ("q", "k", "v", "output"), strict=True)
+        if each in trace and f"w_{letter}" in trace[each].inputs and _is_square(trace, f"w_{letter}")
+    }
+    for stages in _each_and_all(tuple(made), ("q", "k", "v"), ("q", "k", "v", "output")):
+        changed = {each: _with_input(nodes[each], made[each], _retransposed) for each in stages}
+        yield Mistake("transposed", stages[0], _listed(made[each] for each in stages), changed)
+
+
+def _splits(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
+    if "q" in trace and trace["q"].shape[0] == 1:
+        return
+    made = tuple(each for each in "qkv" if each in trace and isinstance(trace[each].operation, Projection))
+    for stages in _each_and_all(made, ("q", "k", "v")):
+        changed = {each: _then(nodes[each], _split_without_transposing) for each in stages}
+        yield Mistake("heads split without transposing", stages[0], _listed(stages), changed)
+    if "concat" in trace and not trace["concat"].is_given:
+        joined = _then(nodes["concat"], partial(_joined_without_transposing, shape=trace["heads"].shape))
+        yield Mistake("heads joined without transposing", "concat", "", {"concat": joined})
+
+
+def _biases(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
+    made = {
+        each: f"b_{letter}"
+        for letter, each in zip("qkvo", ("q", "k", "v", "output"), strict=True)
+        if each in nodes and f"b_{letter}" in nodes[each].inputs
+    }
+    for stages in _each_and_all(tuple(made), ("q", "k", "v"), ("q", "k", "v", "output")):
+        changed = {each: _without_input(nodes[each], made[each]) for each in stages}
+        yield Mistake("bias forgotten", stages[0], _listed(made[each] for each in stages), changed)
+
+
+def _each_and_all(present: tuple[str, ...], *together: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Each alone, and each of the groups as far as it is there, no two alike."""
+    groups = [(each,) for each in present]
+    groups += [tuple(each for each in group if each in present) for group in together]
+    return [group for group in dict.fromkeys(groups) if group]
+
+
+def _constant(value: Rounded) -> Node:
+    return Node((), lambda given, precision: value)
+
+
+def _operation(operation: Operation, inputs: tuple[str, ...]) -> Node:
+    return Node(inputs, partial(applied, operation))
+
+
+def _with_input(node: Node, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Node:
+    at = node.inputs.index(name)
+    return Node(
+        node.inputs,
+        lambda given, precision: node.make([*given[:at], given[at].map(change), *given[at + 1 :]], precision),
+    )
+
+
+def _without_input(node: Node, name: str) -> Node:
+    at = node.inputs.index(name)
+    rest = node.inputs[:at] + node.inputs[at + 1 :]
+    return Node(rest, node.make)
+
+
+def _then(node: Node, change: Callable[[np.ndarray], np.ndarray]) -> Node:
+    return Node(node.inputs, lambda given, precision: node.make(given, precision).map(change))
+
+
+def _inverted(mask: np.ndarray) -> np.ndarray:
+    return ~mask if mask.dtype == bool else mask  # the errors of a mask of booleans stay 0
+
+
+def _is_square(trace: Trace, name: str) -> bool:
+    shape = trace[name].shape
+    return shape[0] == shape[1] if len(shape) == 2 else shape[1] == shape[0] * shape[2]
+
+
+def _retransposed(w: np.ndarray) -> np.ndarray:
+    """A square matrix, or one in bands, the other way round."""
+    return w.T if w.ndim == 2 else banded(_side_by_side(w).T, len(w))
+
+
+def _side_by_side(heads: np.ndarray) -> np.ndarray:
+    return heads.swapaxes(0, 1).reshape(heads.shape[1], -1)
+
+
+def _split_without_transposing(heads: np.ndarray) -> np.ndarray:
+    return _side_by_side(heads).reshape(heads.shape)
+
+
+def _joined_without_transposing(concat: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    n_heads, n, length = shape
+    return concat.reshape(n, n_heads, length).swapaxes(0, 1).reshape(concat.shape)
+
+
+def _listed(names: Iterator[str] | tuple[str, ...]) -> str:
+    return " ".join(names)

@@ -1,0 +1,178 @@
+"""Files of arrays: what is in them is read as it is, and a wrong file raises one kind of error, in one sentence."""
+
+import io
+import json
+import struct
+import sys
+import warnings
+import zipfile
+
+import numpy as np
+import pytest
+
+from attnviz.analysis.arrayfiles import read_arrays
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.settings import MAX_FILE_BYTES
+
+RANDOM = np.random.default_rng(23)
+MATRIX = RANDOM.normal(size=(3, 5)).astype(np.float32)
+ARRAYS = {"x": MATRIX, "w_q": RANDOM.normal(size=(5, 4)), "mask": np.tri(3, dtype=bool), "tokens": np.arange(3)}
+
+
+def npy(array, **how):
+    file = io.BytesIO()
+    np.save(file, array, **how)
+    return file.getvalue()
+
+
+def npz(arrays, save=np.savez):
+    file = io.BytesIO()
+    save(file, **arrays)
+    return file.getvalue()
+
+
+def safetensors(arrays):
+    """The format written by hand: the length of a header in JSON, the header, the numbers."""
+    header, numbers = {}, b""
+    for name, array in arrays.items():
+        kind = {"f": "F", "i": "I", "b": "BOOL"}[array.dtype.kind]
+        kind += "" if kind == "BOOL" else str(array.itemsize * 8)
+        end = len(numbers) + array.nbytes
+        header[name] = {"dtype": kind, "shape": array.shape, "data_offsets": [len(numbers), end]}
+        numbers += array.tobytes()
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + numbers
+
+
+def headed(shape, descr="<f8", follows=b""):
+    """A .npy with a header of one's own."""
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + follows
+
+
+def same(found, expected):
+    assert found.keys() == expected.keys()
+    for name, array in found.items():
+        np.testing.assert_array_equal(array, expected[name], strict=True)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_an_npz_is_read_as_it_was_saved_but_for_its_words(save):
+    same(read_arrays("mine.npz", npz({**ARRAYS, "words_query": np.array(["a", "b"])}, save)), ARRAYS)
+
+
+@pytest.mark.parametrize("array", [MATRIX, MATRIX.T, MATRIX.astype(">f8"), MATRIX.astype(np.float16), np.array(2.0)])
+def test_an_npy_is_named_by_its_file_or_by_whoever_gives_it(array):
+    native = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("=")).reshape(array.shape)
+    same(read_arrays("C:\\mine\\attention.NPY", npy(array)), {"attention": native})
+    same(read_arrays("mine.npy", npy(array), stage="q"), {"q": native})
+
+
+def test_a_csv_is_one_matrix():
+    text = "\n".join(",".join(map(repr, row)) for row in MATRIX.astype(float).tolist())
+    for written in (text, text + "\n\n", "\ufeff" + text, text.replace(",", "; "), text.replace(",", "\t")):
+        same(read_arrays("scores.csv", written.encode()), {"scores": MATRIX.astype(float)})
+
+
+def test_safetensors_are_read_by_their_package():
+    pytest.importorskip("safetensors")
+    same(read_arrays("mine.safetensors", safetensors(ARRAYS)), ARRAYS)
+
+
+def test_without_the_package_one_sentence_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    with pytest.raises(OwnArraysError, match=r"pip install attnviz\[safetensors\]"):
+        read_arrays("mine.safetensors", safetensors(ARRAYS))
+
+
+def bomb():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x.npy", headed((2**21,), follows=bytes(2**24)))
+    return file.getvalue()
+
+
+def lying_bomb():
+    """It declares few bytes, here and in its directory, and holds many."""
+    content = bytearray(bomb())
+    size = struct.pack("<I", len(headed((2**21,))) + 2**24)
+    assert content.count(size) == 2
+    return bytes(content.replace(size, struct.pack("<I", 1000)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("mine.pkl", b"", "one of .npz, .npy, .safetensors, .csv; got 'mine.pkl'"),
+        ("mine", b"", "got 'mine'"),
+        ("x.npy", bytes(MAX_FILE_BYTES + 1), "at most 8 MiB; this one has 8.0"),
+        ("x.npz", bomb(), "at most 8 MiB unpacked; these have 16.0"),
+        ("x.npz", lying_bomb(), "broken or is something else"),
+        ("x.npz", b"", "broken or is something else. Save it again."),
+        ("x.npz", npz({}), "at least one array of numbers; 'x.npz' has none"),
+        ("x.npz", npz({f"a{i}": np.eye(1) for i in range(257)}), "at most 256 arrays; this one has 257"),
+        ("x.npz", npz({"x": np.array(["a"])}), "'x.npz' has none"),
+        ("x.npy", npy(np.array([{}], object), allow_pickle=True), "'x' is of object. Convert it"),
+        ("x.npy", npy(MATRIX * 1j), "'x' is of complex64"),
+        ("x.npy", npy(MATRIX.astype(np.longdouble)), "'x' is of float128"),
+        ("x.npy", npy(np.zeros(2, "i4,f8")), "Convert it, as in array.astype"),
+        ("x.npy", npy(np.zeros(2, "M8[s]")), "'x' is of datetime64[s]"),
+        ("x.npy", npy(np.zeros((0, 3))), "'x' has the shape (0, 3)"),
+        ("x.npy", headed((2**40,)), "its shape is (1099511627776,); 0 bytes follow, which is another size"),
+        ("x.npy", headed((2**62, 4)), "0 bytes follow"),
+        ("x.npy", headed((-1, -2), follows=bytes(16)), "16 bytes follow"),
+        ("x.npy", npy(MATRIX)[:-1], "59 bytes follow"),
+        ("x.csv", b"", "'x' has the shape (0,)"),
+        ("x.csv", b"q,k\n1,2", "no titles; got 'q' on line 1"),
+        ("x.csv", b"1,2\n3,four", "got 'four' on line 2"),
+        ("x.csv", b"1,2\n3", "the first has 2 numbers, line 2 has 1"),
+        ("x.csv", b"1,2\n3,", "got '' on line 2"),
+        ("x.csv", b"\xff\xfe1\x00", "broken or is something else"),
+    ],
+)
+def test_a_wrong_file_is_told_the_rule(name, content, says):
+    with pytest.raises(OwnArraysError) as error:
+        read_arrays(name, content)
+    assert says in str(error.value)
+    assert len(str(error.value)) < 300
+
+
+def test_whatever_a_file_holds_nothing_but_one_kind_of_error_is_raised():
+    written = {
+        "a.npz": [npz(ARRAYS), npz(ARRAYS, np.savez_compressed)],
+        "a.npy": [npy(MATRIX), npy(MATRIX.T), headed((3, 5)), npy(np.array([{}], object), allow_pickle=True)],
+        "a.safetensors": [safetensors(ARRAYS)],
+        "a.csv": [b"1,2.5,-3e4\n4,5,inf\nnan,8,9\n"],
+    }
+    valid = [(name, content) for name, contents in written.items() for content in contents]
+    refused = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy and zipfile warn of what they then read or refuse
+        for number in range(5000):
+            name, content = valid[number % len(valid)]
+            try:
+                found = read_arrays(name, broken(content, number % 5))
+                assert all(array.dtype.kind in "biuf" for array in found.values())
+            except OwnArraysError:
+                refused += 1
+    assert refused > 2500
+
+
+def broken(content, how):
+    """A file cut short, with bits flipped, with bytes from elsewhere, with a piece twice, or with digits changed."""
+    n = len(content)
+    start, end = sorted(RANDOM.integers(0, n + 1, 2))
+    if how == 0:
+        return content[:end]
+    changed = np.frombuffer(content, np.uint8).copy()
+    places = RANDOM.integers(0, min(n, 200), RANDOM.integers(1, 6))  # most in the headers
+    if how == 1:
+        changed[places] ^= (1 << RANDOM.integers(0, 8, len(places))).astype(np.uint8)
+    elif how == 2:
+        changed[RANDOM.integers(0, n, 40)] = RANDOM.integers(0, 256, 40)
+    elif how == 3:
+        return content[:end] + content[start:]
+    else:
+        digits = np.flatnonzero((changed >= ord("0")) & (changed <= ord("9")))
+        changed[RANDOM.choice(digits, min(len(digits), 3))] = RANDOM.integers(ord("0"), ord("9") + 1)
+    return changed.tobytes()

@@ -1,0 +1,312 @@
+"""Arrays of one's own beside a pass: a mistake is named, a correct pass is never called wrong."""
+
+import numpy as np
+import pytest
+from implementations import LAYOUTS, Implementation
+
+from attnviz import Settings, attend, compare, trace_of
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.parameters import Parameters
+
+LATER = ["q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output"]
+MISTAKES = {
+    "transposed": "W_V was used transposed",
+    "unscaled": "scores were not divided by √d_k",
+    "scaled by d_model": "divided by √d_model, not by √d_k",
+    "mask inverted": "mask was applied the other way round",
+    "mask after the softmax": "mask was applied after the softmax",
+    "softmax along the wrong axis": "softmax was taken along the queries",
+    "heads split without transposing": "Q, K and V were cut into heads without transposing",
+    "bias forgotten": "b_K was not added",
+}
+
+
+@pytest.mark.parametrize("layout", ["torch.nn.MultiheadAttention", "TransformerLens", "BERT"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("wrong", MISTAKES)
+def test_each_mistake_is_named(wrong, dtype, layout):
+    random = np.random.default_rng(1)
+    own = Implementation(random, dtype, n=6, mask=np.tri(6, dtype=bool), wrong=wrong)
+    for stages in (LATER, ["attention", "output"], ["output"]):
+        if wrong == "bias forgotten" and stages != LATER:
+            continue  # a bias of the keys moves all scores of a query alike, and no share
+        found = compare(None, own.written(layout, *stages))
+        assert found.first is not None
+        assert MISTAKES[wrong] in str(found), (stages, str(found))
+        assert len(found.causes) == 1
+        assert found.explained
+        assert found.precision == np.dtype(dtype).name
+
+
+def correct(random, layout):
+    n, h = int(random.integers(2, 20)), int(random.choice([1, 2, 3, 4]))
+    crosses = layout not in ("torch.nn.MultiheadAttention", "GPT-2") and random.random() < 0.4
+    n_keys = int(random.integers(2, 20)) if crosses else None
+    masks = [None, np.tri(n, n_keys or n, dtype=bool), random.random((n, n_keys or n)) < 0.6]
+    mask = masks[random.integers(3)]
+    if mask is not None:
+        mask[:, 0] = True
+    return Implementation(
+        random,
+        random.choice([np.float16, np.float32, np.float64]),
+        n_heads=h,
+        d=int(random.choice([2, 3, 4, 8, 16])),
+        n=n,
+        n_keys=n_keys,
+        n_groups=int(random.choice([g for g in range(1, h + 1) if h % g == 0])) if layout == "Llama" else None,
+        biased=random.random() < 0.5,
+        mask=mask,
+        hides_by=random.choice([-np.inf, -1e4]),
+    )
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_correct_pass_is_never_called_wrong(layout):
+    random = np.random.default_rng(list(LAYOUTS).index(layout))
+    for _ in range(30):
+        own = correct(random, layout)
+        stages = [each for each in LATER if random.random() < 0.5] or ["output"]
+        found = compare(None, own.written(layout, *stages))
+        assert found.first is None, (own, stages, str(found))
+        assert found.explained
+        assert not found.unread
+        assert "agree" in str(found)
+
+
+def test_a_pass_of_inputs_and_parameters_is_attends():
+    own = Implementation(np.random.default_rng(2), np.float64, n_keys=7, mask=np.tri(5, 7, dtype=bool))
+    arrays = own.written("attnviz")
+    parameters = {name: each for name, each in arrays.items() if name[1:2] == "_"}
+    expected = attend(own.x, own.context, parameters=Parameters(**parameters), mask=own.mask)
+    found = compare(None, arrays)
+    assert "nothing to compare yet" in str(found)
+    assert {stage.name for stage in found.trace.stages} == {stage.name for stage in expected.stages}
+    for stage in expected.stages:
+        mine = found.trace[stage.name]
+        np.testing.assert_array_equal(mine.value, stage.value)
+        assert (mine.axes, mine.operation.__class__) == (stage.axes, stage.operation.__class__)
+
+
+@pytest.mark.parametrize(
+    ("begins", "compared"),
+    [
+        ({"q", "k", "v"}, ["scores", "scaled", "masked", "attention", "heads", "concat"]),
+        ({"q", "k"}, ["scores", "scaled", "masked", "attention"]),
+        ({"masked", "v"}, ["attention", "heads", "concat"]),
+        ({"attention", "v", "w_o", "b_o"}, ["heads", "concat", "output"]),
+        ({"x", "w_q", "b_q", "k"}, ["q", "scores", "scaled", "masked", "attention"]),
+        ({"concat", "w_o", "b_o"}, ["output"]),
+    ],
+)
+def test_a_pass_begins_at_the_earliest_stages_that_are_given(begins, compared):
+    own = Implementation(np.random.default_rng(3), mask=np.tri(5, dtype=bool))
+    written = own.written("attnviz", *LATER)
+    arrays = {name: written[name] for name in (*begins, *compared, "mask") if name in written}
+    found = compare(None, arrays)
+    assert [each.stage for each in found.stages] == compared
+    assert all(each.agrees for each in found.stages), str(found)
+    given = set(found.not_recomputed)
+    assert given == (set() if {"q", "k", "v"} <= begins else begins & {"q", "k", "v", "masked", "attention", "concat"})
+    assert (found.trace is None) == (not {"q", "k", "v", "heads"} <= {*begins, *compared})
+
+
+def flat(own, *stages, **changed):
+    """Square matrices under names that anyone uses."""
+    return {"x": own.x, **own.parameters, **{name: own.stages[name] for name in stages}, **changed}
+
+
+def test_a_layout_that_nothing_tells_is_found_without_blame():
+    own = Implementation(np.random.default_rng(4), biased=False)
+    transposed = {name: each.T for name, each in own.parameters.items()}
+    for parameters, says in (
+        (transposed, "Your W_Q, W_K, W_V and W_O are (out, in): read transposed."),
+        ({}, "(in, out)"),
+    ):
+        found = compare(None, flat(own, "output", **parameters))
+        assert found.first is None
+        assert not found.causes
+        assert says in str(found)
+    few = {"x": own.x, "wq": own.parameters["w_q"].T, "wk": own.parameters["w_k"], "scores": own.stages["scores"]}
+    assert "Your W_Q is (out, in): read transposed." in str(compare(None, few))
+    assert compare(None, few).first is None
+
+
+def test_one_matrix_against_three_is_a_mistake_and_so_is_one_against_what_its_owner_says():
+    own = Implementation(np.random.default_rng(5), biased=False)
+    one = flat(own, "output", w_k=own.parameters["w_k"].T)
+    assert "W_K was used transposed" in str(compare(None, one))
+    few = {"x": own.x, "wq": own.parameters["w_q"].T, "wk": own.parameters["w_k"], "scores": own.stages["scores"]}
+    assert "W_Q was used transposed" in str(compare(None, few, orientation="(in, out)", n_heads=2))
+
+
+def test_what_true_means_in_a_mask_is_found_without_blame_unless_it_is_known():
+    random = np.random.default_rng(6)
+    mask = np.array([[1, 0, 1, 0, 1], [0, 1, 1, 0, 0], [1, 1, 0, 0, 1], [0, 0, 1, 1, 0], [1, 0, 0, 1, 1]], bool)
+    own = Implementation(random, mask=mask)
+    found = compare(None, flat(own, "attention", mask=~mask))
+    assert found.first is None
+    assert "True in your mask is a hidden key" in str(found)
+    assert "hidden key" not in str(compare(None, flat(own, "attention", mask=mask.astype(int))))
+    known = compare(None, flat(own, "attention", mask=~mask), true_is="visible")
+    assert "The mask was applied the other way round" in str(known)
+    added = np.where(mask, 0, -np.inf).astype(np.float32)
+    assert compare(None, flat(own, "attention", mask=added)).first is None
+
+
+@pytest.mark.parametrize("hides_by", [-np.inf, -1e9])
+def test_a_query_that_sees_no_key_may_get_what_the_library_gives_it(hides_by):
+    mask = np.tri(5, k=-1, dtype=bool)
+    own = Implementation(np.random.default_rng(7), mask=mask, hides_by=hides_by)
+    found = compare(None, flat(own, *LATER[5:], mask=mask), true_is="visible")
+    gets = "no numbers" if hides_by == -np.inf else "a uniform row"
+    assert f"A query that sees no key gets {gets} in your pass, and zeros in attnviz's." in str(found)
+    assert found.explained
+    assert found.first is None
+
+
+def test_scores_may_be_scaled_already():
+    own = Implementation(np.random.default_rng(8))
+    found = compare(None, flat(own, "attention", scores=own.stages["scaled"]))
+    assert "Your scores are attnviz's scaled scores." in str(found)
+    assert found.first is None
+
+
+def test_two_mistakes_are_found_one_after_the_other():
+    own = Implementation(np.random.default_rng(9), n=6, wrong="unscaled", mask=np.tri(6, dtype=bool))
+    output = own.stages["concat"] @ own.parameters["w_o"]
+    found = compare(None, own.written("BERT", "q", "k", "v", "scaled", "attention") | {"output": output[None]})
+    assert [cause.id for cause in found.causes] == ["unscaled", "bias forgotten"]
+    assert "Besides, b_O was not added." in str(found)
+
+
+def test_what_no_known_mistake_makes_is_told_with_its_stage_alone():
+    own = Implementation(np.random.default_rng(10))
+    attention = own.stages["attention"].copy()
+    attention[1, 2] = attention[1, 2, ::-1]
+    found = compare(None, own.written("attnviz", "q", "scaled") | {"attention": attention})
+    assert found.first.stage == "attention"
+    assert not found.causes
+    assert "Q and scaled scores agree" in str(found)
+    assert "No mistake that attnviz knows of makes these numbers." in str(found)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("stage", LATER)
+def test_a_number_that_is_off_by_more_than_rounding_is_found(stage, dtype):
+    own = Implementation(np.random.default_rng(11), dtype)
+    written = own.written("attnviz", *LATER)
+    wrong = written[stage].copy()
+    largest = np.unravel_index(np.argmax(np.abs(wrong)), wrong.shape)
+    wrong[largest] *= 1 + 1000 * np.finfo(dtype).eps
+    found = compare(None, written | {stage: wrong})
+    assert found.first.stage == stage
+    assert 900 < found.first.roundings < 1100
+
+
+def test_beside_a_given_pass_its_own_numbers_agree_in_any_precision_and_layout():
+    trace = trace_of(Settings("the cat sat on the mat", d_model=12, n_heads=3, mask="causal", initialiser="pytorch"))
+    w = {name: trace[f"w_{name}"].value.swapaxes(0, 1).reshape(12, 12) for name in "qkv"}
+    theirs = {f"self_attn.{name}_proj.weight": each.T for name, each in w.items()}
+    for dtype in (np.float16, np.float32, np.float64):
+        arrays = {stage.name: stage.value for stage in trace.stages if stage.name not in ("w_q", "w_k", "w_v")}
+        arrays = {name: each if each.dtype == bool else each.astype(dtype) for name, each in (arrays | theirs).items()}
+        found = compare(trace, arrays)
+        assert found.first is None, str(found)
+        assert found.trace is trace
+        assert "Your W_Q, W_K and W_V are (out, in): read transposed." in str(found)
+
+
+def test_beside_a_given_pass_a_mistake_is_named_and_an_array_without_a_name_is_recognised():
+    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
+    unscaled = attend(
+        trace["x"].value,
+        parameters=Parameters(**{name: trace[name].value for name in ("w_q", "w_k", "w_v", "w_o")}),
+        mask=trace["mask"].value,
+        scale=1.0,
+    )
+    found = compare(trace, {"attention": unscaled["attention"].value.astype(np.float32)})
+    assert "The scores were not divided by √d_k" in str(found)
+    for name in ("q", "scaled", "attention", "output", "w_o"):
+        (stage,) = compare(trace, {"untitled": trace[name].value}).stages
+        assert (stage.stage, stage.name, stage.agrees) == (name, "untitled", True)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        ({}, "A pass begins with x and parameters"),
+        ({"output": np.eye(3)}, "got output"),
+        ({"x": np.ones((2, 3)), "w_q": np.ones((4, 5)), "q": np.ones((2, 5))}, "got x (2, 3), w_q (4, 5)"),
+        ({"x": np.ones((2, 2, 3)), "attention": np.eye(2)}, "one sentence without a batch"),
+        ({"x": np.full((2, 3), np.nan), "attention": np.eye(2)}, "x must hold finite numbers; got 6"),
+        ({"x": np.ones((2, 3)), "attention": np.array(["a"])}, "'attention' is of <U1"),
+        ({"x": [[1, 2], [3]]}, "its rows have several lengths"),
+        ({"x": np.ones((2, 3)), "a.x": np.ones((2, 3))}, "'x' and 'a.x' are both x"),
+        ({"x": np.ones((2, 3)), "mask": np.array([[1, 2], [0, 1]])}, "'mask' mixes them"),
+        ({"x": np.ones((2000, 3)), "attention": np.eye(2000)}, "at most 524,288 numbers; with these arrays one"),
+        ({"in_proj_weight": np.ones((4, 4)), "x": np.ones((2, 4))}, "multiple of 3; got (4, 4)"),
+        ({"x": np.full((2, 3), 1e300), "attention": np.eye(2)}, "beyond float64"),
+    ],
+)
+def test_arrays_that_make_no_pass_are_told_the_rule(arrays, says):
+    with pytest.raises(OwnArraysError) as error:
+        compare(None, arrays)
+    assert says in str(error.value)
+
+
+def test_a_bias_without_its_matrix_and_a_mask_without_scores_begin_nothing():
+    own = Implementation(np.random.default_rng(15))
+    found = compare(None, {"x": own.x, "b_q": own.parameters["b_q"], "scores": own.x @ own.x.T})
+    assert [each.stage for each in found.stages] == ["scores"]
+    assert found.first is None
+    assert "nothing to compare yet" in str(compare(None, {"w_o": own.parameters["w_o"], "mask": np.ones(5, bool)}))
+
+
+def test_several_layers_are_compared_one_by_one():
+    arrays = Implementation(np.random.default_rng(12)).written("attnviz")
+    parameters = Parameters(**{name: each for name, each in arrays.items() if name[1:2] == "_"})
+    trace = attend(arrays["x"], parameters=[parameters, parameters])
+    second = {"x": trace["output_1"].value, "attention": trace["attention_2"].value.astype(np.float32)}
+    assert compare(trace, arrays).first is None
+    assert compare(trace, second).first.stage == "x"
+    assert compare(trace, second, layer=2).first is None
+    with pytest.raises(OwnArraysError, match="layers 1 to 2; got 3"):
+        compare(trace, arrays, layer=3)
+
+
+def test_whatever_the_arrays_are_nothing_but_one_kind_of_error_is_raised():
+    random = np.random.default_rng(13)
+    own = Implementation(random, mask=np.tri(5, dtype=bool))
+    trace = trace_of(Settings("one two three four five"))
+    refused = 0
+    for number in range(300):
+        layout = list(LAYOUTS)[number % len(LAYOUTS)]
+        written = own.written(layout, *random.choice(LATER, 3))
+        kept = {name: np.array(each) for name, each in written.items() if random.random() < 0.8}
+        for name in random.permutation(list(kept))[:2]:
+            kept[name] = spoilt(kept[name], random)
+        try:
+            assert str(compare(None if number % 3 else trace, kept))
+        except OwnArraysError:
+            refused += 1
+    assert 20 < refused < 250
+
+
+def spoilt(array, random):
+    match random.integers(8):
+        case 0:
+            return array.reshape(-1)
+        case 1:
+            return array.T[..., :-1]
+        case 2:
+            return np.where(array > 0, np.inf, array)
+        case 3:
+            return np.full(array.shape, 1e308)
+        case 4:
+            return (array > 0).astype(np.int8)
+        case 5:
+            return array[None, None, None]
+        case 6:
+            return array.astype(object)
+        case _:
+            return np.array(random.normal())
