@@ -15,7 +15,8 @@ with frame.of_pass(shown):
         "by hand. Download the arrays and run the script beside them: it says of each stage whether it is identical to "
         "the one here or agrees to rounding, as the last bits of products and exponentials depend on the processor. "
         "Then put **your own** attention in place of a stage: in float32 or float16 it is compared as closely as that "
-        "precision allows, and the script says which it compared in."
+        "precision allows, and the script says which it compared in. **PyTorch** shows the same pass with "
+        "`nn.MultiheadAttention`, which reads the same arrays."
     )
     downloads.draw(shown.place)
     component.draw_outlet(shown)

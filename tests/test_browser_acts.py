@@ -25,6 +25,7 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.audit import n_terms
 from attnviz.core.numerals import digits
 from attnviz.scene.start import start
+from attnviz.text.pytorch import torch_script
 from benchmarks.server import free_port, served
 
 pytestmark = pytest.mark.browser
@@ -183,6 +184,8 @@ def test_what_is_downloaded_after_an_act_is_what_is_shown_and_without_a_pass_the
     with page.expect_download() as download:
         page.get_by_role("button", name="Script (attnviz_pass.py)").click()
     assert download.value.path().read_text("utf-8") == page.locator(".script pre").inner_text()
+    page.get_by_role("button", name="PyTorch", exact=True).click()
+    assert page.locator(".script pre").inner_text() == torch_script(trace_of(Settings(WORDS)))
     sentence(page).fill("")
     expect(page.get_by_role("button", name="Script (attnviz_pass.py)")).to_be_hidden()
     expect(heading(page, "The pass as a script")).to_be_hidden()

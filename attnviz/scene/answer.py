@@ -20,6 +20,7 @@ from attnviz.scene.written import json_of
 from attnviz.text.code import coloured
 from attnviz.text.export import script
 from attnviz.text.movement import described
+from attnviz.text.pytorch import torch_script
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,8 @@ def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
 
 
 def _script(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
-    return json_of({"runs": coloured(script(fitted.trace))})
+    torch = torch_script(fitted.trace)
+    return json_of({"runs": coloured(script(fitted.trace)), "torch": torch and coloured(torch)})
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}

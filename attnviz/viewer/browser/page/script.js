@@ -1,22 +1,38 @@
-// The script: the pass as a program, in colours, with a button that copies it.
-import { button } from "../elements/button.js";
-import { element, write } from "../elements/element.js";
+// The script: the pass as a program, in NumPy or PyTorch, in colours, with a button that copies it.
+import { button, choice } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
 import { copyText } from "../elements/link.js";
+
+const LANGUAGES = { NumPy: "runs", PyTorch: "torch" };
 
 // Returns {show(script), end()}.
 export function mountScript(box) {
-  const code = element("code"), text = element("pre"), said = element("span", "copied");
+  const code = element("code"), text = element("pre"), said = element("span", "copied"), languages = element("p", "languages");
+  let shown = null, language = "NumPy";
+  const draw = () => {
+    const now = shown[LANGUAGES[language]] ? language : "NumPy";
+    const pick = (name) => {
+      language = name;
+      draw();
+    };
+    redraw(languages, shown.torch ? [choice(Object.keys(LANGUAGES), now, pick)] : ["PyTorch’s nn.MultiheadAttention can’t make this pass."]);
+    code.replaceChildren(...shown[LANGUAGES[now]].map(([kind, part]) => (kind ? element("span", kind, part) : document.createTextNode(part))));
+  };
   const copy = button("Copy", async () => {
     write(said, await copyText(window, code.textContent) ? "Copied." : "Select it and copy it by hand.");
     setTimeout(() => write(said, ""), 5000);
   });
   said.setAttribute("role", "status");
   text.append(code);
-  const bar = element("div", "bar");
+  const bar = element("div", "bar"), program = element("div", "program");
   bar.append(copy, said);
-  box.replaceChildren(bar, text);
+  program.append(bar, text);
+  box.replaceChildren(languages, program);
   return {
-    show: ({ runs }) => code.replaceChildren(...runs.map(([kind, part]) => (kind ? element("span", kind, part) : document.createTextNode(part)))),
+    show: (script) => {
+      shown = script;
+      draw();
+    },
     end: () => {},
   };
 }
