@@ -236,6 +236,7 @@ def test_its_colours_are_those_of_the_app():
                 assert f"--st-{re.sub('[A-Z]', lambda letter: '-' + letter[0].lower(), name)}: {colour};" in text
 
 
+@pytest.mark.filterwarnings("ignore:A page of")
 @pytest.mark.parametrize(("name", "trace"), list(passes()), ids=lambda each: each if isinstance(each, str) else "")
 def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
     made = show(trace)
@@ -252,6 +253,7 @@ def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
     assert made.title in repr(made)
 
 
+@pytest.mark.filterwarnings("ignore:A page of")
 @pytest.mark.browser
 def test_in_a_browser_nothing_of_what_was_typed_is_an_element_or_runs(offline):
     for name, trace in passes():

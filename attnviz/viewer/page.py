@@ -14,6 +14,7 @@ from attnviz.core.trace import Trace
 from attnviz.scene.document import body, written
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import Scene
+from attnviz.text.wording import counted
 from attnviz.viewer.shell import filled
 
 USUAL_BYTES = 600_000
@@ -108,8 +109,8 @@ def _page_of(trace: Trace) -> Page:
     made = Page(title, filled(written(body(fitted, asked=every_head), fitted), f"{title} – attnviz"))
     if made.n_bytes > USUAL_BYTES:
         warnings.warn(
-            f"A page of {_size(made.n_bytes)}, as its pass has {trace.lengths['query']} tokens and {len(every_head)} "
-            "heads; one with fewer is smaller.",
+            f"A page of {_size(made.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
+            f"{counted(len(every_head), 'head')}; one with fewer is smaller.",
             stacklevel=3,
         )
     return made
