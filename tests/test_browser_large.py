@@ -55,7 +55,7 @@ def test_another_head_comes_when_it_is_asked_for(visit, scores):
     resized(page, 1280, 800)
     for each in heads.all():
         expect(each).to_be_in_viewport(ratio=0.99)
-    expect(page.locator(".heads")).to_contain_text("A grey head was not sent yet: a click fetches it.")
+    expect(page.locator(".heads")).to_contain_text("Grey heads are not loaded yet: click one to load it.")
     heads.last.click()
     expect(heading(page, f"scores[head 8, w2, w3] = {digits(scores[7, 1, 2])}")).to_be_visible()
 

@@ -11,6 +11,7 @@ from tab import at, becomes, expect, parameters, resized, step_is
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
+from attnviz.scene.start import start
 
 pytestmark = pytest.mark.browser
 
@@ -169,15 +170,16 @@ def test_over_eight_places_the_largest_stand_alone_and_the_others_together(visit
     alone = {address for address, _ in sheet(page).evaluate(DIGITS) if address.startswith("k[0,0,")}
     places = {int(address.split(",")[2].rstrip("]")) for address in alone}
     query, key = trace["q"].value[0, 7], trace["k"].value[0, 0]
-    assert places == set(sorted(range(16), key=lambda place: -abs(query[place] * key[place]))[:6])
+    named = start(trace, "scores").feature
+    assert places == {named, *sorted(range(16), key=lambda place: -abs(query[place] * key[place]))[:6]}
     others = [place for place in range(16) if place not in places]
     together = sheet(page).locator("td.together")
     expect(together.first).to_have_text(short((query[others] * key[others]).sum()))
-    page.get_by_role("button", name="other 10").first.click()
+    page.get_by_role("button", name=f"other {len(others)}").first.click()
     expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(16)
     numbers_are(page, trace)
     page.get_by_role("button", name="the largest alone").click()
-    expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(6)
+    expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(len(places))
 
 
 def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(visit):

@@ -10,6 +10,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.scene.document import body, written
 from attnviz.scene.fitting import SceneWithPass
@@ -103,6 +104,8 @@ def show(trace: Trace) -> Page:
 
 
 def _page_of(trace: Trace) -> Page:
+    if not isinstance(trace, Trace):
+        raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
     title = _title(trace)
     fitted = SceneWithPass(Scene(sentence=title, view="sheet"), trace, trace)
     every_head = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))

@@ -78,7 +78,7 @@ QUESTION = Step(
         ),
         Section(
             "given",
-            "The numbers here are those of a worked example, chosen to show how attention computes.",
+            "The arrays here were given, not drawn or trained: every other number is computed from them.",
             origin("given"),
         ),
     ),

@@ -49,7 +49,7 @@ export function makeHeads(tools) {
         }
         button.setAttribute("aria-checked", head === where.cell.head);
       });
-      write(note, isSent(pass, name) ? "" : "A grey head was not sent yet: a click fetches it.");
+      write(note, isSent(pass, name) ? "" : "Grey heads are not loaded yet: click one to load it.");
       setTabStop(buttons, buttons[where.cell.head]);
       if (drawn?.head !== where.cell.head) { // only the row of heads scrolls, never the page
         const { offsetLeft, offsetWidth } = buttons[where.cell.head];

@@ -22,8 +22,8 @@ export function partsOf(pass, { opened, room, brought }, bands) {
   const keys = keysOf(pass, bands, room, brought);
   const parts = bands.map((part) => {
     const all = upTo(part.cells.size[0]), column = selectedColumn(pass, part);
-    const size = (row) => (part.right && row === selectedRow(pass, part) ? Number.POSITIVE_INFINITY : productAt(pass, part, row, column)); // what is told of is there
-    const rows = part.isLong && !opened.has(part.key) ? largest(all, ALONE, size) : all;
+    const alone = part.isLong && !opened.has(part.key) ? largest(all, ALONE, (row) => productAt(pass, part, row, column)) : all;
+    const rows = all.filter((row) => alone.includes(row) || row === selectedRow(pass, part)); // which the sentence names
     return { ...part, rows, others: all.filter((row) => !rows.includes(row)) };
   });
   return parts.map((part, place) => ({ ...part, ...(isOfKeys(part) ? keys : { columns: columnsOf(pass, parts, place), rest: [] }) }));
@@ -57,7 +57,9 @@ function columnsOf(pass, parts, place) {
   if (hasWords(columns) || length <= MOST_PLACES) return all;
   const end = parts.findIndex(({ cells }, at) => at > place && cells.columns.name !== columns.name);
   const { cells } = parts.slice(place, end < 0 ? parts.length : end).at(-1);
-  return largest(all, KEPT, (column) => pass.number(cells.name, cells.index(0, column)));
+  const selected = selectedColumn(pass, parts[place]);
+  const kept = largest(all, KEPT, (column) => pass.number(cells.name, cells.index(0, column)));
+  return all.filter((column) => kept.includes(column) || column === selected);
 }
 
 function besideOf(pass, right, selection) {
@@ -81,8 +83,8 @@ export function selectedColumn(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[1];
 }
 
-function selectedRow(pass, { right, selection }) {
-  return right.placeOf(pass.indexAt(right.name, selection))[0];
+function selectedRow(pass, { cells, selection }) {
+  return cells.placeOf(pass.indexAt(cells.name, selection))[0];
 }
 
 // What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.

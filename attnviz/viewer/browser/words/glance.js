@@ -56,6 +56,6 @@ export function makeGlance(tools) {
 // The word with the largest share, and how large that is.
 function mostOf(shares, words) {
   const most = Math.max(...shares);
-  if (Number.isNaN(most)) return "a click fetches it";
+  if (Number.isNaN(most)) return "click to load it";
   return most > 0 ? `“${words[shares.indexOf(most)]}” ${percent(most)}` : "sees no word";
 }
