@@ -271,7 +271,7 @@ def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
         assert ("is added" in text(trace, "mask")) == (trace["mask"].value.dtype != bool)
     if "output" in trace:
         assert ("bias" in text(trace, "output")) == ("b_o" in trace)
-    for kind, said in (("drawn", "random"), ("given", "worked example"), ("learnt", "made for"), ("built", "made for")):
+    for kind, said in (("drawn", "random"), ("given", "were given"), ("learnt", "made for"), ("built", "made for")):
         assert trace.origin.kind != kind or said in text(trace, "question")
 
 
