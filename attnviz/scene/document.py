@@ -30,7 +30,7 @@ from attnviz.views.stages import numbers, values
 
 MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
-MAX_SIDE_BY_SIDE_BYTES = 500_000  # of those stages whose heads are all sent in any case
+MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
 
 DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
 """What stands beside the question that a model is asked."""
