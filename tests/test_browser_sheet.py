@@ -239,3 +239,22 @@ def test_an_old_link_of_a_talk_opens_at_the_nearest_band(visit, step, reveal):
     page = visit().open(at(**WHO, step=step, present=1, reveal=reveal))
     expect(sheet(page)).to_be_visible()
     expect(sheet(page).locator("tr.lit .said")).not_to_have_count(0)
+
+
+def test_where_slopes_stand_in_a_band_its_title_says_so_and_no_sentence_is_of_other_numbers(visit):
+    page = visit().open(at(**WHO, view="sheet", step="scores", picked="scores"))
+    said = sheet(page).locator("td.said")
+    expect(said.first).to_contain_text("×")
+    page.get_by_role("button", name="what would move it", exact=True).click()
+    expect(said.first).to_contain_text("Keys: slope of scores[head 1, tired, animal]")
+    assert " × " not in said.first.inner_text()
+    cell = sheet(page).locator('[data-cell="k[0,1,0]"]')
+    query = trace_of_who()["q"].value[0, 11, 0]
+    expect(cell).to_have_text(short(query))  # a score's slope by a key's number is the query's
+    cell.focus()
+    expect(cell).to_have_attribute("aria-label", re.compile("^slope of "))
+
+
+def trace_of_who():
+    model = MODELS["who-is-it"]
+    return model.at(model.seeds[0], None).trace(model.examples[0][1])

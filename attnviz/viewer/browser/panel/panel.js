@@ -68,7 +68,7 @@ function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
   }
   return [
     element("p", "", pass.document.slopes.text),
-    element("p", "", "In a matrix titled “slope of”, each number says how fast the selected number moves with that cell: "
+    element("p", "", "Where a matrix or a band is titled “slope of”, each number says how fast the selected number moves with that cell: "
       + "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't "
       + "move it, and are drawn as they are."),
   ];

@@ -26,7 +26,7 @@ export function numberAt(slot, paint, row, column) {
   const { name } = slot, index = slot.index(row, column), old = paint.before(name, index);
   const value = paint.pass.number(name, index), face = faceAt(slot, paint, row, column);
   if (face.kind === "to-come") return toWrite(slot, paint.pass, index);
-  return { ...face, cell: { name, index }, label: `${paint.pass.nameOf(name, index)} = ${digits(value ?? 0)}`, was: old !== undefined && old !== value ? short(old) : "" };
+  return { ...face, cell: { name, index }, label: `${paint.look.nameOf(name, index)} = ${digits(paint.look.pass.number(name, index) ?? 0)}`, was: old !== undefined && old !== value ? short(old) : "" };
 }
 
 // A number that the stage's rule holds and no stage: it opens as the share that it becomes.

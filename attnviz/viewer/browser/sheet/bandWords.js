@@ -7,11 +7,14 @@ import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "
 
 const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
 
-// What is said of a part; where it multiplies, its products under the selected column, row by row.
+// What is said of a part; where it multiplies, its products under the selected column, row by row. Where slopes or what moved
+// stand in place of its numbers, their title.
 export function drawSaid(part, paint, acts) {
   const { pass, look } = paint, { band, others, isLong, key, selection } = part;
   if (!part.isThere) return [];
   const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+  const title = look.titleOf(part.cells.name); // other numbers than those that the sentence names
+  if (title) return [element("p", "", title), ...drawWays(part, acts), ...fold];
   if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
   line.append(...drawRuns(runsAt(pass, band.said, selection, isShownBy(look, part) ? null : GAP)));
