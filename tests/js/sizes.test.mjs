@@ -1,7 +1,7 @@
 // The sizes of the sheet's lines, and the strip above them, of boxes of many sizes.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
+import { roomForWords, setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
 
 const LETTERS = ["--digits", "--large", "--chosen", "--names"];
 const PARTS = 6;
@@ -35,4 +35,13 @@ test("lines and strip fill no more than the box, where the lines alone do not", 
     const [plain, withArcs] = [false, true].map((wanted) => sized(width, height, columns, wanted, present));
     assert.ok(heightOf(withArcs) <= Math.max(height, heightOf(plain)) + 0.2, `${[width, height, columns, present]}`);
   }
+});
+
+test("of many words those have a column that have 44 px for it, and sixteen letters all have one", () => {
+  const roomIn = (clientWidth, words) => roomForWords({ clientWidth }, { words, others: 1, letters: { numbers: 4, names: 3 }, isPresented: false });
+  for (const width of [640, 955, 1340]) {
+    const columns = width - Math.max(160, 0.2 * width) - Math.max(56, 0.07 * width), room = roomIn(width, 40);
+    assert.ok(columns / (room + 1) >= 44 && columns / (room + 2) < 44, `${room} in ${width}`);
+  }
+  assert.deepEqual([roomIn(955, 16), roomIn(955, 17)], [16, 14]);
 });
