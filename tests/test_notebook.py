@@ -37,6 +37,8 @@ def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
     assert abs(int(said.inner_text().split(" takes ")[1].split(" kB")[0]) - size) <= 2
     frame = page.frame_locator("iframe[title^=attnviz]")
     expect(frame.locator("h1")).to_have_text('</script><b>the</b> "cat" sat – attnviz', use_inner_text=True)
+    expect(frame.get_by_role("button", name="Present", exact=True)).to_be_visible()
+    expect(frame.get_by_role("button", name="Print", exact=True)).to_be_hidden()  # a browser would ignore it
     frame.get_by_role("button", name="Scores", exact=True).click()
     expect(frame.locator(".lesson h2")).to_have_text("How well does each key match each query?")
     expect(frame.locator("body > :is(b, img), .viewer b")).to_have_count(0)

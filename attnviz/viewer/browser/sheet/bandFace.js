@@ -59,7 +59,7 @@ function asStrongAs(share, value, { cells, attention, selection }, { pass, colou
 // The products of all rows that stand together.
 export function togetherAt(part, { pass }, columns) {
   if (!part.isThere || !part.left) return NOTHING;
-  const sum = columns.reduce((total, column) => total + sumOfProducts(pass, part, part.others, column), 0);
+  const sum = added(columns.map((column) => sumOfProducts(pass, part, part.others, column)));
   return { kind: "together", text: short(sum), label: `${part.others.length} other products together = ${digits(sum)}` };
 }
 

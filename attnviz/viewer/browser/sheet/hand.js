@@ -69,7 +69,7 @@ function rowsIn(box) {
   return [...box.querySelectorAll("tr")].map((line) => [...line.querySelectorAll("button.stop")]).filter(({ length }) => length);
 }
 
-// What an address has picked, where it is seen here: {part} of its stage, at the selection.
+// The name, as state.isOpen knows it, of the cell that an address has picked; "" where it isn't seen here.
 function ownOf(parts, { pass, where }, name) {
   const part = parts.find(({ cells, band, left }) => cells.name === name && !band.array && !left);
   const place = part?.cells.placeOf(pass.indexAt(name, where.cell));
@@ -107,7 +107,7 @@ function placesOf({ rows, others, cells: { size: [length] } }) {
 
 function drawFound(part, paint, state) {
   const face = (row) => numberAt(part.right, paint, row, 0), { stage } = part.right;
-  return vectorOf(part, stage.title, { slot: part.right, labels: part.right.rows.labels, places: placesOf(part), faceOf: part.isWhole ? face : null, own: (row) => `${part.key} sum@${row}` }, paint, state);
+  return vectorOf(part, stage.title, { labels: part.right.rows.labels, places: placesOf(part), faceOf: part.isWhole ? face : null, own: (row) => `${part.key} sum@${row}` }, paint, state);
 }
 
 // A vector, what a matrix multiplies, or one vector for each head.
@@ -118,13 +118,13 @@ function drawVectors(part, parts, paint, state) {
     const isSeen = parts.some(({ cells: { name } }) => name === left.name);
     const places = placesOf(part);
     const own = (row) => `${part.key} left@${row}`, faceOf = (row) => numberAt(left, paint, row, 0);
-    return isSeen ? [sectionOf(part, paint)] : [vectorOf(part, left.stage.title, { slot: left, labels: left.rows.labels, places, faceOf, own }, paint, state)];
+    return isSeen ? [sectionOf(part, paint)] : [vectorOf(part, left.stage.title, { labels: left.rows.labels, places, faceOf, own }, paint, state)];
   }
   const slot = isOfHeads(cells.rows) && right ? right : cells, places = slot === right ? beside : columns;
   return part.rows.map((row, nth) => {
     const name = isOfHeads(cells.rows) ? `${cells.rows.labels[row]}${right ? looksAt(part, paint, row) : ""}` : band.label;
     const faceOf = (column) => (slot === right ? numberAt(right, paint, row, column) : cellAt(part, paint, row, column));
-    return vectorOf(nth ? { ...part, band: { ...band, said: [] } } : part, name, { slot, labels: slot.columns.labels, places, faceOf, own: (column) => `${part.key}@${[row, column]}` }, paint, state);
+    return vectorOf(nth ? { ...part, band: { ...band, said: [] } } : part, name, { labels: slot.columns.labels, places, faceOf, own: (column) => `${part.key}@${[row, column]}` }, paint, state);
   });
 }
 

@@ -2,11 +2,12 @@
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 
-// The sentence of a band that is there; nothing of one that has none.
-export function sentenceOf({ band, isThere }, { pass, where }) {
+// The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
+// numbers, their title.
+export function sentenceOf({ band, cells, isThere, selection }, { pass, look }) {
   if (!isThere || !band.said.length) return [];
-  const line = element("p", "said");
-  line.append(...drawRuns(runsAt(pass, band.said, where.cell)));
+  const line = element("p", "said"), title = look.titleOf(cells.name);
+  line.append(...(title ? [title] : drawRuns(runsAt(pass, band.said, selection))));
   return [line];
 }
 

@@ -43,7 +43,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
   const setLine = (high) => {
-    const sizes = { strip, table: width, line: high, said: saidIn(width), label: labelIn(width), ...lettersAt(high) };
+    const sizes = { strip, line: high, said: saidIn(width), label: labelIn(width), ...lettersAt(high) };
     for (const [name, size] of Object.entries(sizes)) set(name, size);
   };
   const line = lineIn(room - strip);

@@ -35,11 +35,13 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   page.title = "Download as a page: one file, which opens without a server";
   for (const each of [copy, coded]) each.hidden = !isLinked;
   page.hidden = !shell;
+  const printed = button("Print", print);
+  printed.hidden = isSandboxed(window); // which nothing is printed from
   const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, presenting, copy, coded, button("Print", print), page, numpy, said);
+  box.append(start, back, on, speed, views, presenting, copy, coded, printed, page, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
@@ -60,6 +62,11 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
     write(code, lines.join("\n"));
   };
   return { element: box, update };
+}
+
+// Whether it stands in a frame that may do nothing to the page around it, as in a notebook.
+function isSandboxed({ self, top, origin }) {
+  return self !== top && origin === "null";
 }
 
 function nameSize(page, bytes) {
