@@ -1,0 +1,133 @@
+"""Flips: for each stage of a pass the number whose smallest change turns a model's answer over, or two shares' order."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+import numpy as np
+
+from attnviz.analysis.contest import Contest
+from attnviz.analysis.onerow import OneRow
+from attnviz.analysis.smallest import Smallest, Turn
+from attnviz.core.errors import ArrayError
+from attnviz.core.settings import MAX_FLIP_NUMBERS
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
+
+DIGITS = range(4, 8)
+"""In how many digits of the change the two sides of a threshold are written: the first that do."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """The number of a stage whose smallest change turns the order of a row over.
+
+    Attributes
+    ----------
+    cell : Cell
+        As it is.
+    stays : float
+        What it may be at most, or at least, without turning anything: short, and the threshold is just beyond.
+    turns : float
+        The next number of as many digits, which does turn it.
+    winner : int
+        The place that is ahead then.
+    """
+
+    cell: Cell
+    stays: float
+    turns: float
+    winner: int
+
+
+@dataclass(frozen=True)
+class StageFlip:
+    """What was found for one stage.
+
+    Attributes
+    ----------
+    stage : str
+    flip : Flip or None
+        None where no change that was tried turns anything.
+    most : float
+        The largest change of a number that was tried; 0 where the stage is too large to try any.
+    """
+
+    stage: str
+    flip: Flip | None
+    most: float
+
+
+def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
+    """For each stage that a row is computed from, the one number whose smallest change turns the row's order over.
+
+    Each number is changed alone, up and down, in steps from a thousandth of the stage's unit to a thousand of them;
+    in the first step that turns anything the smallest change is found by bisection, and both sides of it are set
+    in the pass itself (`Trace.with_changes`).
+
+    No step that is smaller turns the order over, whichever number of the stage takes it. A number that turns it over
+    and, further on but before the next step, back again may be missed.
+
+    Parameters
+    ----------
+    trace : Trace
+        Numbers set by hand keep what they are.
+    contest : Contest
+        Who is ahead of whom, alone.
+
+    Returns
+    -------
+    tuple of StageFlip
+        In the order of the stages, without the row's own. Hidden cells, which are -inf, are left alone; those of a
+        boolean mask are turned, which counts as a change of 1. A stage for which more than `MAX_FLIP_NUMBERS` numbers
+        would be computed in each step isn't tried.
+
+    Examples
+    --------
+    >>> from attnviz.analysis.contest import contest_of
+    >>> from attnviz.models import MODELS
+    >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
+    >>> found = {each.stage: each.flip for each in flips(trace, contest_of(trace, "probabilities", (11, 0)))}
+    >>> trace.name_of(found["scores"].cell), found["scores"].stays, found["scores"].turns
+    """
+    row = OneRow(trace, contest.stage, contest.row)
+    return tuple(_of_stage(trace, contest, row, stage.name) for stage in row.stages[:-1])
+
+
+def _of_stage(trace: Trace, contest: Contest, row: OneRow, name: str) -> StageFlip:
+    smallest = Smallest(row, contest, name)
+    if smallest.n_numbers > MAX_FLIP_NUMBERS:
+        return StageFlip(name, None, 0.0)
+    turn = smallest.turn()
+    return StageFlip(name, turn and _checked(trace, contest, name, row.index(name, turn.cell), turn), smallest.most)
+
+
+def _checked(trace: Trace, contest: Contest, name: str, index: tuple[int, ...], turn: Turn) -> Flip | None:
+    """The two sides of a change as short numbers, both set in the pass; None where setting them does not agree."""
+    cell = trace[name].cell(index)
+    for stays, turns in _sides(cell.value, turn) if trace[name].value.dtype != bool else [(cell.value, 1 - cell.value)]:
+        before, after = (_row_with(trace, contest, cell, number) for number in (stays, turns))
+        if contest.is_won(before) and contest.is_lost(after):
+            return Flip(cell, stays, turns, contest.winner(after))
+    return None
+
+
+def _sides(value: float, turn: Turn) -> list[tuple[float, float]]:
+    """Short numbers on both sides of a threshold, the shortest first."""
+    found = []
+    for digits in DIGITS:
+        unit = Decimal((0, (1,), math.floor(math.log10(turn.high)) - digits + 1))
+        beyond = Decimal(value + turn.sign * turn.high)
+        turns = (beyond / unit).to_integral_value(ROUND_CEILING if turn.sign > 0 else ROUND_FLOOR) * unit
+        found += [(float(turns - turn.sign * n * unit), float(turns)) for n in (1, 2)]
+    return found
+
+
+def _row_with(trace: Trace, contest: Contest, cell: Cell, number: float) -> np.ndarray:
+    """The row once a number is set by hand; of no numbers where another goes beyond float64."""
+    try:
+        return trace.with_change(cell.stage, cell.index, number)[contest.stage].value[contest.row]
+    except ArrayError:
+        return np.full(trace[contest.stage].shape[-1], np.nan)
