@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.core.graph import leading_to
+from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
@@ -35,6 +36,7 @@ class OneRow:
         self._places = _places(self.stages, dict(zip(trace[name].axes[:-1], row, strict=True)))
         self.arrays = {stage.name: self._part(stage, stage.value) for stage in self.stages}
         self._by_hand = {stage.name: self._set(stage) for stage in self.stages if stage.overridden}
+        self._before_softmax = _before_softmax(self.stages)
         self._after = {stage.name: self._reached(stage.name) for stage in self.stages}
 
     def index(self, name: str, cell: int) -> tuple[int, ...]:
@@ -69,7 +71,7 @@ class OneRow:
                 made = self._part(stage, stage.operation.compute(*inputs))
                 if stage.name in self._by_hand:
                     made = np.where(self._by_hand[stage.name], self.arrays[stage.name], made)
-                if not stage.operation.hides:  # a softmax would make 0 of a -inf that hides nothing
+                if stage.name in self._before_softmax:
                     finite &= np.isfinite(made).reshape(len(values), -1).all(axis=1)
                 arrays[stage.name] = made
         rows = arrays[self.stages[-1].name].reshape(len(values), -1)
@@ -111,3 +113,11 @@ def _places(stages: Sequence[Stage], asked: Mapping[str, int]) -> dict[str, dict
             axis: asked[row] for axis, row in rows if row in asked and all(row in reader for reader in readers)
         }
     return found
+
+
+def _before_softmax(stages: Sequence[Stage]) -> set[str]:
+    """The stages whose numbers a softmax reads, masked or not: one that is beyond float64 would look hidden."""
+    computed = [stage for stage in stages if not stage.is_given]
+    made_by = {stage.name: stage.operation for stage in computed}
+    reading = [stage for stage in computed if stage.operation.hides or isinstance(stage.operation, Softmax)]
+    return {stage.inputs[0] for stage in reading if not getattr(made_by.get(stage.inputs[0]), "hides", False)}

@@ -8,6 +8,8 @@ import numpy as np
 
 from attnviz.analysis.contest import Contest
 from attnviz.analysis.onerow import OneRow
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.stage import Stage
 
 STEPS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0)
 """The changes that are tried, in units of a stage: closest together where most answers turn."""
@@ -17,6 +19,8 @@ PRECISION = 1e-7
 
 BATCH_NUMBERS = 2**17
 """How many numbers are computed at a time: they stay in the processor's cache."""
+
+MAX_NUMBER = float(np.finfo(float).max)
 
 MANY = 64
 """Of more changes than these fewer points are tried at a time, as most of them are soon out."""
@@ -42,11 +46,13 @@ class Smallest:
         How many numbers are computed in each step.
     """
 
-    def __init__(self, row: OneRow, contest: Contest, name: str):
+    def __init__(self, row: OneRow, contest: Contest, stage: Stage):
+        name, is_share = stage.name, isinstance(stage.operation, Softmax)
         part = row.arrays[name]
         self._row, self._contest, self._name, self._part = row, contest, name, part.ravel()
         self._cells = np.flatnonzero(np.isfinite(part))
         self._is_flag = part.dtype == bool
+        self._ends = (0.0, 1.0) if is_share else (-MAX_NUMBER, MAX_NUMBER)
         self._unit = 1.0 if self._is_flag else _power_of_ten(np.abs(self._part[self._cells]).max(initial=0.0))
         self._at_once = max(1, BATCH_NUMBERS // row.n_numbers(name))
         self.most = 1.0 if self._is_flag else STEPS[-1] * self._unit
@@ -85,7 +91,8 @@ class Smallest:
             some = slice(start, start + self._at_once)
             values = np.tile(self._part, (len(cells[some]), 1))
             places = np.arange(len(values)), cells[some]
-            values[places] = ~values[places] if self._is_flag else values[places] + changes[some]
+            changed = ~values[places] if self._is_flag else values[places] + changes[some]
+            values[places] = np.clip(changed, *self._ends)
             rows = self._row.rows(self._name, values.reshape(-1, *self._row.arrays[self._name].shape))
             found.append(self._contest.is_lost(rows))
         return np.concatenate(found) if found else np.zeros(0, dtype=bool)

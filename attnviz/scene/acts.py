@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
+from attnviz.analysis.contest import contest_of
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
@@ -164,6 +165,12 @@ def _slopes(place: TabScene, fitted: SceneWithPass, message: object) -> None:
         place.slopes_of = message
 
 
+def _flip(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    cell = cell_in(fitted.trace, message)
+    if cell and contest_of(fitted.trace, *cell):
+        place.flips_of = message
+
+
 def _need(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     asked = heads_in(message, fitted.trace.lengths["head"])
     place.heads = (*(each for each in place.heads if each not in asked), *asked)
@@ -191,6 +198,7 @@ _OF_PASSES = {
     "mute": _mute,
     "swap": _swap,
     "slopes": _slopes,
+    "flip": _flip,
     "need": _need,
 }
 

@@ -113,6 +113,7 @@ class Answers:
         *,
         asked: Sequence[int] = (),
         slopes_of: str = "",
+        flips_of: str = "",
         arrival: int = 0,
         plans: Collection[str] = (),
     ) -> bytes:
@@ -128,13 +129,15 @@ class Answers:
             The heads of a large pass that it asked for.
         slopes_of : str, optional
             The address of the cell whose slopes it asked for.
+        flips_of : str, optional
+            The address of the share of whose row it asked what would turn it.
         arrival : int, optional
             Another number where the viewer is to look where the scene says.
         plans : collection of str, optional
             The plans that its browser has.
         """
-        if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
-            made = body(fitted, asked=asked, slopes_of=slopes_of)
+        if fitted.scene.changes or asked or slopes_of or flips_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
+            made = body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of)
         else:
             made = self._made(fitted, asker)
         return written(made, fitted, arrival=arrival, plans=plans)
