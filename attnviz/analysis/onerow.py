@@ -107,7 +107,9 @@ def _places(stages: Sequence[Stage], asked: Mapping[str, int]) -> dict[str, dict
     """For each stage the axes along which one place counts: those of the row that all stages which read it have too."""
     found: dict[str, dict[str, int]] = {}
     for stage in reversed(stages):
-        readers = [{_AS_ROWS.get(axis, axis) for axis in found[each.name]} for each in stages if stage.name in each.inputs]
+        readers = [
+            {_AS_ROWS.get(axis, axis) for axis in found[each.name]} for each in stages if stage.name in each.inputs
+        ]
         rows = ((axis, _AS_ROWS.get(axis, axis)) for axis in stage.axes)
         found[stage.name] = {
             axis: asked[row] for axis, row in rows if row in asked and all(row in reader for reader in readers)

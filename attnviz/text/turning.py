@@ -50,16 +50,18 @@ def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
         *head, query, key = (trace.label(*at) for at in zip(trace[flip.cell.stage].axes, flip.cell.index, strict=True))
         act = "Showing" if flip.turns else "Hiding"
         return f"{act} “{key}” {'to' if flip.turns else 'from'} “{query}”{''.join(f' in {n}' for n in head)} {turns}."
-    now, to, still = (_written(value, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
+    now, to, still = (_written(value, flip.stays, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
     return f"{trace.name_of(flip.cell)} from {now} to {to} {turns}; at {still} {leader} stays ahead."
 
 
-def _written(value: float, like: float) -> str:
-    """A number with as many decimals as another, which has few; with three digits where that is written with an e."""
-    mantissa, is_scientific, _ = repr(like).partition("e")
-    decimals = len(mantissa.partition(".")[2].rstrip("0"))
-    text = repr(value) if value == like else f"{value:.3g}" if is_scientific else f"{value:.{decimals}f}"
-    return text.removesuffix(".0").replace("e+", "e").replace("-", "−")
+def _written(value: float, stays: float, turns: float) -> str:
+    """A number with as many decimals as the two sides of a threshold; with three digits where these have an e."""
+    sides = repr(stays), repr(turns)
+    if any("e" in side for side in sides):
+        text = repr(value) if value in (stays, turns) else f"{value:.2e}"
+    else:
+        text = f"{value:.{max(len(side.removesuffix('.0').partition('.')[2]) for side in sides)}f}"
+    return text.replace("e+", "e").replace("-", "−")
 
 
 def _is_answer(trace: Trace, contest: Contest) -> bool:
