@@ -51,7 +51,8 @@ LARGE = Scene(sentence=" ".join(f"w{i}" for i in range(64)), options=Options(d_m
 @functools.cache
 def documents():
     found = {name: fit_and_write(parse(address)) for name, address in ADDRESSES.items()}
-    return found | {"slopes": fit_and_write(parse({}), slopes_of="output[1,2]")}
+    asked = {"slopes": {"slopes_of": "output[1,2]"}, "flips": {"flips_of": "attention[0,1,2]"}}
+    return found | {name: fit_and_write(parse({}), **each) for name, each in asked.items()}
 
 
 def fit_and_write(fitted, **asked):
@@ -64,7 +65,7 @@ def read(pieces, shape):
     return np.concatenate(arrays).reshape(shape)
 
 
-@of_each("name", [*ADDRESSES, "slopes"])
+@of_each("name", [*ADDRESSES, "slopes", "flips"])
 def test_every_document_follows_the_schema(name):
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []

@@ -1,4 +1,4 @@
-"""Flips: for each stage of a pass the number whose smallest change turns a model's answer over, or two shares' order."""
+"""Flips: for each stage the number whose smallest change turns a model's answer over, or the order of two shares."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class StageFlip:
 def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     """For each stage that a row is computed from, the one number whose smallest change turns the row's order over.
 
-    Each number is changed alone, up and down, in steps from a thousandth of the stage's unit to a thousand of them;
-    in the first step that turns anything the smallest change is found by bisection, and both sides of it are set
-    in the pass itself (`Trace.with_changes`).
+    Each number is changed alone, up and down, by the steps of `smallest.STEPS`, from a thousandth of a stage's unit to
+    a thousand units. Of the numbers that turn the order over at the first step that has any, the one with the smallest
+    change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
 
-    No step that is smaller turns the order over, whichever number of the stage takes it. A number that turns it over
-    and, further on but before the next step, back again may be missed.
+    What is sure: the two sides, and that no smaller step turns the order over, whichever number takes it. A number
+    that turns it over and back again between two steps may be missed.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     Returns
     -------
     tuple of StageFlip
-        In the order of the stages, without the row's own; empty where nobody is ahead. Hidden cells, which are -inf, are left alone; those of a
-        boolean mask are turned, which counts as a change of 1. A stage for which more than `MAX_FLIP_NUMBERS` numbers
-        would be computed in each step isn't tried.
+        In the order of the stages, without the row's own; empty where nobody is ahead. Hidden cells, which are -inf,
+        are left alone; those of a boolean mask are turned, which counts as a change of 1. Shares stay between 0 and 1.
+        A stage for which more than `MAX_FLIP_NUMBERS` numbers would be computed in each step isn't tried.
 
     Examples
     --------

@@ -84,9 +84,7 @@ def pairing(a: Trace, b: Trace) -> Pairing:
     ('mask', 3, True)
     """
     stages = {stage.name: _stage(a, b, stage.name) for stage in b.stages}
-    alone = {
-        stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b
-    }
+    alone = {stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b}
     return Pairing(_places(a, b), stages | alone)
 
 

@@ -20,10 +20,10 @@ PRECISION = 1e-7
 BATCH_NUMBERS = 2**17
 """How many numbers are computed at a time: they stay in the processor's cache."""
 
-MAX_NUMBER = float(np.finfo(float).max)
-
 MANY = 64
-"""Of more changes than these fewer points are tried at a time, as most of them are soon out."""
+"""Of more changes than so many fewer points are tried at a time, as most of them are soon out."""
+
+MAX_NUMBER = float(np.finfo(float).max)
 
 
 class Turn(NamedTuple):

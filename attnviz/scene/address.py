@@ -104,9 +104,7 @@ def _read_beside(texts: Mapping[str, str], make_pass: Callable[[Scene], Trace], 
         notices.append(f"beside has at most {len(PARAMETERS)} parameters, joined by “&”; it is left out.")
         return None
     lacking = [name for name, text in otherwise.items() if not text]
-    found = parse(
-        {name: text for name, text in (decisive | otherwise).items() if name not in (*lacking, "beside")}, make_pass
-    )
+    found = parse({name: text for name, text in (decisive | otherwise).items() if name not in (*lacking, "beside")}, make_pass)
     notices += [f"A: {notice}" for notice in (*found.notices, *found.refused)]
     return pinned(found.scene) if found.trace else None
 

@@ -284,5 +284,6 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     moved: [],
     before: {},
     slopes: null,
+    flips: null,
   };
 }
