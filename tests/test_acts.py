@@ -171,7 +171,7 @@ OF_ANOTHER_PASS = {
     "mute": [{"stage": "heads_2", "head": 0}, {"stage": "heads", "head": 10**30}, {"stage": ["heads"], "head": 0}],
     "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
     "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
-    "flip": ["q[0,0,0]", "attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
+    "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
     "need": [10**30, -1, "0", [0, 2], [0, 0], [[0]], 2],
 }
 

@@ -180,6 +180,8 @@ def _flip(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     cell = cell_in(fitted.trace, message)
     if cell and contest_of(fitted.trace, *cell):
         place.flips_of = message
+    elif cell:
+        place.said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
 
 
 def _pin(place: TabScene, fitted: SceneWithPass, message: object) -> None:
