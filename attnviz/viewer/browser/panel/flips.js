@@ -2,20 +2,17 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 
-export const WHAT_FLIPS = "What would flip it?";
-
 // What leads there from a share of attention or of an answer.
 export function drawFlipsQuestion(pass, { name, index }, tools) {
   if (pass.stages.get(name).scale !== "share") return [];
-  const line = element("p", "acts");
-  line.append(button(WHAT_FLIPS, () => tools.wantFlips(name, index)));
-  return [line];
+  const what = pass.document.model?.answers === name ? "it" : "this row";
+  return [button(`What would flip ${what}?`, () => tools.wantFlips(name, index))];
 }
 
 // It stays while one looks at the numbers that it names, until something is changed or it is closed.
 export function makeFlips(tools) {
   const box = element("section", "flips");
-  box.setAttribute("aria-label", WHAT_FLIPS);
+  box.setAttribute("aria-label", "What would flip it");
   box.hidden = true;
   let drawn = null;
   const close = () => {
@@ -37,19 +34,22 @@ export function makeFlips(tools) {
 }
 
 function draw(pass, { text, stages }, tools, close) {
-  const said = element("p", "", text), list = element("ul"), line = element("p", "acts");
+  const head = element("div", "head"), list = element("ul");
+  head.append(element("p", "", text), button("Close", close));
   list.append(...stages.map((found) => {
     const item = element("li");
-    item.append(...(found.cell ? drawFlip(pass, found, tools) : [element("span", "", found.text)]));
+    item.append(...(found.cell ? drawFlip(pass, found, tools) : [element("p", "", found.text)]));
     return item;
   }));
-  line.append(button("Close", close));
-  return [said, list, line];
+  return [head, list];
 }
 
+// Its number leads to the cell: where the text begins with the name of that, the name does.
 function drawFlip(pass, { cell, value, text }, tools) {
-  const { name, index } = pass.read(cell);
+  const { name, index } = pass.read(cell), called = pass.nameOf(name, index), said = element("p");
+  const leads = text.startsWith(called) ? called : text;
+  said.append(button(leads, () => tools.pick(name, index), "link"), text.slice(leads.length));
   const set = button("Set it", () => tools.setFlip(name, index, value));
-  set.ariaDescription = pass.nameOf(name, index);
-  return [button(text, () => tools.pick(name, index), "link"), set];
+  set.ariaDescription = called;
+  return [said, set];
 }

@@ -34,11 +34,12 @@ export function makePanel(tools) {
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
     const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
     const question = isThere ? drawFlipsQuestion(pass, focus, tools) : [];
-    redraw(acts, isOffered ? [drawActs(pass, where, tools), ...question] : question);
+    redraw(acts, inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...question]));
     flips.update(pass);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
     byHand.element.hidden = !isThere || !isAsked;
+    acts.hidden = flips.isOpen;
     questions.hidden = answer.hidden = !isAsked || flips.isOpen; // the first screen is of one sentence
     if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
     asked = where.ask;
@@ -46,6 +47,12 @@ export function makePanel(tools) {
     redraw(answer, value === undefined ? [waiting(pass, focus, tools)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };
   return { element: box, update };
+}
+
+function inLine(buttons) {
+  const line = element("p", "acts");
+  line.append(...buttons);
+  return buttons.length ? [line] : [];
 }
 
 function waiting(pass, { name, index }, { alone }) {
