@@ -58,6 +58,7 @@ def both_sides_hold(trace, contest):
         assert first_of(trace.with_change(cell.stage, cell.index, stays), contest) == contest.leader, cell
         after = trace.with_change(cell.stage, cell.index, turns)
         assert first_of(after, contest) == each.flip.winner != contest.leader, cell
+        assert not cell.stage.startswith("attention") or 0 <= turns <= 1
         change = abs(turns - cell.value)
         assert trace[cell.stage].value.dtype == bool or 0 < abs(turns - stays) <= 0.002 * change, cell
         assert len(repr(turns).split("e")[0].strip("-0.")) <= 9, "it is short"
@@ -80,11 +81,13 @@ def test_of_two_shares_one_side_of_each_threshold_stays_and_the_other_turns(seed
 
 def dense(trace, contest, stage, most):
     """Whether any change of any one number of a stage, up to a size, turns a contest: set one after the other."""
-    changes = [sign * most * part for part in np.linspace(0.02, 1, 50) for sign in (1, -1)]
+    changes = [sign * most * part for part in np.linspace(0.04, 1, 25) for sign in (1, -1)]
+    ends = (0, 1) if stage.name == "attention" else (-math.inf, math.inf)
     for index in np.ndindex(stage.shape):
         value = stage.value[index]
         for change in changes if math.isfinite(value) else ():
-            if first_of(trace.with_change(stage.name, index, value + change), contest) != contest.leader:
+            after = trace.with_change(stage.name, index, np.clip(value + change, *ends))
+            if first_of(after, contest) != contest.leader:
                 return True
     return False
 
@@ -107,9 +110,9 @@ def test_no_number_of_a_whole_stage_turns_anything_with_a_smaller_change(case):
     found = found_in(trace, contest)
     assert list(found) == [stage.name for stage in leading_to(trace.stages, name)][:-1]
     for stage in (trace[each] for each in found):
-        flip = found[stage.name].flip
-        if flip and stage.value.dtype != bool:
-            assert not dense(trace, contest, stage, abs(flip.stays - flip.cell.value)), stage.name
+        flip, most = found[stage.name].flip, found[stage.name].most
+        if stage.value.dtype != bool:
+            assert not dense(trace, contest, stage, abs(flip.stays - flip.cell.value) if flip else most), stage.name
 
 
 def test_a_number_set_by_hand_keeps_what_it_is_while_others_are_tried():

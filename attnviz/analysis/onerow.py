@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from attnviz.core.graph import leading_to
-from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
@@ -36,7 +35,6 @@ class OneRow:
         self._places = _places(self.stages, dict(zip(trace[name].axes[:-1], row, strict=True)))
         self.arrays = {stage.name: self._part(stage, stage.value) for stage in self.stages}
         self._by_hand = {stage.name: self._set(stage) for stage in self.stages if stage.overridden}
-        self._before_softmax = _before_softmax(self.stages)
         self._after = {stage.name: self._reached(stage.name) for stage in self.stages}
 
     def index(self, name: str, cell: int) -> tuple[int, ...]:
@@ -60,22 +58,18 @@ class OneRow:
         Returns
         -------
         ndarray (n, places)
-            NaN where a number on the way goes beyond float64.
+            Where numbers on the way go beyond float64 it may hold NaN, which is ahead of nothing.
         """
         is_shared_mask = self.arrays[name].ndim == 2 and self._axes[name][-1] == "key"
         arrays = {name: values[:, None] if is_shared_mask else values}  # every head reads it
-        finite = np.ones(len(values), dtype=bool)
         with np.errstate(over="ignore", invalid="ignore"):
             for stage in self._after[name]:
                 inputs = [arrays.get(each, self.arrays[each]) for each in stage.inputs]
                 made = self._part(stage, stage.operation.compute(*inputs))
                 if stage.name in self._by_hand:
                     made = np.where(self._by_hand[stage.name], self.arrays[stage.name], made)
-                if stage.name in self._before_softmax:
-                    finite &= np.isfinite(made).reshape(len(values), -1).all(axis=1)
                 arrays[stage.name] = made
-        rows = arrays[self.stages[-1].name].reshape(len(values), -1)
-        return np.where(finite[:, None], rows, np.nan)
+        return arrays[self.stages[-1].name].reshape(len(values), -1)
 
     def _reached(self, name: str) -> list[Stage]:
         """The stages that are computed from one, in their order."""
@@ -115,11 +109,3 @@ def _places(stages: Sequence[Stage], asked: Mapping[str, int]) -> dict[str, dict
             axis: asked[row] for axis, row in rows if row in asked and all(row in reader for reader in readers)
         }
     return found
-
-
-def _before_softmax(stages: Sequence[Stage]) -> set[str]:
-    """The stages whose numbers a softmax reads, masked or not: one that is beyond float64 would look hidden."""
-    computed = [stage for stage in stages if not stage.is_given]
-    made_by = {stage.name: stage.operation for stage in computed}
-    reading = [stage for stage in computed if stage.operation.hides or isinstance(stage.operation, Softmax)]
-    return {stage.inputs[0] for stage in reading if not getattr(made_by.get(stage.inputs[0]), "hides", False)}
