@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import accumulate
 
 import numpy as np
 
@@ -82,7 +84,7 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     tuple of StageFlip
         In the order of the stages, without the row's own; empty where nobody is ahead. Hidden cells, which are -inf,
         are left alone; those of a boolean mask are turned, which counts as a change of 1. Shares stay between 0 and 1.
-        A stage for which more than `MAX_FLIP_NUMBERS` numbers would be computed in each step isn't tried.
+        The largest stages aren't tried where that would compute more than `MAX_FLIP_NUMBERS` numbers in each step.
 
     Examples
     --------
@@ -96,16 +98,25 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     if not contest.is_won(trace[contest.stage].value[contest.row]):
         return ()
     row = OneRow(trace, contest.stage, contest.row)
-    return tuple(_of_stage(trace, contest, row, stage) for stage in row.stages[:-1])
+    searches = {stage.name: Smallest(row, contest, stage) for stage in row.stages[:-1]}
+    affordable = _affordable(searches)
+    return tuple(
+        _found(trace, contest, row, trace[name], search) if name in affordable else StageFlip(name, None, 0.0)
+        for name, search in searches.items()
+    )
 
 
-def _of_stage(trace: Trace, contest: Contest, row: OneRow, stage: Stage) -> StageFlip:
-    smallest = Smallest(row, contest, stage)
-    if smallest.n_numbers > MAX_FLIP_NUMBERS:
-        return StageFlip(stage.name, None, 0.0)
-    turn = smallest.turn()
+def _affordable(searches: Mapping[str, Smallest]) -> set[str]:
+    """The stages that are tried: the smaller ones first, as many as `MAX_FLIP_NUMBERS` allows."""
+    by_size = sorted(searches, key=lambda name: searches[name].n_numbers)
+    sums = accumulate(searches[name].n_numbers for name in by_size)
+    return {name for name, total in zip(by_size, sums, strict=True) if total <= MAX_FLIP_NUMBERS}
+
+
+def _found(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
+    turn = search.turn()
     flip = turn and _checked(trace, contest, stage.cell(row.index(stage.name, turn.cell)), turn)
-    return StageFlip(stage.name, flip, smallest.most)
+    return StageFlip(stage.name, flip, search.most)
 
 
 def _checked(trace: Trace, contest: Contest, cell: Cell, turn: Turn) -> Flip | None:
