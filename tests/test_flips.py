@@ -158,7 +158,7 @@ def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
     trace = trace_of(Settings(" ".join(f"w{i}" for i in range(60)), d_model=128, n_heads=4))
     contest = contest_of(trace, "attention", (1, 7, 3))
     found = found_in(trace, contest)
-    assert 128 * 60 * 2 * 128 * 60 > MAX_FLIP_NUMBERS
+    assert MAX_FLIP_NUMBERS < 128 * 60 * 2 * 128 * 60
     assert found["x"] == StageFlip("x", None, 0.0)
     assert sentence(trace, contest, found["x"]) == "Input: too large to try each of its numbers."
     assert found["scores"].flip
