@@ -85,15 +85,20 @@ def differing(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
 
 def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
     one, other = a.scene, b.scene
-    names = [name for name in OPTIONS if has_options(one) or has_options(other)]
-    return [
+    what = [
         ("Source", _source(one), _source(other)),
         ("Sentence", _quoted(one.sentence), _quoted(other.sentence)),
+        ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
+    ]
+    if _source(one) != _source(other):  # which brings its own settings
+        return what
+    names = [name for name in OPTIONS if has_options(one)]
+    return [
+        *what,
         ("Context", _quoted(one.context), _quoted(other.context)),
         *((OPTIONS[name].label, _option(one, name), _option(other, name)) for name in names),
         ("Seed", str(one.model_seed), str(other.model_seed)),
         ("Training", _training(one), _training(other)),
-        ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
     ]
 
 
@@ -113,8 +118,6 @@ def _quoted(text: str) -> str:
 
 
 def _option(scene: Scene, name: str) -> str:
-    if not has_options(scene):
-        return "as trained"
     value = getattr(scene.options, name)
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
