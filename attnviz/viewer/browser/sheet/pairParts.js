@@ -20,8 +20,8 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
   };
   return parts.flatMap((b) => {
     const { said } = pass.document.beside.stages[b.cells.name], found = besides.get(b.key);
-    if (!found) return [parting({ ...b, side: "B", note: said })];
-    if (hasWords(b.cells.columns) && !isAnyInA(pass, b)) return [parting({ ...b, side: "B", note: "A has other words" })];
+    if (!found) return [parting({ ...b, side: "B", isAlone: true, note: said })];
+    if (hasWords(b.cells.columns) && !isAnyInA(pass, b)) return [parting({ ...b, side: "B", isAlone: true, note: "A has other words" })];
     const whole = (part) => ({ ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] });
     const a = { ...alongside(pass, whole(found), whole(b)), side: "A", acts, paint };
     const isOther = alike(a, whole(b), paintB), ends = a.beside.length ? [...endsIn(a, "A", paint, acts), ...endsIn(b, "B")] : [];
