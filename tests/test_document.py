@@ -53,8 +53,9 @@ def documents():
     found = {name: fit_and_write(parse(address)) for name, address in ADDRESSES.items()}
     asked = {"slopes": {"slopes_of": "output[1,2]"}, "flips": {"flips_of": "attention[0,1,2]"}}
     beside = answers()["a pass beside it: pass"]["pass"]
-    found |= {name: fit_and_write(parse({}), **each) for name, each in asked.items()}
-    return found | {"a pass beside it": beside}
+    return (
+        found | {name: fit_and_write(parse({}), **each) for name, each in asked.items()} | {"a pass beside it": beside}
+    )
 
 
 def fit_and_write(fitted, **asked):

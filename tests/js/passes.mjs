@@ -284,8 +284,8 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     moved: [],
     before: {},
     slopes: null,
-    flips: null,
     pairs: [],
     beside: null,
+    flips: null,
   };
 }

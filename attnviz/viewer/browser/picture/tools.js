@@ -43,8 +43,9 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
     set,
     wantFlips: (name, index) => send("flip", now().pass.address(name, index)),
-    // The number that turns an answer over is set, and looked at.
+    // The number that turns an answer over is set, and looked at, beside the pass as it was.
     setFlip: (name, index, value) => {
+      send("pin", true);
       pick(name, index);
       set({ name, index }, value);
     },
