@@ -169,6 +169,13 @@ def test_what_a_model_does_not_offer_is_not_heard(name, messages):
         assert place.scene == KINDS["model"], message
 
 
+def test_what_would_flip_it_is_asked_of_shares_alone():
+    place = TabScene("", KINDS["own"])
+    act(place, "flip", "q[0,0,0]")
+    assert place.said.startswith("What would flip it is asked of a share")
+    assert place.flips_of == ""
+
+
 OF_ANOTHER_PASS = {
     "change": [{"cell": "scores_2[0,0,0]", "value": 1}, {"cell": "q[0,0,0]"}, {"cell": "q[9,9,9]", "value": 1}],
     "drop": [10**30, -1, 0.5, [0], 2, True],
