@@ -16,7 +16,7 @@ from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
-from attnviz.scene.scene import OWN, SOURCES, Scene, parts_for_source, with_options
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, parts_for_source, with_options
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.words import swapped
 
@@ -34,7 +34,7 @@ def act(place: TabScene, name: object, message: object) -> None:
 
 def _settings_of(scene: Scene) -> dict[str, Callable[[TabScene, object], None]]:
     """The acts that need no pass: a worked example has no settings but that another is shown."""
-    if scene.source in SOURCES:
+    if scene.source in READY_MADE:
         return _OF_ALL
     options = _OF_OPTIONS if has_options(scene) else {}
     return _OF_ALL | options | (_OF_MODELS if scene.source in MODELS else _OF_OWN)

@@ -72,7 +72,16 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The same in a notebook, with a table of all arrays."""
-        return html_of((*self.verdict, *self.notes), self.rows)
+        said = self.verdict if self.first else self.verdict[1:]
+        return html_of((self.headline, *said, *self.notes), self.rows)
+
+    @property
+    def headline(self) -> str:
+        """What came out, in one sentence or two."""
+        if self.first is None:
+            return self.verdict[0]
+        because = f" {capital(cause(self.causes[0]))}." if self.causes else ""
+        return f"The first stage that differs: {title(self.first.stage)}.{because}"
 
     @property
     def notes(self) -> tuple[str, ...]:

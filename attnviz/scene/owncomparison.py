@@ -1,0 +1,90 @@
+"""Own comparisons: what somebody sends, compared with a pass; and their own pass, for the walkthrough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.analysis.arrayfiles import read_file
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.trace import Trace
+from attnviz.scene.ownexamples import example
+from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.ownrequest import SHOWN, OwnRequest
+from attnviz.text.comparison import Comparison, compare
+
+_SINGLE = (".npy", ".csv")
+_LACKS_STAGES = "Or pick “the pass that the walkthrough shows” to compare with."
+
+
+@dataclass(frozen=True, eq=False)
+class OwnComparison:
+    """What came of a file.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    layer : int
+        The layer of the pass in the walkthrough that it was compared with; 0 for a pass of its own.
+    parameters : OwnParameters or None
+        What its own pass begins with, if the walkthrough can show that.
+    refused : str
+        Why the walkthrough can't.
+    """
+
+    comparison: Comparison
+    layer: int
+    parameters: OwnParameters | None
+    refused: str
+
+
+def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnComparison:
+    """Compare the arrays of a file, or of an example in its place.
+
+    Parameters
+    ----------
+    asked : OwnRequest
+    content : bytes
+        The file's; empty for an example.
+    shown : Trace or None
+        The pass that the walkthrough shows.
+
+    Raises
+    ------
+    OwnArraysError
+        If it can't be read, or not as parts of a pass.
+    """
+    if asked.example:
+        asked = replace(asked, true_is="visible")
+        arrays, texts = example(asked.example, shown), {"tokens": tuple(shown.labels.get("query", ())) if shown else ()}
+    else:
+        read = read_file(asked.filename, content, asked.stage or None)
+        arrays, texts = _without_sizes(read.arrays), read.texts
+    said = {"orientation": asked.orientation or None, "true_is": asked.true_is or None}
+    if not asked.example and (asked.against == SHOWN or asked.filename.lower().endswith(_SINGLE)):
+        return OwnComparison(*_beside(shown, arrays, said), None, "")
+    try:
+        found = compare(None, arrays, n_heads=int(asked.n_heads) if asked.n_heads else None, **said)
+    except OwnArraysError as error:
+        raise OwnArraysError(f"{error} {_LACKS_STAGES}") from None
+    parameters, refused = None, ""
+    if found.trace is not None:
+        try:
+            parameters = OwnParameters.of(found.trace, texts)
+        except OwnArraysError as error:
+            refused = str(error)
+    return OwnComparison(found, 0, parameters, refused)
+
+
+def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], said: dict) -> tuple[Comparison, int]:
+    """The comparison with the layer of a pass that they are nearest to, and which it is."""
+    if shown is None:
+        raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
+    found = [(compare(shown, arrays, layer=layer, **said), layer) for layer in range(1, shown.n_layers + 1)]
+    return min(found, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
+
+
+def _without_sizes(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays without what attnviz's own file has beside each of its stages, for its script."""
+    return {name: each for name, each in arrays.items() if not (name[:5] == "size_" and name[5:] in arrays)}
