@@ -102,10 +102,10 @@ def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
 
 def test_without_cookies_a_session_and_what_is_done_in_it_have_one_process(site):
     for browser in range(12):
-        for path in ("acts", "_stcore/stream"):
+        for path in ("acts", "arrays", "_stcore/stream"):
             asked(f"{site.address}/{path}", **{"User-Agent": str(browser)})
     answering = site.answering("/acts", 12)
-    assert answering == site.answering("/_stcore/stream", 12)
+    assert answering == site.answering("/arrays", 12) == site.answering("/_stcore/stream", 12)
     assert len(set(answering)) == 2, "12 browsers are not all sent to one"
 
 

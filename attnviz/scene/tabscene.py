@@ -43,7 +43,7 @@ class TabScene:
     audit : tuple of Key and Audit or None
         What decides the pass that was audited last because somebody asked for it (`pass_key`), and what was found.
     own : OwnParameters or None
-        What somebody gave last. It is theirs alone.
+        What somebody gave last that makes a pass. It is theirs alone.
     """
 
     name: str
@@ -88,7 +88,7 @@ class TabScene:
         finally:
             self._made = None
 
-    def given(self, own: OwnParameters | None) -> None:
+    def given(self, own: OwnParameters) -> None:
         """Keep what somebody gave of their own, in place of what they gave before."""
         self.own, self.audit = own, None
 

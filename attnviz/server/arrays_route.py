@@ -88,7 +88,8 @@ def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
     place = tab.places[""]
     with turns.turn() as used, tab.cpu_quota.noted():
         pieces, parameters = answer(asked, content, place.fitted().trace)
-        place.given(parameters)
+        if parameters:
+            place.given(parameters)
     _LANE.submit(turns.rest, used())
     return json_of({"pieces": pieces})
 

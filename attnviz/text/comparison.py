@@ -47,7 +47,7 @@ class Comparison:
     precision : str
         The coarsest of the arrays': float16, float32 or float64.
     rows : tuple of Row
-        What each array was read as, and what came out.
+        What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
         Attnviz's pass: the given one; or that of their inputs and parameters, None where it doesn't reach from queries,
         keys and values to head outputs.
@@ -246,7 +246,7 @@ def _comparison(
         tuple(aside),
         unread,
         str(precision.dtype),
-        tuple(_rows(found, own, entering | set(aside), str(precision.dtype))),
+        tuple(sorted(_rows(found, own, entering, str(precision.dtype)), key=lambda row: row.agrees is None)),
         given or (trace if whole else None),
     )
 

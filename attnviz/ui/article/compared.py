@@ -13,7 +13,7 @@ from attnviz.scene.ownrequest import OwnRequest
 from attnviz.text.comparing import capital, title
 from attnviz.text.comparisontable import HEAD
 from attnviz.ui.article import pieces
-from attnviz.ui.article.matrix import Side, matrix
+from attnviz.ui.article.matrix import Side, matrix, written
 from attnviz.ui.article.pieces import Piece
 
 OPEN = "walkthrough"
@@ -75,7 +75,7 @@ def _matrices(first: Agreement) -> list[Piece]:
     ]
     at = f"Row {row + 1}, column {column + 1} is the furthest off{of_head and f' (in head {head[0] + 1})'}: "
     yours, expected = (float(each[(*head, row, column)]) for each in (theirs, ours))
-    return [pieces.beside(*drawn), _plain(f"{at}{yours:.6g} in your array, {expected:.6g} in attnviz's.")]
+    return [pieces.beside(*drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
 
 
 def _around(place: int, n: int, most: int) -> slice:
@@ -86,6 +86,10 @@ def _around(place: int, n: int, most: int) -> slice:
 
 def _counted(places: slice) -> tuple[str, ...]:
     return tuple(str(place + 1) for place in range(places.start, places.stop))
+
+
+def _exact(value: float) -> str:
+    return f"{value:.6g}" if np.isfinite(value) else written(value)
 
 
 def _plain(text: str) -> Piece:
