@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.analysis.arrayfiles import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
-from attnviz.scene.ownexamples import example
+from attnviz.scene.ownexamples import EXAMPLE_NAME
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import SHOWN, OwnRequest
 from attnviz.text.comparison import Comparison, compare
@@ -40,13 +40,13 @@ class OwnComparison:
 
 
 def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnComparison:
-    """Compare the arrays of a file, or of an example in its place.
+    """Compare the arrays of a file, perhaps of an example's.
 
     Parameters
     ----------
     asked : OwnRequest
     content : bytes
-        The file's; empty for an example.
+        The file's.
     shown : Trace or None
         The pass that the walkthrough shows.
 
@@ -56,13 +56,11 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
         If it can't be read, or not as parts of a pass.
     """
     if asked.example:
-        asked = replace(asked, true_is="visible")
-        arrays, texts = example(asked.example, shown), {"tokens": tuple(shown.labels.get("query", ())) if shown else ()}
-    else:
-        read = read_file(asked.filename, content, asked.stage or None)
-        arrays, texts = _without_sizes(read.arrays), read.texts
+        asked = replace(asked, filename=EXAMPLE_NAME, true_is="visible")
+    read = read_file(asked.filename, content, asked.stage or None)
+    arrays = _without_sizes(read.arrays)
     said = {"orientation": asked.orientation or None, "true_is": asked.true_is or None}
-    if not asked.example and (asked.against == SHOWN or asked.filename.lower().endswith(_SINGLE)):
+    if asked.against == SHOWN or asked.filename.lower().endswith(_SINGLE):
         return OwnComparison(*_beside(shown, arrays, said), None, "")
     try:
         found = compare(None, arrays, n_heads=int(asked.n_heads) if asked.n_heads else None, **said)
@@ -71,7 +69,7 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
     parameters, refused = None, ""
     if found.trace is not None:
         try:
-            parameters = OwnParameters.of(found.trace, texts)
+            parameters = OwnParameters.of(found.trace, read.texts)
         except OwnArraysError as error:
             refused = str(error)
     return OwnComparison(found, 0, parameters, refused)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,10 +17,20 @@ EXAMPLES = {
     "mask inverted": "The mask the other way round",
     "unscaled": "No division by √d_k",
 }
-"""What is called what."""
+"""What each is called."""
+
+EXAMPLE_NAME = "example.npz"
 
 _USUAL = Settings("the cat sat on the mat", mask="causal")
 _WEIGHTS = ("w_q", "w_k", "w_v", "w_o")
+
+
+def example_file(name: str, trace: Trace | None) -> bytes:
+    """The arrays of an example and their words, as an .npz (see `example`)."""
+    words = trace.labels.get("query", ()) if trace and _is_plain(trace) else _USUAL.tokens
+    file = io.BytesIO()
+    np.savez(file, **example(name, trace), tokens=np.array(words))
+    return file.getvalue()
 
 
 def example(name: str, trace: Trace | None) -> dict[str, np.ndarray]:
@@ -57,14 +66,6 @@ def example(name: str, trace: Trace | None) -> dict[str, np.ndarray]:
         "attention": made["attention"].value,
         "output": made["output"].value,
     }
-
-
-def file_of(arrays: Mapping[str, np.ndarray], trace: Trace | None) -> bytes:
-    """The arrays as an .npz, with the words of the pass that they were made of."""
-    words = trace.labels.get("query", ()) if trace and _is_plain(trace) else _USUAL.tokens
-    file = io.BytesIO()
-    np.savez(file, **arrays, tokens=np.array(words))
-    return file.getvalue()
 
 
 def _is_plain(trace: Trace) -> bool:

@@ -49,7 +49,7 @@ class OwnRequest:
     filename : str
         Its last characters, without what can't be seen.
     example : str
-        One of `EXAMPLES` in place of a file, or "".
+        One of `EXAMPLES` whose file it is, or "".
     n_heads, stage, against, orientation, true_is : str
         The answers to `QUESTIONS`.
     """

@@ -6,6 +6,7 @@ among all long work of the process, and as long a rest after it: comparisons tak
 """
 
 import asyncio
+import base64
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownrequest import OwnRequest, read
 from attnviz.scene.written import json_of
 from attnviz.ui.article.compared import answer
@@ -85,13 +87,17 @@ async def _of_tab(tab: Tab, asked: OwnRequest, pieces: AsyncIterator[bytes], beg
 
 
 def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
-    place = tab.places[""]
+    place, made = tab.places[""], {}
     with turns.turn() as used, tab.cpu_quota.noted():
-        pieces, parameters = answer(asked, content, place.fitted().trace)
+        shown = place.fitted().trace
+        if asked.example and not content:  # the browser keeps that too, to send it again
+            content = example_file(asked.example, shown)
+            made = {"file": base64.b64encode(content).decode()}
+        pieces, parameters = answer(asked, content, shown)
         if parameters:
             place.given(parameters)
     _LANE.submit(turns.rest, used())
-    return json_of({"pieces": pieces})
+    return json_of({"pieces": pieces} | made)
 
 
 async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:

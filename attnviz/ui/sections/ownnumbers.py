@@ -5,8 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.core.settings import MAX_FILE_BYTES
-from attnviz.core.trace import Trace
-from attnviz.scene.ownexamples import EXAMPLES, example, file_of
+from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
 from attnviz.scene.scene import OWN_PARAMETERS, parts_for_source
 from attnviz.scene.tabscene import TabScene
@@ -73,8 +72,7 @@ def _maker(place: TabScene) -> Callable[[], bytes]:
     """What makes the file, of the pass that is shown then; it is given none, as Streamlit keeps it."""
 
     def made() -> bytes:
-        trace: Trace | None = place.fitted().trace
-        return file_of(example("correct", trace), trace)
+        return example_file("correct", place.fitted().trace)
 
     return made
 

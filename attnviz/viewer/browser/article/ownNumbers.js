@@ -18,10 +18,9 @@ export function mountOwnNumbers(root, url, open) {
     wanted = mine;
     root.ariaBusy = true;
     tell(kept, true);
-    const pieces = await sendFile(url, tab, kept, () => wanted === mine && fileKept(window) === kept);
-    if (!pieces) return;
+    const isAnswered = await sendFile(url, tab, kept, () => wanted === mine && fileKept(window) === kept);
+    if (!isAnswered) return;
     root.ariaBusy = false;
-    Object.assign(kept, { tab, pieces });
     tell(kept, false);
   };
   const keep = (parts) => {

@@ -39,10 +39,8 @@ async function giveFile({ tab, name }, site) {
   const kept = fileKept(window);
   if (!kept || kept.tab === tab) return;
   kept.tab = tab; // once
-  const pieces = await sendFile(new URL("arrays", site), tab, kept, () => fileKept(window) === kept && kept.tab === tab);
-  if (!pieces) return;
-  kept.pieces = pieces;
-  serverOf(name, site).act("nothing", true);
+  const isAnswered = await sendFile(new URL("arrays", site), tab, kept, () => fileKept(window) === kept && kept.tab === tab);
+  if (isAnswered) serverOf(name, site).act("nothing", true);
 }
 
 // A page for the viewer to be downloaded in, which nobody sees: no script of it runs.
