@@ -22,12 +22,14 @@ import numpy as np
 import torch
 
 attention = torch.nn.MultiheadAttention(embed_dim=8, num_heads=2, batch_first=True)  # yours
+tokens = ["the", "cat", "sat", "down", "quietly"]
 x = torch.randn(1, 5, 8)
 hidden = torch.ones(5, 5, dtype=torch.bool).triu(1)
-output, shares = attention(x, x, x, attn_mask=hidden, average_attn_weights=False)
+with torch.no_grad():
+    output, shares = attention(x, x, x, attn_mask=hidden, average_attn_weights=False)
 
-arrays = {name: each.detach().numpy() for name, each in attention.state_dict().items()}
-np.savez("numbers.npz", **arrays, x=x, attn_mask=hidden, attention=shares.detach(), output=output.detach())
+arrays = {"x": x, "attn_mask": hidden, "attention": shares, "output": output, "tokens": tokens}
+np.savez("numbers.npz", **attention.state_dict(), **arrays)
 """
 """How arrays are saved from PyTorch."""
 
