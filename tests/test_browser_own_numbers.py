@@ -52,4 +52,4 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     numbers_are(page, "Attention", expected["attention"].value[0])
     assert "%3Cb%3E" not in page.url
     page.reload()
-    expect(page.get_by_role("alert")).to_contain_text("lacks their arrays")
+    expect(page.get_by_role("alert")).to_contain_text("own numbers, which no link holds")

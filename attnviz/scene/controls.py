@@ -96,7 +96,7 @@ def _words(scene: Scene) -> list[dict]:
 def _example(scene: Scene) -> list[dict]:
     """What a worked example is about; where one's own parameters are from."""
     if scene.source == OWN_PARAMETERS:
-        return [_note("attnviz's pass from the inputs and weights that you gave. They stay in this tab.")]
+        return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []
 
 

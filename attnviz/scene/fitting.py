@@ -19,8 +19,8 @@ from attnviz.scene.start import start
 from attnviz.text.ids import nearest, title
 
 LACKS_ARRAYS = (
-    "A link to a pass of somebody's own parameters lacks their arrays, which no link holds. Give the file again under "
-    "“Your own numbers”; or ask its owner for the page, which has them: Download."
+    "This link leads to a pass of somebody's own numbers, which no link holds. If they are yours, give the file again "
+    "under “Your own numbers”; else ask whoever sent it for the page, which has them (the button “Page”)."
 )
 
 

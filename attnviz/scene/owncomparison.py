@@ -14,6 +14,7 @@ from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import SHOWN, OwnRequest
 from attnviz.text.comparison import Comparison, compare
 
+_IT = "the pass that the walkthrough shows"
 _SINGLE = (".npy", ".csv")
 _LACKS_STAGES = "Or pick “the pass that the walkthrough shows” to compare with."
 
@@ -25,8 +26,8 @@ class OwnComparison:
     Attributes
     ----------
     comparison : Comparison
-    layer : int
-        The layer of the pass in the walkthrough that it was compared with; 0 for a pass of its own.
+    shown : str
+        What it was compared with, if that is in the walkthrough; empty for a pass of its own.
     parameters : OwnParameters or None
         What its own pass begins with, if the walkthrough can show that.
     refused : str
@@ -34,7 +35,7 @@ class OwnComparison:
     """
 
     comparison: Comparison
-    layer: int
+    shown: str
     parameters: OwnParameters | None
     refused: str
 
@@ -72,15 +73,16 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
             parameters = OwnParameters.of(found.trace, read.texts)
         except OwnArraysError as error:
             refused = str(error)
-    return OwnComparison(found, 0, parameters, refused)
+    return OwnComparison(found, "", parameters, refused)
 
 
-def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], said: dict) -> tuple[Comparison, int]:
-    """The comparison with the layer of a pass that they are nearest to, and which it is."""
+def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], said: dict) -> tuple[Comparison, str]:
+    """The comparison with the layer of a pass that they are nearest to, and which one that is."""
     if shown is None:
         raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
     found = [(compare(shown, arrays, layer=layer, **said), layer) for layer in range(1, shown.n_layers + 1)]
-    return min(found, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
+    nearest, layer = min(found, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
+    return nearest, f"layer {layer} of {_IT}" if shown.n_layers > 1 else _IT
 
 
 def _without_sizes(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

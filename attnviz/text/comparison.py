@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.arraynames import Meaning, Orientation, named
 from attnviz.analysis.diagnosis import UNSEEING, Candidate, Diagnosis, Examiner
-from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN, Layout
+from attnviz.analysis.layouts import IN_OUT, JOINED, LAYOUTS, OUT_IN, Layout
 from attnviz.analysis.mistakes import Mistake
 from attnviz.analysis.ownarrays import OwnArrays, own_arrays, readings, sizes_of
 from attnviz.analysis.ownpass import own_pass
@@ -259,7 +259,8 @@ def _rows(found: Diagnosis, own: OwnArrays, entering: set[str], precision: str) 
         layout = beside.layout if beside else layouts.get(stage)
         says = f"agrees to rounding in {precision}" if beside and beside.agrees else beside and off(beside, precision)
         aside = "where the pass begins" if stage in entering else "taken as given"
-        yield Row(array.name, title(read_as), layout.title if layout else "", says or aside, beside and beside.agrees)
+        laid_out = "" if layout is None or layout in LAYOUTS[read_as][:1] else layout.title
+        yield Row(array.name, title(read_as), laid_out, says or aside, beside and beside.agrees)
 
 
 def _layouts(found: Diagnosis) -> dict[str, Layout]:

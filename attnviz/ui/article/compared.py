@@ -35,7 +35,7 @@ def _pieces(found: OwnComparison) -> list[Piece]:
     comparison = found.comparison
     first = comparison.first
     said = comparison.verdict if first else comparison.verdict[1:]
-    beside = [f"Compared with layer {found.layer} of the pass in the walkthrough."] if found.layer else []
+    beside = [f"Compared with {found.shown}."] if found.shown else []
     return [
         pieces.text([["strong", comparison.headline]]),
         *([_plain(" ".join(said))] if said else []),
@@ -89,7 +89,7 @@ def _counted(places: slice) -> tuple[str, ...]:
 
 
 def _exact(value: float) -> str:
-    return f"{value:.6g}" if np.isfinite(value) else written(value)
+    return f"{value:.6g}".replace("-", "−") if np.isfinite(value) else written(value)
 
 
 def _plain(text: str) -> Piece:

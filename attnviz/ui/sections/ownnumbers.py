@@ -66,7 +66,7 @@ def draw(shown: Shown) -> None:
 
 def draw_saving(place: TabScene) -> None:
     """Say how one's own arrays are saved, and offer a file to begin with."""
-    st.code(SNIPPET, language="python")
+    st.code(SNIPPET, language=None)
     st.download_button("A correct file to begin with (numbers.npz)", _maker(place), "numbers.npz", on_click="ignore")
 
 
