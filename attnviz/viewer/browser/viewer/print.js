@@ -3,7 +3,7 @@
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
 import { drawLesson, lessonAt } from "../words/lesson.js";
-import { lookAt } from "../scene/looks.js";
+import { lookAt, withPair } from "../scene/looks.js";
 import { makePicture } from "../picture/picture.js";
 import { drawSheets } from "./printedSheet.js";
 import { isOfSheet } from "../scene/bands.js";
@@ -63,7 +63,7 @@ function drawPages(pages, { pass, where }, from) {
 function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
     const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
-    const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours };
+    const look = withPair({ ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours }, pass, there, () => () => true);
     drawStep(columnsOf(stepAt(pass, there)), (columns, isFurther) => {
       const page = element("section", "printed");
       pages.append(page);
