@@ -119,11 +119,12 @@ async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:
 async def _content(pieces: AsyncIterator[bytes], begun: bytes) -> bytes | None:
     """The rest of what is sent; None if that is too much."""
     content = bytearray(begun)
-    async for piece in pieces:
+    while len(content) <= MAX_FILE_BYTES:
+        piece = await anext(pieces, None)
+        if piece is None:
+            return bytes(content)
         content += piece
-        if len(content) > MAX_FILE_BYTES:
-            return None
-    return bytes(content) if len(content) <= MAX_FILE_BYTES else None
+    return None
 
 
 def _refusal(status: int, rule: str) -> PlainTextResponse:
