@@ -19,7 +19,7 @@ from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.controls import offered
 from attnviz.scene.fitting import fit
 from attnviz.scene.pass_cache import ANSWERS
-from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source
+from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
 from attnviz.scene.tabscene import TabScene
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
@@ -77,12 +77,17 @@ DOES = {
         [0, 1],
         lambda scene: replace(scene, sentence=other_way_round(scene.sentence)),
     ),
+    "pin": (PASSES, True, lambda scene: replace(scene, beside=pinned(scene))),
+    "unpin": (KINDS, True, lambda scene: scene),
+    "turn": (PASSES, True, lambda scene: scene),
+    "pair": (PASSES, "change", lambda scene: replace(scene, beside=replace(pinned(scene), changes=()))),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
+    "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),
     "need": (PASSES, 0, lambda scene: scene),
 }
 """Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
 
-ASKS = {"slopes": ("slopes_of", "q[0,1,0]"), "need": ("heads", (0,))}
+ASKS = {"slopes": ("slopes_of", "q[0,1,0]"), "flip": ("flips_of", "attention[0,1,0]"), "need": ("heads", (0,))}
 """What the next answer has besides, of acts that leave the scene as it is."""
 
 
@@ -106,7 +111,7 @@ def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch
     if kind not in kinds:
         assert vars(place) == before
         return
-    assert place.scene == does(KINDS[kind])
+    assert replace(place.scene, selection=None) == does(KINDS[kind])  # a pair leads to where it differs most
     assert place.said == ("2 heads don't divide 9: showing 1." if name == "d_model" else "")
     if name in ASKS:
         part, value = ASKS[name]
@@ -170,6 +175,7 @@ OF_ANOTHER_PASS = {
     "mute": [{"stage": "heads_2", "head": 0}, {"stage": "heads", "head": 10**30}, {"stage": ["heads"], "head": 0}],
     "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
     "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
+    "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
     "need": [10**30, -1, "0", [0, 2], [0, 0], [[0]], 2],
 }
 

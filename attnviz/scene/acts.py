@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
+from attnviz.analysis.contest import contest_of
 from attnviz.analysis.pairing import furthest
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
@@ -176,6 +177,14 @@ def _slopes(place: TabScene, fitted: SceneWithPass, message: object) -> None:
         place.slopes_of = message
 
 
+def _flip(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    cell = cell_in(fitted.trace, message)
+    if cell and contest_of(fitted.trace, *cell):
+        place.flips_of = message
+    elif cell:
+        place.said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
+
+
 def _pin(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     """Keep the present pass as A beside what is shown next."""
     place.update(beside=pinned(fitted.scene))
@@ -236,6 +245,7 @@ _OF_PASSES = {
     "mute": _mute,
     "swap": _swap,
     "slopes": _slopes,
+    "flip": _flip,
     "need": _need,
     "pin": _pin,
     "turn": _turn,

@@ -113,6 +113,7 @@ class Answers:
         *,
         asked: Sequence[int] = (),
         slopes_of: str = "",
+        flips_of: str = "",
         arrival: int = 0,
         plans: Collection[str] = (),
         beside: SceneWithPass | None = None,
@@ -129,6 +130,8 @@ class Answers:
             The heads of a large pass that it asked for.
         slopes_of : str, optional
             The address of the cell whose slopes it asked for.
+        flips_of : str, optional
+            The address of the share of whose row it asked what would turn it.
         arrival : int, optional
             Another number where the viewer is to look where the scene says.
         plans : collection of str, optional
@@ -136,7 +139,7 @@ class Answers:
         beside : SceneWithPass, optional
             The scene of a second pass beside this one.
         """
-        made = self._body(fitted, asker, asked, slopes_of)
+        made = self._body(fitted, asker, asked, slopes_of, flips_of)
         if beside is None:
             return written(made, fitted, arrival=arrival, plans=plans)
         other = self._body(beside, asker, asked)
@@ -148,9 +151,11 @@ class Answers:
         """How much is kept besides the closed set."""
         return sum(answer.size for answer in self._open().values())
 
-    def _body(self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "") -> Body:
-        if _is_of_one(fitted) or asked or slopes_of:
-            return body(fitted, asked=asked, slopes_of=slopes_of)
+    def _body(
+        self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "", flips_of: str = ""
+    ) -> Body:
+        if _is_of_one(fitted) or asked or slopes_of or flips_of:
+            return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of)
         return self._made(fitted, asker)
 
     def _made(self, fitted: SceneWithPass, asker: str) -> Body:

@@ -36,6 +36,8 @@ class TabScene:
         The heads of a large pass that were asked for, the latest last.
     slopes_of : str
         The address of a cell whose slopes are part of the next answer.
+    flips_of : str
+        The address of a share; what would turn the order of its row is part of the next answer.
     said : str
         A sentence that is part of the next answer.
     address : dict of str to str or None
@@ -53,6 +55,7 @@ class TabScene:
     seed: str = ""
     heads: tuple[int, ...] = ()
     slopes_of: str = ""
+    flips_of: str = ""
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None
