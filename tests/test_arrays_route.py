@@ -104,6 +104,9 @@ def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_atte
     found = answer(tab, ("change", {"cell": "w_o[0,0]", "value": 2}), ("reset", True), ("slopes", "output[0,0]"))
     assert found["pass"]["words"]["query"] == ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
     assert found["pass"]["slopes"]["values"]
+    pair = answer(tab, ("pin", True), ("change", {"cell": "w_o[0,0]", "value": 2}))["pass"]["beside"]
+    assert pair["between"] == [["Set by hand", "nothing", "w_o[1, 1] = 2"]]
+    answer(tab, ("unpin", True), ("reset", True))
     assert found["address"]["source"] == OWN_PARAMETERS
     parameters = {name: each for name, each in arrays.items() if name[1:2] == "_"}
     expected = attend(own.x, parameters=Parameters(**parameters), mask=own.mask)
