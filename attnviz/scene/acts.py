@@ -18,12 +18,12 @@ from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
 from attnviz.scene.pairs import pairs_of
-from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import (
     COMPARISONS,
     DECIDING,
     OWN,
+    READY_MADE,
     SOURCES,
     Scene,
     parts_for_source,
@@ -47,7 +47,7 @@ def act(place: TabScene, name: object, message: object) -> None:
 
 def _settings_of(scene: Scene) -> dict[str, Callable[[TabScene, object], None]]:
     """The acts that need no pass: a worked example has no settings but that another is shown."""
-    if scene.source in SOURCES:
+    if scene.source in READY_MADE:
         return _OF_ALL
     options = _OF_OPTIONS if has_options(scene) else {}
     return _OF_ALL | options | (_OF_MODELS if scene.source in MODELS else _OF_OWN)
@@ -204,7 +204,7 @@ def _pair(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
     if pair is None:
         return
-    a, b = (fit(scene, ANSWERS.original) for scene in (pair.a, pair.b))
+    a, b = (fit(scene, place.original) for scene in (pair.a, pair.b))
     if a.refused or b.refused:
         place.said = (*a.refused, *b.refused)[0]
         return

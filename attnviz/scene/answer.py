@@ -13,7 +13,7 @@ from attnviz.scene.controls import settings
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import OWN_PARAMETERS, Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
@@ -59,7 +59,7 @@ def reply_to(place: TabScene, done: ActsRequest) -> bytes:
     """The answer to what a person did, which changes the place."""
     if done.address != place.address:
         written = {name: text for name, text in done.address.items() if text is not None}
-        place.scene = parse(written, ANSWERS.original).scene
+        place.scene = parse(written, place.original).scene
     if not place.name:  # the one scene that the address is of
         place.scene = looking(place.scene, done.look)
     with place.answering():
@@ -105,15 +105,15 @@ def reply_bytes(
 def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[str]) -> bytes:
     """The document that a viewer shows."""
     asked = {"asked": place.heads, "slopes_of": place.slopes_of, "flips_of": place.flips_of}
-    return ANSWERS.written(fitted, tab, **asked, arrival=place.arrivals, plans=plans, beside=_beside(fitted))
+    return ANSWERS.written(fitted, tab, **asked, arrival=place.arrivals, plans=plans, beside=_beside(place, fitted))
 
 
-def _beside(fitted: SceneWithPass) -> SceneWithPass | None:
+def _beside(place: TabScene, fitted: SceneWithPass) -> SceneWithPass | None:
     """The second scene beside its pass, at the same number as the first."""
     pinned = fitted.scene.beside
     if pinned is None:
         return None
-    found = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step), ANSWERS.original)
+    found = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step), place.original)
     return found if found.trace else None
 
 
@@ -143,6 +143,7 @@ def reply_head(place: TabScene, fitted: SceneWithPass, view: str, tab: str, noti
         "settings": settings(scene, place.seed if has_options(scene) else ""),
         "notices": [*said, *advice.said(fitted), *fitted.refused],
         "offers": advice.offers(fitted),
+        "lacksFile": fitted.trace is None and scene.source == OWN_PARAMETERS,
         "byHand": _by_hand(place, fitted) if view != "pass" else None,
         "address": place.address,
     }

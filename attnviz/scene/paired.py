@@ -9,7 +9,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Scene
 from attnviz.text.movement import described
 from attnviz.text.steps import full_title
 
@@ -87,7 +87,7 @@ def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
     one, other = a.scene, b.scene
     what = [
         ("Source", _source(one), _source(other)),
-        ("Sentence", _quoted(one.sentence), _quoted(other.sentence)),
+        ("Sentence", _sentence(one), _sentence(other)),
         ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
     ]
     if _source(one) != _source(other):  # which brings its own settings
@@ -103,12 +103,18 @@ def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
 
 
 def _source(scene: Scene) -> str:
+    if scene.source == OWN_PARAMETERS:
+        return "somebody's own numbers"
     if scene.source in SOURCES:
         example, variant = SOURCES[scene.source]
         return f"{example.title}, {variant.title}"
     if scene.source == OWN or has_options(scene):
         return "random parameters"
     return MODELS[scene.source].title
+
+
+def _sentence(scene: Scene) -> str:
+    return "its own" if scene.source in READY_MADE else _quoted(scene.sentence)
 
 
 def _quoted(text: str) -> str:

@@ -12,8 +12,8 @@ class has that asked for it. A session's flood of other scenes pushes out nothin
 
 Nobody fills it. An answer is kept once two sessions have asked for the same.
 Of what is kept each session may have brought a sixteenth at most, and of what
-waits for a second session it has the last few. No change by hand, head, slope or
-large pass is ever kept. With sixteen sessions and more one can fill what is not
+waits for a second session it has the last few. No change by hand, head, slope,
+large pass or pass of somebody's own parameters is ever kept. With sixteen sessions and more one can fill what is not
 of the closed set; then others wait as long as they would without this module.
 
 It is bounded in bytes: `MAX_BYTES` besides the closed set, which comes to about as much.
@@ -31,7 +31,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.document import Body, body, written, written_beside
 from attnviz.scene.fitting import SceneWithPass, pass_of
-from attnviz.scene.scene import FIRST_VISIT, SOURCES, Scene, of_model
+from attnviz.scene.scene import FIRST_VISIT, OWN_PARAMETERS, SOURCES, Scene, of_model
 
 MAX_BYTES = 32_000_000
 MIN_SESSIONS = 16  # how many sessions at least fill the room
@@ -154,7 +154,7 @@ class Answers:
     def _body(
         self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "", flips_of: str = ""
     ) -> Body:
-        if fitted.scene.changes or asked or slopes_of or flips_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
+        if _is_of_one(fitted) or asked or slopes_of or flips_of:
             return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of)
         return self._made(fitted, asker)
 
@@ -205,6 +205,12 @@ class Answers:
 
     def _worth(self, key: Key) -> tuple[int, int]:
         return len(self._kept[key].askers), self._kept[key].used
+
+
+def _is_of_one(fitted: SceneWithPass) -> bool:
+    """Whether nobody else asks for the like, or it is too large to be kept."""
+    scene = fitted.scene
+    return bool(scene.changes) or scene.source == OWN_PARAMETERS or _n_bytes(fitted.original) > MAX_PASS_BYTES
 
 
 def _n_bytes(trace: Trace) -> int:

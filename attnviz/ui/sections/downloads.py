@@ -5,8 +5,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import fit
-from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.tabscene import TabScene
 from attnviz.text import export
 
@@ -25,7 +23,7 @@ def _maker(place: TabScene, make: Callable[[Trace], str | bytes]) -> Callable[[]
     """What makes a file. Streamlit keeps it as long as the page is open, so it is given no pass."""
 
     def made() -> str | bytes:
-        trace = fit(place.scene, ANSWERS.original).trace
+        trace = place.fitted().trace
         return make(trace) if trace else b""
 
     return made
