@@ -219,7 +219,7 @@ def test_acts_of_any_kind_harm_nobody(server, bystander):
         async with server.visitor("sentence=a+b") as visitor:
             before = visitor.query
             for name in (*NAMES, MARKER):
-                if name not in ("sentence", "context", "seed", "another_seed"):
+                if name not in ("sentence", "context", "seed", "another_seed", "pin"):
                     await visitor.act(name, {"cell": MARKER, "value": [MARKER] * 99})
             assert visitor.query == before
             assert visitor.notices == []
