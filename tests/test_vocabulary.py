@@ -6,7 +6,7 @@ from cases import of_each
 from passes import TRACES
 
 from attnviz.core.layers import split_layer
-from attnviz.core.parameters import PARAMETER_AXES
+from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
 from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
 from attnviz.text.vocabulary import AXES, entry, symbol
 
@@ -98,7 +98,7 @@ def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace
 def test_kinds(trace):
     for stage in trace.stages:
         kind = entry(stage.name).kind
-        assert (kind == "parameter") == (split_layer(stage.name)[0] in (*PARAMETER_AXES, "w_u"))
+        assert (kind == "parameter") == (split_layer(stage.name)[0] in (*PARAMETER_AXES, *BLOCK_AXES, "w_u"))
         if stage.inputs:
             assert kind == "computed"
 

@@ -58,7 +58,7 @@ class LayerNorm(Operation):
         squares = np.square(_centred(x.value))
         total, length = squares.sum(axis=-1), x.shape[-1]
         own, formula = "({own} − {mean:b}) ÷ {root}", r"\frac{{own:t} - {mean:bt}}"
-        formula += rf"{{\sqrt{{\frac{{terms}}{{{length}}} + {tex(self.epsilon)}}}}}"
+        formula += rf"{{\sqrt{{\frac{{{{terms}}}}{{{length}}} + {tex(self.epsilon)}}}}}"
         lines = [Line(("z",), "({z} − {mean:b})²", "square")]
         slots = {"z": Slot(0, "q i"), "own": Slot(0, "q f"), "square": Slot("#square", "q i")}
         slots |= {name: Slot(f"#{name}", "q") for name in ("mean", "squares", "root")}

@@ -63,7 +63,7 @@ class RMSNorm(Operation):
                 (Line(("z",), "{z:b}²", "square"),),
                 f"{{own}} ÷ {{root}}: the squares add up to {{squares}}, and {{root}} is the root of {{squares}} ÷ "
                 f"{length} + {digits(self.epsilon)}",
-                rf"\frac{{own:t}}{{\sqrt{{\frac{{terms}}{{{length}}} + {tex(self.epsilon)}}}}}",
+                rf"\frac{{{{own:t}}}}{{\sqrt{{\frac{{{{terms}}}}{{{length}}} + {tex(self.epsilon)}}}}}",
                 "{z:bt}^{2}",
             ),
             arrays={"#square": squares, "#squares": total, "#root": np.sqrt(total / length + self.epsilon)},
