@@ -118,7 +118,10 @@ BLOCKS = {
         2, False, LayerNorm(), GELU(), b_hidden=random.standard_normal(7), b_mlp=random.standard_normal(4), **AFFINE
     ),
     "an MLP alone": attend(
-        random.standard_normal((3, 4)), parameters=replace(layer(1), **MLP), norm=RMSNorm(), activation=ReLU(squared=True)
+        random.standard_normal((3, 4)),
+        parameters=replace(layer(1), **MLP),
+        norm=RMSNorm(),
+        activation=ReLU(squared=True),
     ),
 }
 ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}

@@ -14,8 +14,8 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection

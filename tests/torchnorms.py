@@ -1,4 +1,4 @@
-"""Norms and activations by PyTorch: `PYTHONPATH=.:tests python tests/torchnorms.py` records what torch makes of them."""
+"""Norms and activations by PyTorch: `PYTHONPATH=.:tests python tests/torchnorms.py` records what torch makes."""
 
 import json
 import sys

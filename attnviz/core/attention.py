@@ -15,10 +15,9 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import Activation, Norm, add_residual, answer, feed_forward, mix, project
+from attnviz.core.order import RELU, Activation, Norm, add_residual, answer, feed_forward, mix, project
 from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
@@ -72,7 +71,7 @@ def attend(
     normalise: type[Softmax | SumNormalise] = Softmax,
     residual: bool | Sequence[bool] = False,
     norm: Norm | None = None,
-    activation: Activation = ReLU(),
+    activation: Activation = RELU,
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.

@@ -9,8 +9,8 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
-from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
@@ -25,6 +25,7 @@ from attnviz.core.stage import Stage
 
 Norm = RMSNorm | LayerNorm
 Activation = ReLU | GELU
+RELU = ReLU()
 
 _TO_QUERIES, _TO_KEYS, _TO_TOKENS = Projection("query"), Projection("key"), Projection("token")
 _NO_MASK = Source("no mask: every key is visible")

@@ -13,8 +13,7 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.inputs import input_stages
 from attnviz.core.layers import layered
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.operations.relu import ReLU
-from attnviz.core.order import Activation, Norm
+from attnviz.core.order import RELU, Activation, Norm
 from attnviz.core.origin import Kind, Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
@@ -66,7 +65,7 @@ class Model:
     residual: bool | tuple[bool, ...] = False
     causal: bool = False
     norm: Norm | None = None
-    activation: Activation = ReLU()
+    activation: Activation = RELU
     kind: Kind = "learnt"
 
     @property
@@ -101,13 +100,14 @@ class Model:
         layers, heads = (
             f"{n} {name}{'s' * (n > 1)}" for n, name in ((len(self.layers), "layer"), (self.n_heads, "head"))
         )
+        neurons = f"an MLP of {self.n_neurons} neurons" + " in each" * (len(self.layers) > 1)
         added = self.residual if isinstance(self.residual, tuple) else (self.residual,)
         return ", ".join(
             (
                 f"d_model {self.d_model}",
                 layers,
                 f"{heads} in each" if len(self.layers) > 1 else heads,
-                *([f"an MLP of {self.n_neurons} neurons{' in each' * (len(self.layers) > 1)}"] if self.n_neurons else []),
+                *([neurons] if self.n_neurons else []),
                 "a residual stream" if any(added) else "no residual stream",
                 "a causal mask" if self.causal else "no mask",
                 "no positions" if self.positions is None else f"positions for {len(self.positions)} tokens",

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.models.recipe import Recipe
-from attnviz.models.tasks.names import LONGEST, Names
 from attnviz.models.tasks.mirror import LENGTH, Mirror
+from attnviz.models.tasks.names import LONGEST, Names
 from attnviz.models.tasks.recall import PAIRS, Recall
 from attnviz.models.tasks.reference import N_TEXTS, N_TOKENS, Reference
 

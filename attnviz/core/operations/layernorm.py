@@ -62,8 +62,8 @@ class LayerNorm(Operation):
         lines = [Line(("z",), "({z} − {mean:b})²", "square")]
         slots = {"z": Slot(0, "q i"), "own": Slot(0, "q f"), "square": Slot("#square", "q i")}
         slots |= {name: Slot(f"#{name}", "q") for name in ("mean", "squares", "root")}
-        for place, (name, text, after) in enumerate((("gain", "× {gain:b}", r" \cdot {gain:bt}"), _BIAS)[: len(affine)]):
-            slots[name] = Slot(place + 1, "f")
+        for place, (name, text, after) in enumerate(_AFFINE[: len(affine)], start=1):
+            slots[name] = Slot(place, "f")
             lines.append(Line((name,), f"{text}, the {name}"))
             own, formula = f"{own} {text}", formula + after
         return Rule.of(
@@ -92,9 +92,7 @@ class LayerNorm(Operation):
 
     def latex(self, result: str, x: str, gain: str | None = None, bias: str | None = None) -> str:
         y = rf"\frac{{x_{{nm}} - c_n}}{{\sqrt{{\frac{{\sum_j (x_{{nj}} - c_n)^{{2}}}}{{d}} + {tex(self.epsilon)}}}}}"
-        y += "".join(
-            rf" {sign} {letter}_m" for sign, letter in ((r"\cdot", "g"), ("+", "b"))[: (gain is not None) + (bias is not None)]
-        )
+        y += ("" if gain is None else r" \cdot g_m") + ("" if bias is None else " + b_m")
         named = ", ".join(f"{letter} = {of}" for letter, of in (("g", gain), ("b", bias)) if of is not None)
         mean = r"c_n = \frac{\sum_j x_{nj}}{d}"
         return rf"{result} = \mathrm{{LayerNorm}}({x}): \quad y_{{nm}} = {y}, \quad {mean}" + (
@@ -110,7 +108,8 @@ class LayerNorm(Operation):
         )
 
 
-_BIAS = ("bias", "+ {bias:b}", " + {bias:bt}")
+_AFFINE = (("gain", "× {gain:b}", r" \cdot {gain:bt}"), ("bias", "+ {bias:b}", " + {bias:bt}"))
+"""Of the gain and the bias what they are called, and what is written behind a number for each of them."""
 
 
 def _centred(x: np.ndarray) -> np.ndarray:

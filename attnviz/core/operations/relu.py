@@ -36,15 +36,15 @@ class ReLU(Operation):
 
     def rule(self, x: Input) -> Rule:
         letters = "q f"
-        fires = Variant((Line(("a",), "{a} is positive, so it stays", "result"),), formula=r"\max(0, {a:t})")
+        kept, formula = "stays", r"\max(0, {a:t})"
         if self.squared:
-            fires = Variant((Line(("a",), "{a} is positive, so it is squared", "result"),), formula=r"\max(0, {a:t})^{2}")
+            kept, formula = "is squared", r"\max(0, {a:t})^{2}"
         return Rule.of(
             (x,),
             letters,
             {"a": Slot(0, letters), "result": Slot("", letters)},
-            fires,
-            Variant((Line(("a",), "{a} is not positive, so 0", "result"),), formula=r"\max(0, {a:t})"),
+            Variant((Line(("a",), f"{{a}} is positive, so it {kept}", "result"),), formula=formula),
+            Variant((Line(("a",), "{a} is not positive, so 0", "result"),), formula=formula),
             case=Slot("#silent", letters),
             arrays={"#silent": (x.value <= 0).astype(int)},
         )

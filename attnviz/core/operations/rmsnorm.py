@@ -37,7 +37,9 @@ class RMSNorm(Operation):
         """What each row is multiplied by."""
         means = np.square(x).mean(axis=-1, keepdims=True)
         if not np.isfinite(means).all():
-            raise ArrayError("The squares of a row that is normed must add up to less than 1.8e308. Use smaller numbers.")
+            raise ArrayError(
+                "The squares of a row that is normed must add up to a number of float64. Use smaller ones."
+            )
         return (means + self.epsilon) ** -0.5
 
     def extent(self, x: Input) -> AxesAndShape:

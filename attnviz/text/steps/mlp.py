@@ -17,8 +17,11 @@ def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    residual, mlp, made = (entries[name].symbol for name in (trace["mlp_residual"].inputs[0], "mlp", "mlp_residual"))
-    return f"What the neurons make is added to what the token held: ${made} = {residual} + {mlp}$."
+    residual, mlp, made = (entries[name].symbol for name in (*trace["mlp_residual"].inputs, "mlp_residual"))
+    return (
+        f"What the neurons make is added to what the token held: ${made} = {residual} + {mlp}$. So it stands beside "
+        "what attention found, and what comes later can read both."
+    )
 
 
 MLP = Step(
@@ -52,6 +55,7 @@ MLP = Step(
                     "At place {column} of “{row}”, the neurons add {value}; the largest part, {value:part}, comes from "
                     "{value:part.place} ({value:part.sum})."
                 ),
+                Story("At place {column} of “{row}”, the MLP adds {value}, most of it from its bias.", of=has("b_mlp")),
             ),
         ),
     },

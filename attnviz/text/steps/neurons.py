@@ -21,10 +21,10 @@ def _is_gelu(trace: Trace) -> bool:
 
 def _got(trace: Trace, entries: Mapping[str, Entry]) -> str:
     read, *_ = trace["hidden"].inputs
+    bias = ", plus a **bias**," * ("b_hidden" in trace)
     return (
-        f"An **MLP** works on each token by itself. ${entries['w_hidden'].symbol}$ has a column for each of "
-        f"{trace['hidden'].shape[-1]} **neurons**: a row of ${entries[read].symbol}$ times that column is what the "
-        "neuron gets."
+        f"An **MLP** works on each token by itself: a row of ${entries[read].symbol}$ times a column of "
+        f"${entries['w_hidden'].symbol}${bias} is what one of {trace['hidden'].shape[-1]} **neurons** gets."
     )
 
 
@@ -41,7 +41,6 @@ NEURONS = Step(
     headings=(Section("neurons", "Which neurons fire?"),),
     sections=(
         Section("got", _got),
-        Section("bias", "A **bias** is added to each.", has("b_hidden")),
         Section("relu", _fires, is_relu),
         Section("firing", [_FIRING], is_relu),
         Section(
@@ -80,6 +79,7 @@ NEURONS = Step(
                     "Neuron {column} gets {value} from “{row}”; the largest part, {value:part}, comes from "
                     "{value:part.place} of its row ({value:part.sum})."
                 ),
+                Story("Neuron {column} gets {value} from “{row}”, most of it from its bias.", of=has("b_hidden")),
             ),
         ),
         "active": Entry(

@@ -1,6 +1,7 @@
 """Norms: rows are brought to one size, after the embeddings, before attention and before the MLP."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.trace import Trace
@@ -28,7 +29,7 @@ def _read(name: str, text: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
     return written
 
 
-def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, Entry], when: Condition) -> Step:
+def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, Entry], *, arcs: bool = False) -> Step:
     """The step of one norm, which makes the stage `name`."""
     return Step(
         id=id,
@@ -39,9 +40,9 @@ def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, En
                 "rms",
                 _read(
                     name,
-                    "**RMSNorm** divides each row of {read} by the root of the mean of its squares, which makes {made}. "
-                    "A row keeps its direction: what follows sees which of its numbers are large beside the others, "
-                    "and not how large they all are.",
+                    "**RMSNorm** divides each row of {read} by the root of the mean of its squares, which makes "
+                    "{made}. A row keeps its direction: what follows sees which of its numbers are large beside the "
+                    "others, and not how large they all are.",
                 ),
                 _is_rms(name),
             ),
@@ -50,18 +51,27 @@ def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, En
                 _read(
                     name,
                     "**LayerNorm** takes its mean from each row of {read}, and divides what remains by the root of the "
-                    "mean of its squares, which makes {made}.",
+                    "mean of its squares, which makes {made}. What follows sees which of its numbers are above the "
+                    "others, and not how large they all are.",
                 ),
                 _is_layer_norm(name),
             ),
-            Section("gain", "Then each place has a **gain** that it is multiplied by.", has(f"g_{name}")),
-            Section("bias", "A **bias** is added.", has(f"b_{name}")),
+            *([Section("gain", _affine(name), has(f"g_{name}"))] if entries else []),
         ),
         stages=(name,),
         entries=entries,
-        arcs=True,
-        when=when,
+        arcs=arcs,
     )
+
+
+def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
+    """What is said of the gain of a norm, and of its bias if there is one."""
+
+    def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
+        bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
+        return f"Then each place has a **gain** that it is multiplied by{bias}."
+
+    return written
 
 
 def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> dict[str, Entry]:
@@ -72,10 +82,15 @@ def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> di
     )
     gains = Story("At place {column}, every token is multiplied by {value} after it is normed.")
     adds = Story("At place {column}, {value} is added to every token after it is normed.")
+
+    def parameter(letter: str, called: str, meaning: str, story: Story) -> dict[str, Entry]:
+        entry = Entry(f"{letter}^{symbol}", f"{title} {called}", meaning, kind="parameter", stories=(story,))
+        return {f"{letter}_{name}": entry}
+
     return {
         name: Entry(symbol, title, what, stories=tuple(makes)),
-        f"g_{name}": Entry(f"g^{symbol}", f"{title} gain", "a factor for each place", kind="parameter", stories=(gains,)),
-        f"b_{name}": Entry(f"b^{symbol}", f"{title} bias", "what is added at each place", kind="parameter", stories=(adds,)),
+        **parameter("g", "gain", "a factor for each place", gains),
+        **parameter("b", "bias", "what is added at each place", adds),
     }
 
 
@@ -83,14 +98,13 @@ def _reads(name: str, source: str) -> Condition:
     return lambda trace: source in trace[name].inputs
 
 
-INPUT_NORM = _norm("input-norm", "Input norm", "Every token gets the same size", "x", {}, has("embedded"))
+INPUT_NORM = replace(_norm("input-norm", "Input norm", "Every token gets the same size", "x", {}), when=has("embedded"))
 ATTN_NORM = _norm(
     "attn-norm",
     "Attention norm",
     "Attention reads every token at the same size",
     "attn_norm",
     _entries("attn_norm", "N", "Normed for attention", "what attention reads", "x"),
-    has("attn_norm"),
 )
 MLP_NORM = _norm(
     "mlp-norm",
@@ -98,7 +112,7 @@ MLP_NORM = _norm(
     "The MLP reads every token at the same size",
     "mlp_norm",
     _entries("mlp_norm", "U", "Normed for the MLP", "what the MLP reads", "residual", "output"),
-    has("mlp_norm"),
+    arcs=True,
 )
 
 EMBEDDED = (
