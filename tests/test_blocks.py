@@ -9,11 +9,14 @@ from cases import of_each
 from torchnorms import BIAS, GAIN, RECORDED, X
 
 from attnviz import Parameters, attend
-from attnviz.core.errors import ArrayError
+from attnviz.analysis.gradients import gradients
+from attnviz.core.changes import Change, parse_change
+from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.text.movement import described
 
 BY_TORCH = {
     "rmsnorm": (RMSNorm(),),
@@ -90,3 +93,36 @@ def test_a_row_of_zeros_stays_one():
     for norm in (RMSNorm(), LayerNorm()):
         assert not norm.compute(np.zeros((1, 5))).any()
         assert np.isfinite(norm.vjp(np.ones((1, 5)), np.zeros((1, 5)))[0]).all()
+
+
+def test_a_column_or_a_whole_stage_is_set_by_hand_and_written_in_an_address():
+    trace = attend(draw((4, 6)), parameters=Parameters(**BLOCK), residual=True, norm=RMSNorm())
+    one_by_one = trace.with_changes(*(Change("active", (token, 5), 0.0) for token in range(4)))
+    muted = trace.with_change("active", (slice(None), 5), 0.0)
+    assert muted.changes == (parse_change("active[:,5]=0"),)
+    assert str(muted.changes[0]) == "active[:,5]=0"
+    assert muted["active"].overridden == one_by_one["active"].overridden
+    np.testing.assert_array_equal(muted["mlp"].value, one_by_one["mlp"].value)
+    slopes = gradients(muted, "mlp", (1, 2))
+    assert not slopes["hidden"][1, 5]
+    assert slopes["hidden"][1].any()
+    without_mlp = trace.with_changes(parse_change("mlp[:]=0"))
+    np.testing.assert_array_equal(without_mlp["mlp_residual"].value, trace["residual"].value)
+    assert described(trace, muted.changes[0]) == "Firing of neuron 6, all of them = 0"
+    assert described(trace, without_mlp.changes[0]) == "MLP output, all of them = 0"
+    of_a_head = trace.with_changes(parse_change("heads[1,:,2]=0"))
+    assert of_a_head["heads"].overridden == {(1, token, 2) for token in range(4)}
+    made = {"np": np, "active": trace["active"].value.copy()}
+    exec(muted.changes[0].numpy(), made)
+    np.testing.assert_array_equal(made["active"], muted["active"].value)
+
+
+@of_each("text", ["active[]=0", "active[,5]=0", "active[::2]=0", "active[5:]=0", "active[:5]=0", "active[: ,5]=0"])
+def test_of_colons_only_whole_axes_are_read(text):
+    with pytest.raises(ChangeError, match=r"active\[:,5\]=0"):
+        parse_change(text)
+
+
+def test_a_change_of_all_that_there_is_has_one_way_of_being_written():
+    assert parse_change("mlp[:,:]=0") == parse_change("mlp[:]=0") == Change("mlp", (None,), 0.0)
+    assert parse_change("mlp[3,:]=0") == Change("mlp", (3,), 0.0)

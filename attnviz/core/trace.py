@@ -225,7 +225,7 @@ class Trace:
             stage = old.recomputed(inputs) if stale else old
             for change in changes:
                 if change.stage == stage.name:
-                    stage = stage.with_cell(change.value, change.index)
+                    stage = stage.with_cells(change.value, change.indices(stage.shape))
             made[stage.name] = stage
         return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
 
