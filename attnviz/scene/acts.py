@@ -13,10 +13,21 @@ from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, OPTIONS, nearest
 from attnviz.models import MODELS
 from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
+from attnviz.scene.pairs import pairs_of
+from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
-from attnviz.scene.scene import OWN, SOURCES, Scene, parts_for_source, with_options
+from attnviz.scene.scene import (
+    COMPARISONS,
+    DECIDING,
+    OWN,
+    SOURCES,
+    Scene,
+    parts_for_source,
+    pinned,
+    with_options,
+)
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.words import swapped
 
@@ -164,12 +175,43 @@ def _slopes(place: TabScene, fitted: SceneWithPass, message: object) -> None:
         place.slopes_of = message
 
 
+def _pin(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    """Keep the present pass as A beside what is shown next."""
+    place.update(beside=pinned(fitted.scene))
+
+
+def _unpin(place: TabScene, message: object) -> None:
+    place.update(beside=None, compare=COMPARISONS[0])
+
+
+def _turn(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    """Let A and B change places."""
+    if fitted.scene.beside:
+        _show_beside(place, pinned(fitted.scene), fitted.scene.beside)
+
+
+def _pair(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
+    if pair is None:
+        return
+    refused = [text for scene in (pair.a, pair.b) for text in fit(scene, ANSWERS.original).refused]
+    if refused:
+        place.said = refused[0]
+    else:
+        _show_beside(place, pair.a, pair.b)
+
+
+def _show_beside(place: TabScene, a: Scene, b: Scene) -> None:
+    place.seed = ""
+    place.update(beside=a, **{name: getattr(b, name) for name in DECIDING})
+
+
 def _need(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     asked = heads_in(message, fitted.trace.lengths["head"])
     place.heads = (*(each for each in place.heads if each not in asked), *asked)
 
 
-_OF_ALL = {"source": _source}
+_OF_ALL = {"source": _source, "unpin": _unpin}
 _OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
 _OF_OPTIONS = {
     **{name: partial(_option, name=name) for name in OPTIONS},
@@ -192,6 +234,9 @@ _OF_PASSES = {
     "swap": _swap,
     "slopes": _slopes,
     "need": _need,
+    "pin": _pin,
+    "turn": _turn,
+    "pair": _pair,
 }
 
 NAMES = tuple(_OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS | _OF_PASSES)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
 from attnviz.core.changes import Change, format_changes, parse_change, split_changes
@@ -16,6 +17,7 @@ from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass, fit, pass_of
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
+    COMPARISONS,
     FIRST_VISIT,
     ORDERS,
     OWN,
@@ -25,6 +27,7 @@ from attnviz.scene.scene import (
     Options,
     Scene,
     of_model,
+    pinned,
     with_options,
 )
 from attnviz.text.ids import find
@@ -70,6 +73,8 @@ def query(scene: Scene) -> dict[str, str]:
         "present": "1" if scene.present else "",
         "reveal": "" if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
+        "beside": "" if scene.beside is None else _written_beside(scene, scene.beside),
+        "compare": scene.compare if scene.compare != defaults.compare else "",
     }
     return _of_the_source(scene, defaults) | {parameter: text for parameter, text in written.items() if text}
 
@@ -78,6 +83,30 @@ def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
     source = {} if scene.source == OWN else {"model" if scene.source in MODELS else "source": scene.source}
     is_typed = scene.source == OWN or scene.sentence != defaults.sentence  # an empty one counts too
     return source | ({"sentence": scene.sentence} if is_typed else {})
+
+
+_AS_IT_IS = "same"
+
+
+def _written_beside(scene: Scene, other: Scene) -> str:
+    """What another scene has otherwise, as the parameters of an address within this one's; one without text it lacks."""
+    own, others = query(pinned(scene)), query(other)
+    otherwise = {name: others.get(name, "") for name in {**own, **others} if own.get(name) != others.get(name)}
+    return urlencode(otherwise) or _AS_IT_IS
+
+
+def _read_beside(texts: Mapping[str, str], make_pass: Callable[[Scene], Trace], notices: list[str]) -> Scene | None:
+    """The scene that is written so beside that of an address; None where it makes no pass."""
+    decisive = {name: text for name, text in texts.items() if name not in (*VIEWERS, "notebook", "beside")}
+    try:
+        otherwise = dict(parse_qsl(texts["beside"], keep_blank_values=True, max_num_fields=len(PARAMETERS)))
+    except ValueError:
+        notices.append(f"beside has at most {len(PARAMETERS)} parameters, joined by “&”; it is left out.")
+        return None
+    lacking = [name for name, text in otherwise.items() if not text]
+    found = parse({name: text for name, text in (decisive | otherwise).items() if name not in (*lacking, "beside")}, make_pass)
+    notices += [f"A: {notice}" for notice in (*found.notices, *found.refused)]
+    return pinned(found.scene) if found.trace else None
 
 
 def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
@@ -106,6 +135,8 @@ def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> Scen
     notices += _left_out(scene, texts)
     if model and not has_options(scene):
         scene = replace(scene, **_training(texts, notices))
+    if "beside" in texts:
+        scene = replace(scene, beside=_read_beside(texts, make_pass, notices))
     fitted = fit(scene, make_pass)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
@@ -280,10 +311,11 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "present": _present,
     "reveal": _reveal,
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
+    "compare": _chosen("compare", "compare", COMPARISONS),
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
 
-PARAMETERS = (*_OPTIONS, "model", "checkpoint", *_READERS)
+PARAMETERS = (*_OPTIONS, "model", "checkpoint", "beside", *_READERS)
 """The names of all parameters."""
 
 _LOOKS = {
@@ -296,6 +328,7 @@ _LOOKS = {
     "view": "view",
     "present": "present",
     "reveal": "reveal",
+    "compare": "compare",
 }
 VIEWERS = tuple(_LOOKS)
 """The parameters that say where in a pass one looks. The viewer writes them, without a run of the script."""

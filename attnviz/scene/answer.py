@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from attnviz.core.settings import nearest
 from attnviz.scene import advice
 from attnviz.scene.acts import act
 from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
 from attnviz.scene.controls import settings
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import Scene
@@ -105,7 +105,16 @@ def reply_bytes(
 def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[str]) -> bytes:
     """The document that a viewer shows."""
     asked = {"asked": place.heads, "slopes_of": place.slopes_of, "arrival": place.arrivals}
-    return ANSWERS.written(fitted, tab, **asked, plans=plans)
+    return ANSWERS.written(fitted, tab, **asked, plans=plans, beside=_beside(fitted))
+
+
+def _beside(fitted: SceneWithPass) -> SceneWithPass | None:
+    """The second scene beside its pass, at the same number as the first."""
+    pinned = fitted.scene.beside
+    if pinned is None:
+        return None
+    found = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step), ANSWERS.original)
+    return found if found.trace else None
 
 
 def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:

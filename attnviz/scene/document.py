@@ -16,6 +16,8 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.imprint import imprint
+from attnviz.scene.paired import paired_data
+from attnviz.scene.pairs import pairs_of
 from attnviz.scene.plan import Plan, plan_of
 from attnviz.scene.reading import reading_model
 from attnviz.scene.scene import OWN, Scene
@@ -65,7 +67,9 @@ def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "
     return Body(plan_of(fitted.trace), json_of(_numbers(fitted, asked, slopes_of)))
 
 
-def written(body: Body, fitted: SceneWithPass, *, arrival: int = 0, plans: Collection[str] = ()) -> bytes:
+def written(
+    body: Body, fitted: SceneWithPass, *, arrival: int = 0, plans: Collection[str] = (), beside: bytes = b"null"
+) -> bytes:
     """The document that has such a body.
 
     Parameters
@@ -77,12 +81,19 @@ def written(body: Body, fitted: SceneWithPass, *, arrival: int = 0, plans: Colle
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
     plans : collection of str
         The names of plans whose parts the browser has.
+    beside : bytes, optional
+        What there is of a second pass beside this one, as JSON (see `written_beside`).
     """
     plan, numbers = body
     parts = b"null" if plan.name in plans else plan.parts
     named = b'{"plan":{"name":"%s","parts":%s},' % (plan.name.encode(), parts)
     place = json_of({"where": where(fitted.scene, fitted.trace), "arrival": arrival})
-    return b"".join((named, place[1:-1], b",", numbers[1:]))
+    return b"".join((named, place[1:-1], b',"beside":', beside, b",", numbers[1:]))
+
+
+def written_beside(a: SceneWithPass, b: SceneWithPass, document: bytes) -> bytes:
+    """What a document of pass B says of a pass A beside it, which has a document of its own."""
+    return b'{"document":' + document + b"," + json_of(paired_data(a, b))[1:]
 
 
 def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dict:
@@ -102,6 +113,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dic
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
         "imprint": imprint(scene),
+        "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
         "door": DOOR if reading_model(scene) else None,
     }
@@ -119,6 +131,7 @@ def where(scene: Scene, trace: Trace) -> dict:
         "view": scene.view,
         "present": scene.present,
         "reveal": scene.reveal,
+        "compare": scene.compare,
     }
 
 

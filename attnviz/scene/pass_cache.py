@@ -29,7 +29,7 @@ from itertools import count
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.document import Body, body, written
+from attnviz.scene.document import Body, body, written, written_beside
 from attnviz.scene.fitting import SceneWithPass, pass_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Scene, of_model
 
@@ -115,6 +115,7 @@ class Answers:
         slopes_of: str = "",
         arrival: int = 0,
         plans: Collection[str] = (),
+        beside: SceneWithPass | None = None,
     ) -> bytes:
         """The document of a scene as JSON (see `document`).
 
@@ -132,17 +133,25 @@ class Answers:
             Another number where the viewer is to look where the scene says.
         plans : collection of str, optional
             The plans that its browser has.
+        beside : SceneWithPass, optional
+            The scene of a second pass beside this one.
         """
-        if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
-            made = body(fitted, asked=asked, slopes_of=slopes_of)
-        else:
-            made = self._made(fitted, asker)
-        return written(made, fitted, arrival=arrival, plans=plans)
+        made = self._body(fitted, asker, asked, slopes_of)
+        if beside is None:
+            return written(made, fitted, arrival=arrival, plans=plans)
+        other = self._body(beside, asker, asked)
+        document = written(other, beside, plans=(*plans, made.plan.name))
+        return written(made, fitted, arrival=arrival, plans=plans, beside=written_beside(beside, fitted, document))
 
     @property
     def n_bytes(self) -> int:
         """How much is kept besides the closed set."""
         return sum(answer.size for answer in self._open().values())
+
+    def _body(self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "") -> Body:
+        if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
+            return body(fitted, asked=asked, slopes_of=slopes_of)
+        return self._made(fitted, asker)
 
     def _made(self, fitted: SceneWithPass, asker: str) -> Body:
         key = key_of(fitted.scene)

@@ -31,6 +31,8 @@ QUESTIONS = ("what made it", "what would move it", "what if")
 ORDERS = ("large ones first", "in order")
 VIEWS = ("matrices", "sheet")
 """All words at once, stage by stage, or one word's whole attention."""
+COMPARISONS = ("both", "difference")
+"""Two passes beside each other, or how far the second is from the first."""
 Options = make_dataclass(
     "Options", [(name, type(each.default), each.default) for name, each in OPTIONS.items()], frozen=True
 )
@@ -78,6 +80,10 @@ class Scene:
         How much of a step is shown while presenting, counted in moments from 0; None shows all of it.
     notebook : str
         The id of the worked example that is read about.
+    beside : Scene or None
+        A second scene, A, of a pass beside this one's, B: what decides a pass, and nothing else (see `pinned`).
+    compare : one of COMPARISONS
+        How the two are looked at.
     """
 
     source: str = OWN
@@ -97,6 +103,17 @@ class Scene:
     present: bool = False
     reveal: int | None = None
     notebook: str = next(iter(EXAMPLES))
+    beside: Scene | None = None
+    compare: str = COMPARISONS[0]
+
+
+DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "changes")
+"""The parts of a scene that decide the numbers of its pass."""
+
+
+def pinned(scene: Scene) -> Scene:
+    """What decides the pass of a scene, and nothing of how one looks at it."""
+    return Scene(**{name: getattr(scene, name) for name in DECIDING})
 
 
 def with_options(options: Options, **values: int | str | bool) -> Options:

@@ -1,0 +1,133 @@
+"""Paired: what a document says of two passes beside each other, in words and as data."""
+
+from __future__ import annotations
+
+from attnviz.analysis.pairing import Pairing, StagePair, pairing
+from attnviz.core.numerals import digits
+from attnviz.core.settings import OPTIONS
+from attnviz.core.trace import Trace
+from attnviz.models import MODELS
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.reading import has_options
+from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.text.movement import described
+from attnviz.text.steps import full_title
+from attnviz.text.wording import counted
+
+MAX_QUOTED = 60
+"""Characters of a sentence that are quoted of it."""
+
+
+def paired_data(a: SceneWithPass, b: SceneWithPass) -> dict:
+    """What is said of pass B beside pass A, as `viewer/document.schema.json` has it but for A's own document."""
+    found = pairing(a.trace, b.trace)
+    names = differing(a, b)
+    return {
+        "a": "; ".join(f"{name}: {one}" for name, one, _ in names),
+        "b": "; ".join(f"{name}: {other}" for name, _, other in names),
+        "between": "; ".join(f"{name}: {other} instead of {one}" for name, one, other in names),
+        "parted": parted(found),
+        "first": found.first.name if found.first and found.first.name in b.trace else None,
+        "places": found.places,
+        "stages": {name: _stage(stage) for name, stage in found.stages.items()},
+    }
+
+
+def parted(found: Pairing) -> str:
+    """Where two passes part, in one sentence.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, trace_of
+    >>> parted(pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", seed=7))))
+    'They part at the embeddings: 24 of 24 numbers differ, by up to 2.6797.'
+    """
+    first = found.first
+    if first is None:
+        moved = [list(places) != list(range(len(places))) for places in found.places.values()]
+        return "Word by word they hold the same numbers." if any(moved) else "They hold the same numbers."
+    title = _title(first.name)
+    if not first.n_other:
+        return f"They part at the {title}: {first.other}."
+    return f"They part at the {title}: {said_of(first)}."
+
+
+def said_of(stage: StagePair) -> str:
+    """How far apart the numbers of one stage are, as a clause."""
+    if stage.other:
+        return stage.other
+    if not stage.n_other:
+        return "same in both"
+    apart = f"by up to {digits(stage.largest)}" if stage.largest else ""
+    if stage.n_hidden == stage.n_other:
+        return f"{stage.n_hidden} of {counted(stage.n_numbers, 'number')} hidden in only one of them"
+    hidden = f"{stage.n_hidden} of them hidden in only one" if stage.n_hidden else ""
+    return ", ".join(filter(None, (f"{stage.n_other} of {counted(stage.n_numbers, 'number')} differ", hidden, apart)))
+
+
+def _stage(stage: StagePair) -> dict:
+    return {
+        "said": said_of(stage),
+        "other": stage.n_other,
+        "matched": not stage.other,
+        "tolerance": stage.tolerance,
+        "largest": stage.largest,
+    }
+
+
+def _title(name: str) -> str:
+    title = full_title(name)
+    return title if title[1:2].isupper() or not title[:1].isupper() else title[0].lower() + title[1:]
+
+
+def differing(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
+    """What decides two passes and differs: its name, and what it is in A and in B."""
+    return [(name, one, other) for name, one, other in _parts(a, b) if one != other]
+
+
+def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
+    one, other = a.scene, b.scene
+    names = [name for name in OPTIONS if has_options(one) or has_options(other)]
+    return [
+        ("Source", _source(one), _source(other)),
+        ("Sentence", _quoted(one.sentence), _quoted(other.sentence)),
+        ("Context", _quoted(one.context), _quoted(other.context)),
+        *((OPTIONS[name].label, _option(one, name), _option(other, name)) for name in names),
+        ("Seed", str(one.model_seed), str(other.model_seed)),
+        ("Training", _training(one), _training(other)),
+        ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
+    ]
+
+
+def _source(scene: Scene) -> str:
+    if scene.source in SOURCES:
+        example, variant = SOURCES[scene.source]
+        return f"{example.title}, {variant.title}"
+    if scene.source == OWN or has_options(scene):
+        return "random parameters"
+    return MODELS[scene.source].title
+
+
+def _quoted(text: str) -> str:
+    if not text:
+        return "none"
+    return f"“{text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + '…'}”"
+
+
+def _option(scene: Scene, name: str) -> str:
+    if not has_options(scene):
+        return "as trained"
+    value = getattr(scene.options, name)
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _training(scene: Scene) -> str:
+    if scene.source not in MODELS or has_options(scene):
+        return "none"
+    steps = MODELS[scene.source].checkpoints(scene.model_seed)
+    done = steps[-1 if scene.checkpoint is None else scene.checkpoint]
+    return f"{done:,} steps" if done else "none"
+
+
+def _changes(original: Trace, scene: Scene) -> str:
+    return "; ".join(described(original, change) for change in scene.changes) or "nothing"

@@ -1,0 +1,92 @@
+"""Pairs: two passes that mean something beside each other, offered at one click."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from attnviz.core.settings import divisors
+from attnviz.models import MODELS
+from attnviz.scene.reading import has_options, words_in
+from attnviz.scene.scene import SOURCES, Scene, pinned, with_options
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two scenes beside each other.
+
+    Attributes
+    ----------
+    id : str
+    label : str
+        What differs, as a person picks it.
+    a, b : Scene
+        What decides their passes; one of them is that of the scene it is offered for.
+    """
+
+    id: str
+    label: str
+    a: Scene
+    b: Scene
+
+
+def pairs_of(scene: Scene) -> tuple[Pair, ...]:
+    """The pairs that a scene is one half of."""
+    now = pinned(scene)
+    found = [*_changed(now)]
+    if has_options(scene):
+        found += _of_options(now)
+    elif scene.source in MODELS:
+        found += _of_models(now)
+    return (*found, *_shuffled(now))
+
+
+def _changed(now: Scene) -> Iterator[Pair]:
+    if now.changes:
+        yield Pair("change", "Before what was set by hand / after", replace(now, changes=()), now)
+
+
+def _of_options(now: Scene) -> Iterator[Pair]:
+    options = now.options
+
+    def other(**values: int | str | bool) -> Scene:
+        return replace(now, options=with_options(options, **values))
+
+    if options.mask == "none":
+        yield Pair("mask", "No mask / a causal one", now, other(mask="causal"))
+    else:
+        yield Pair("mask", "No mask / this one", other(mask="none"), now)
+    scaled, unscaled = (now, other(scaled=False)) if options.scaled else (other(scaled=True), now)
+    yield Pair("scaled", "Scaled / not", scaled, unscaled)
+    if options.positions == "none":
+        yield Pair("positions", "Without positions / with", now, other(positions="sinusoidal"))
+    else:
+        yield Pair("positions", "Without positions / with", other(positions="none"), now)
+    more = [n for n in divisors(options.d_model) if n > 1]
+    if options.n_heads > 1:
+        yield Pair("heads", f"One head / {options.n_heads}", other(n_heads=1), now)
+    elif more:
+        yield Pair("heads", f"One head / {more[0]}", now, other(n_heads=more[0]))
+    yield Pair("seed", "This seed / the next", now, other(seed=(options.seed + 1) % 2**32))
+
+
+def _of_models(now: Scene) -> Iterator[Pair]:
+    model = MODELS[now.source]
+    if len(model.checkpoints(now.model_seed)) > 1:
+        before = replace(now, checkpoint=0)
+        yield Pair("training", "Before training / after", before, replace(now, checkpoint=None))
+    if len(model.seeds) > 1:
+        following = model.seeds[(model.seeds.index(now.model_seed) + 1) % len(model.seeds)]
+        yield Pair("seed", "This seed / the next", now, replace(now, model_seed=following))
+
+
+def _shuffled(now: Scene) -> Iterator[Pair]:
+    words = list(words_in(now))
+    if now.source in SOURCES or len(set(words)) < 2:
+        return
+    shuffled, dice = words[:], random.Random(0)  # the same for everyone
+    while shuffled == words:
+        dice.shuffle(shuffled)
+    yield Pair("words", "These words / the same shuffled", now, replace(now, sentence=" ".join(shuffled)))
+
