@@ -222,4 +222,5 @@ class Model:
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
         right, looks = task.right(tokens), task.looks(tokens)
-        return Origin(self.kind, task.title, task.question, task.about, task.read, right, task.layers, looks)
+        of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
+        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens))
