@@ -89,6 +89,13 @@ IN_PLACE = [
     Case("another head: softmax", "?step=softmax", head),
     Case("the sheet, another word", "?view=sheet&step=weighted-sum", name, ".sheet", SHEET),
     Case("the sheet, another head", f"?view=sheet&step=softmax&{RANDOM}", head, ".sheet", SHEET),
+    Case(
+        "a pair, another word",
+        f"?view=sheet&step=weighted-sum&mask=causal&beside=mask%3D&{RANDOM}",
+        name,
+        ".sheet",
+        SHEET,
+    ),
     Case("the sheet, another band", "?view=sheet&step=scores", step, ".sheet", SHEET),
     Case("another step", "?step=scores", step, "h2"),
     Case(
@@ -108,6 +115,8 @@ BY_AN_ACT = [
     ),
     Case("another word: question", f"?{RANDOM}", WORD, ".thread"),
     Case("another mask: softmax", f"?step=softmax&{RANDOM}", MASK, ".picture"),
+    Case("a pair, another mask: the sheet", f"?view=sheet&step=softmax&beside=same&{RANDOM}", MASK, ".pairing", SHEET),
+    Case("a pair, another mask: softmax", f"?step=softmax&beside=same&{RANDOM}", MASK, ".pairing"),
     Case("other heads: softmax", f"?step=softmax&{RANDOM}", HEADS, ".heads"),
     Case("another model: question", "?model=mirror", picked("Show", "Who is “it”?", "Mirror"), ".thread"),
     Case("another checkpoint: who-is-it, softmax", "?model=who-is-it&step=softmax", CHECKPOINT, FIGURES),

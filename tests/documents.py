@@ -16,8 +16,13 @@ def document(fitted, *, arrival=0, **asked):
 
 
 def whole(sent):
-    """A document that came with the parts of its plan."""
-    return merged(sent["plan"]["parts"], {name: part for name, part in sent.items() if name != "plan"})
+    """A document that came with the parts of its plan; that of a pass beside it may have the same."""
+    made = merged(sent["plan"]["parts"], {name: part for name, part in sent.items() if name != "plan"})
+    if beside := sent["beside"]:
+        own = beside["document"]
+        plan = own["plan"] if own["plan"]["parts"] else sent["plan"]
+        made["beside"] = beside | {"document": whole(own | {"plan": plan})}
+    return made
 
 
 def read(answer):

@@ -19,7 +19,7 @@ from attnviz.scene.answer import PARTS, reply_bytes
 from attnviz.scene.controls import offered
 from attnviz.scene.fitting import fit
 from attnviz.scene.pass_cache import ANSWERS
-from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source
+from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
 from attnviz.scene.tabscene import TabScene
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
@@ -77,6 +77,10 @@ DOES = {
         [0, 1],
         lambda scene: replace(scene, sentence=other_way_round(scene.sentence)),
     ),
+    "pin": (PASSES, True, lambda scene: replace(scene, beside=pinned(scene))),
+    "unpin": (KINDS, True, lambda scene: scene),
+    "turn": (PASSES, True, lambda scene: scene),
+    "pair": (PASSES, "change", lambda scene: replace(scene, beside=replace(pinned(scene), changes=()))),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
     "need": (PASSES, 0, lambda scene: scene),
 }
@@ -106,7 +110,7 @@ def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch
     if kind not in kinds:
         assert vars(place) == before
         return
-    assert place.scene == does(KINDS[kind])
+    assert replace(place.scene, selection=None) == does(KINDS[kind])  # a pair leads to where it differs most
     assert place.said == ("2 heads don't divide 9: showing 1." if name == "d_model" else "")
     if name in ASKS:
         part, value = ASKS[name]

@@ -51,7 +51,8 @@ LARGE = Scene(sentence=" ".join(f"w{i}" for i in range(64)), options=Options(d_m
 @functools.cache
 def documents():
     found = {name: fit_and_write(parse(address)) for name, address in ADDRESSES.items()}
-    return found | {"slopes": fit_and_write(parse({}), slopes_of="output[1,2]")}
+    beside = answers()["a pass beside it: pass"]["pass"]
+    return found | {"slopes": fit_and_write(parse({}), slopes_of="output[1,2]"), "a pass beside it": beside}
 
 
 def fit_and_write(fitted, **asked):
@@ -64,7 +65,7 @@ def read(pieces, shape):
     return np.concatenate(arrays).reshape(shape)
 
 
-@of_each("name", [*ADDRESSES, "slopes"])
+@of_each("name", [*ADDRESSES, "slopes", "a pass beside it"])
 def test_every_document_follows_the_schema(name):
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []
@@ -81,6 +82,7 @@ ANSWERED = {
     "an example": TabScene("", Scene(source="001 with")),
     "a large pass": TabScene("", Scene(sentence="word " * 30)),
     "a number set by hand": TabScene("", Scene(changes=changes_of("scores[0,1,2]=3"))),
+    "a pass beside it": TabScene("", Scene(beside=Scene(options=Options(mask="causal")), compare="difference")),
 }
 TAB = "0123456789abcdef" * 2
 
@@ -112,7 +114,8 @@ def test_the_schema_has_nothing_that_is_never_sent(schema, written):
 @of_each("name", [*ANSWERED])
 def test_an_answer_has_the_pass_of_its_scene_or_says_why_there_is_none(name):
     fitted, answer = ANSWERED[name].fitted(), answers()[f"{name}: pass"]
-    assert answer["pass"] == (fit_and_write(fitted) if fitted.trace else None)
+    alone = answer["pass"] and answer["pass"] | {"beside": None}
+    assert alone == (fit_and_write(fitted) if fitted.trace else None)
     assert set(fitted.refused) <= set(answer["notices"])
     assert bool(answer["offers"]) == (name == "words that a model does not know")
 

@@ -16,6 +16,7 @@ from attnviz.models import MODELS
 from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import (
+    COMPARISONS,
     FIRST_VISIT,
     ORDERS,
     OWN,
@@ -77,6 +78,7 @@ def scenes(draw):
         present=draw(st.booleans()),
         reveal=draw(st.none() | st.integers(0, 99)),
         notebook=draw(st.sampled_from(list(EXAMPLES))),
+        compare=draw(st.sampled_from(COMPARISONS)),
     )
     if scene.source in MODELS and draw(st.integers(0, 3)):  # mostly a sentence of words that it knows
         scene = replace(scene, sentence=draw(st.sampled_from([text for _, text in MODELS[scene.source].examples])))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attnviz.core.axes import Axis
+from attnviz.core.selection import Selection
 from attnviz.core.trace import Trace
 
 ROUNDING = 1e-12
-"""Of the largest number of a stage: numbers no further apart are the same, as words in another order are added in another."""
+"""Of a stage's largest number: numbers no further apart are the same, as words in another order add up otherwise."""
 
 _WORDS = ("query", "key", "answer")
 """The coordinates along which places are matched by what they are called."""
@@ -34,6 +35,8 @@ class StagePair:
         How far the others are apart at most.
     tolerance : float
         Numbers no further apart are the same.
+    at : tuple of int
+        The cell of B that is furthest from that of A, one that hides a key before all others; () where none is.
     other : str
         Why it has no number beside it; empty where it has.
     """
@@ -44,6 +47,7 @@ class StagePair:
     n_hidden: int = 0
     largest: float = 0.0
     tolerance: float = 0.0
+    at: tuple[int, ...] = ()
     other: str = ""
 
     @property
@@ -84,8 +88,26 @@ def pairing(a: Trace, b: Trace) -> Pairing:
     ('mask', 3, True)
     """
     stages = {stage.name: _stage(a, b, stage.name) for stage in b.stages}
-    alone = {stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b}
+    alone = {
+        stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b
+    }
     return Pairing(_places(a, b), stages | alone)
+
+
+def furthest(a: Trace, b: Trace) -> Selection | None:
+    """The share in the last layer's attention of B that is furthest from that in A; None where none differs.
+
+    Of the first head, and of words that look at more than one: who sees itself alone gives it all.
+    """
+    name = b.layers[-1].names["attention"]
+    if name not in a or not _stage(a, b, name).n_other:
+        return None
+    first, second, places = _beside(a, b, name)
+    first, second = first[0], second[0]
+    sees_more = np.minimum(*((shares > 0).sum(axis=-1) for shares in (first, second))) > 1
+    apart = np.abs(second - first) * sees_more[:, None]
+    query, key = divmod(int(apart.argmax()), apart.shape[1])
+    return Selection(query=places[1][query], key=places[2][key]) if apart.any() else None
 
 
 def _places(a: Trace, b: Trace) -> dict[str, tuple[int | None, ...]]:
@@ -103,12 +125,19 @@ def _stage(a: Trace, b: Trace, name: str) -> StagePair:
     axes = list(zip(a.axes(name), b.axes(name), strict=False))
     if len(a[name].axes) != len(b[name].axes) or not all(_is_alike(*pair) for pair in axes):
         return StagePair(name, other=_unlike(a, b, name))
-    places = [_matched(*pair) for pair in axes]
+    first, second, places = _beside(a, b, name)
+    found = _compared(name, first, second, flags=b[name].value.dtype == bool == a[name].value.dtype)
+    return replace(found, at=tuple(own[place] for own, place in zip(places, found.at, strict=False)))
+
+
+def _beside(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
+    """The numbers of a stage in both, place by place, and along each axis which places of B they are."""
+    matched = [_matched(*pair) for pair in zip(a.axes(name), b.axes(name), strict=True)]
+    of_a, of_b = ([pair[side] for pair in matched] for side in (0, 1))
     first, second = (
-        np.asarray(each[name].value, dtype=np.float64)[np.ix_(*own)]
-        for each, own in zip((a, b), zip(*places, strict=True), strict=True)
+        np.asarray(each[name].value, dtype=np.float64)[np.ix_(*own)] for each, own in ((a, of_a), (b, of_b))
     )
-    return _compared(name, first, second, flags=b[name].value.dtype == bool == a[name].value.dtype)
+    return first, second, of_b
 
 
 def _unlike(a: Trace, b: Trace, name: str) -> str:
@@ -139,8 +168,9 @@ def _compared(name: str, first: np.ndarray, second: np.ndarray, *, flags: bool) 
     if not first.size:
         return StagePair(name, other="they have no word in common")
     if flags:
-        seen = int((first != second).sum())
-        return StagePair(name, n_numbers=first.size, n_other=seen, n_hidden=seen)
+        others = first != second
+        seen = int(others.sum())
+        return StagePair(name, n_numbers=first.size, n_other=seen, n_hidden=seen, at=_largest(others))
     finite = np.isfinite(first) & np.isfinite(second)
     tolerance = ROUNDING * max(np.abs(each[finite]).max(initial=0.0) for each in (first, second))
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
@@ -154,4 +184,10 @@ def _compared(name: str, first: np.ndarray, second: np.ndarray, *, flags: bool) 
         n_hidden=int(hidden.sum()),
         largest=float(apart.max(where=others, initial=0.0)),
         tolerance=float(tolerance),
+        at=_largest(np.where(others, np.where(hidden, np.inf, apart), 0.0)),
     )
+
+
+def _largest(sizes: np.ndarray) -> tuple[int, ...]:
+    """Where the largest of sizes is; () where all are 0."""
+    return tuple(int(each) for each in np.unravel_index(sizes.argmax(), sizes.shape)) if sizes.any() else ()

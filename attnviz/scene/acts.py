@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
+from attnviz.analysis.pairing import furthest
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
@@ -194,11 +195,13 @@ def _pair(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
     if pair is None:
         return
-    refused = [text for scene in (pair.a, pair.b) for text in fit(scene, ANSWERS.original).refused]
-    if refused:
-        place.said = refused[0]
-    else:
-        _show_beside(place, pair.a, pair.b)
+    a, b = (fit(scene, ANSWERS.original) for scene in (pair.a, pair.b))
+    if a.refused or b.refused:
+        place.said = (*a.refused, *b.refused)[0]
+        return
+    _show_beside(place, pair.a, pair.b)
+    if fitted.scene.selection is None and not b.trace.origin.read:
+        place.update(selection=furthest(a.trace, b.trace))
 
 
 def _show_beside(place: TabScene, a: Scene, b: Scene) -> None:

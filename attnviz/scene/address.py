@@ -89,7 +89,7 @@ _AS_IT_IS = "same"
 
 
 def _written_beside(scene: Scene, other: Scene) -> str:
-    """What another scene has otherwise, as the parameters of an address within this one's; one without text it lacks."""
+    """What another scene has otherwise, as parameters within those of this one's address; one without text it lacks."""
     own, others = query(pinned(scene)), query(other)
     otherwise = {name: others.get(name, "") for name in {**own, **others} if own.get(name) != others.get(name)}
     return urlencode(otherwise) or _AS_IT_IS
@@ -103,8 +103,9 @@ def _read_beside(texts: Mapping[str, str], make_pass: Callable[[Scene], Trace], 
     except ValueError:
         notices.append(f"beside has at most {len(PARAMETERS)} parameters, joined by “&”; it is left out.")
         return None
-    lacking = [name for name, text in otherwise.items() if not text]
-    found = parse({name: text for name, text in (decisive | otherwise).items() if name not in (*lacking, "beside")}, make_pass)
+    lacking = ("beside", *(name for name, text in otherwise.items() if not text))
+    own = {name: text for name, text in (decisive | otherwise).items() if name not in lacking}
+    found = parse(own or {"sentence": Scene().sentence}, make_pass)  # an address that says nothing is a first visit's
     notices += [f"A: {notice}" for notice in (*found.notices, *found.refused)]
     return pinned(found.scene) if found.trace else None
 

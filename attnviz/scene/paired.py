@@ -12,7 +12,6 @@ from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, SOURCES, Scene
 from attnviz.text.movement import described
 from attnviz.text.steps import full_title
-from attnviz.text.wording import counted
 
 MAX_QUOTED = 60
 """Characters of a sentence that are quoted of it."""
@@ -21,13 +20,11 @@ MAX_QUOTED = 60
 def paired_data(a: SceneWithPass, b: SceneWithPass) -> dict:
     """What is said of pass B beside pass A, as `viewer/document.schema.json` has it but for A's own document."""
     found = pairing(a.trace, b.trace)
-    names = differing(a, b)
     return {
-        "a": "; ".join(f"{name}: {one}" for name, one, _ in names),
-        "b": "; ".join(f"{name}: {other}" for name, _, other in names),
-        "between": "; ".join(f"{name}: {other} instead of {one}" for name, one, other in names),
+        "between": differing(a, b),
         "parted": parted(found),
-        "first": found.first.name if found.first and found.first.name in b.trace else None,
+        "first": found.first.name if found.first and found.first.at else None,
+        "at": found.first.at if found.first else (),
         "places": found.places,
         "stages": {name: _stage(stage) for name, stage in found.stages.items()},
     }
@@ -40,7 +37,7 @@ def parted(found: Pairing) -> str:
     --------
     >>> from attnviz import Settings, trace_of
     >>> parted(pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", seed=7))))
-    'They part at the embeddings: 24 of 24 numbers differ, by up to 2.6797.'
+    'They part at the embeddings: 24 of 24 differ, by up to 2.6797.'
     """
     first = found.first
     if first is None:
@@ -60,15 +57,16 @@ def said_of(stage: StagePair) -> str:
         return "same in both"
     apart = f"by up to {digits(stage.largest)}" if stage.largest else ""
     if stage.n_hidden == stage.n_other:
-        return f"{stage.n_hidden} of {counted(stage.n_numbers, 'number')} hidden in only one of them"
+        return f"{stage.n_hidden} of {stage.n_numbers} hidden in only one of them"
     hidden = f"{stage.n_hidden} of them hidden in only one" if stage.n_hidden else ""
-    return ", ".join(filter(None, (f"{stage.n_other} of {counted(stage.n_numbers, 'number')} differ", hidden, apart)))
+    return ", ".join(filter(None, (f"{stage.n_other} of {stage.n_numbers} differ", hidden, apart)))
 
 
 def _stage(stage: StagePair) -> dict:
     return {
         "said": said_of(stage),
         "other": stage.n_other,
+        "of": stage.n_numbers,
         "matched": not stage.other,
         "tolerance": stage.tolerance,
         "largest": stage.largest,

@@ -89,4 +89,3 @@ def _shuffled(now: Scene) -> Iterator[Pair]:
     while shuffled == words:
         dice.shuffle(shuffled)
     yield Pair("words", "These words / the same shuffled", now, replace(now, sentence=" ".join(shuffled)))
-

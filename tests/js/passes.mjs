@@ -277,12 +277,14 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     map: { columns: steps.map(({ id, title, layer, stages: there }) => ({ step: id, title, layer, stages: there })), arrows },
     words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },
     palette: { negative: [0, 114, 178], positive: [213, 94, 0], share: [111, 53, 170] },
-    where: { step: "question", cell: start, picked: "", trail: [], ask: "", order: "", view: "matrices", present: false, reveal: null },
+    where: { step: "question", cell: start, picked: "", trail: [], ask: "", order: "", view: "matrices", present: false, reveal: null, compare: "both" },
     starts: [start],
     arrival: 0,
     changes: [],
     moved: [],
     before: {},
     slopes: null,
+    pairs: [],
+    beside: null,
   };
 }

@@ -12,6 +12,7 @@ const KEYS = [
   [["B", "."], "black screen, while presenting"],
   [["1–9"], "a band of the sheet"],
   [["W"], "one word or all words"],
+  [["C"], "pin this pass as A, or let it go"],
   [["Q"], "QR code of the page"],
 ];
 const SWITCH = {

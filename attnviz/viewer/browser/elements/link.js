@@ -25,7 +25,7 @@ export function spelledOut(href, parameters) {
 // up to twelve bytes.
 export function lengthOf(link) {
   if (link.length <= MAX_BYTES) return "";
-  return ` It is ${Math.ceil(link.length / 1000)} kB long, which a server may refuse: shorten the sentence to be safe.`;
+  return ` It is ${Math.ceil(link.length / 1000)} kB long, which a server may refuse: send the page instead (↓ Page).`;
 }
 
 // Copies the address of the page; returns what is to be said of it.

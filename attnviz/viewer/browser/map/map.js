@@ -2,6 +2,7 @@
 import { makeDiagram } from "./diagram.js";
 import { element } from "../elements/element.js";
 import { afterFrame } from "../elements/afterFrame.js";
+import { showDistances } from "./distance.js";
 import { folded } from "../pass/layers.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 import { stepAt } from "../scene/state.js";
@@ -41,6 +42,7 @@ export function makeMap(tools) {
       if (button.dataset.step === where.step) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
     }
+    if (isOther || drawn?.pass !== pass) showDistances(diagram.steps(), columns, pass.document);
     const current = diagram.rows.querySelector("[aria-current]");
     setTabStop(diagram.steps(), current ?? diagram.steps()[0]);
     if (isHeld && isOther) current?.focus();

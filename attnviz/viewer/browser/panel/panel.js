@@ -1,4 +1,5 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
+import { drawBeside } from "./beside.js";
 import { drawActs } from "./acts.js";
 import { button, choice } from "../elements/button.js";
 import { makeByHand } from "../elements/byhand.js";
@@ -16,10 +17,10 @@ export function makePanel(tools) {
   box.setAttribute("aria-label", "The number");
   const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set), elsewhere = element("div"), acts = element("div");
+  const byHand = makeByHand(tools.set), besides = element("div", "beside"), elsewhere = element("div"), acts = element("div");
   let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(name, said, elsewhere, acts, byHand.element, questions, answer, changed);
+  box.append(name, besides, said, elsewhere, acts, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -28,6 +29,7 @@ export function makePanel(tools) {
     if (value === undefined) tools.want(focus.name, focus.index);
     write(name, isThere ? titleOf(pass, look, focus) : pass.nameOf(focus.name, focus.index));
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    redraw(besides, drawBeside(pass, where, look, focus));
     const home = homeOf(pass, where);
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
     // where arcs are, one sees what follows; and where a model answers, that is what one came for

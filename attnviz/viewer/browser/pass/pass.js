@@ -14,9 +14,12 @@ export function readPass(document) {
   const rules = lazily((name) => readRule(stages.get(name).rule, numbers));
   const steps = new Map(document.steps.map((step) => [step.id, step]));
   const flatOf = (name, index) => flattened(stages.get(name).shape, index);
+  const beside = document.beside ? readPass(document.beside.document) : null;
+  if (beside) shareScales(stages, beside.stages);
   const pass = {
     document,
     stages,
+    beside, // another pass, or null
     ...placing(stages),
     ...numbering(stages, numbers),
     isOverridden: (name, index) => stages.get(name).overridden.has(flatOf(name, index)),
@@ -66,6 +69,14 @@ export function readPass(document) {
 function readStage(stage) {
   const shape = stage.axes.map(({ labels }) => labels.length);
   return { ...stage, shape, length: shape.reduce((n, length) => n * length, 1), overridden: among(stage.overridden) };
+}
+
+// Two passes beside each other have one scale.
+function shareScales(stages, others) {
+  for (const [name, stage] of stages) {
+    const other = others.get(name);
+    if (other) stage.limit = other.limit = Math.max(stage.limit, other.limit);
+  }
 }
 
 // The places of some runs, each given by its first and how many they are.

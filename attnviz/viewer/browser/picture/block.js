@@ -20,8 +20,8 @@ export function blockOf(slot, paint) {
     after: given.after ? 0.9 + width(given.after) : 0,
     sums: given.sums ? 3.2 : 0,
     bands: bandOf(slot.columns) > 0,
-    caption: Math.min(width(`${plain(slot.symbol)} ${titleOf(slot, paint.look)}`) + 1.6, WIDEST_CAPTION),
-    symbol: width(plain(slot.symbol)) + 1,
+    caption: Math.min(width(`${slot.side ?? ""} ${plain(slot.symbol)} ${titleOf(slot, paint.look)}`) + 1.6, WIDEST_CAPTION),
+    symbol: width(`${slot.side ?? ""} ${plain(slot.symbol)}`) + 1,
     digits: width(widestDigits(scaleOf(slot, paint), isMoved(slot, paint))),
   };
 }

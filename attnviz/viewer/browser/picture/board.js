@@ -35,14 +35,15 @@ export function makeBoard(acts, bars) {
     make: matrices.make,
     mark: matrices.mark,
     // Returns {cell: [width, height], places}: how large cells are, and where each matrix stands (layout.js).
-    draw(pictures, room, paint, where) {
+    // `paintOf` says for each slot with what it is painted.
+    draw(pictures, room, paintOf, { pass, where }) {
       const slots = slotsIn(pictures);
-      const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paint))) }));
+      const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paintOf(slot)))) }));
       const fitted = layOut(blocks, room, where.present, (most) => {
-        drawReadout(readout, slots, paint, focusOf(paint.pass, where), acts, most);
+        drawReadout(readout, slots, { pass, paintOf }, focusOf(pass, where), acts, most);
       });
       const places = fitted.pictures.flat(2).filter(Boolean);
-      matrices.draw(slots, places, fitted, paint);
+      matrices.draw(slots, places, fitted, paintOf);
       return { cell: fitted.cell, places };
     },
   };

@@ -11,7 +11,11 @@ export function titleOf({ name, stage }, look) {
 // All of it, as one hears it.
 export function spoken(slot, look) {
   const { lengths, counted } = shapeOf(slot);
-  return `${titleOf(slot, look)} ${plain(slot.symbol)}, ${lengths}: ${counted}`;
+  return `${sideOf(slot)}${titleOf(slot, look)} ${plain(slot.symbol)}, ${lengths}: ${counted}`;
+}
+
+function sideOf({ side }) {
+  return side ? `${side}: ` : "";
 }
 
 // What does not fit beside the symbol is left out from its end (picture.css).
@@ -23,6 +27,6 @@ export function writeCaption(caption, slot, look) {
   symbol.append(typeset(slot.symbol));
   const { lengths, counted } = shapeOf(slot);
   const name = element("span", "name");
-  name.append(symbol, element("span", "title", titleOf(slot, look)));
+  name.append(...(slot.side ? [element("strong", `side ${slot.side}`, slot.side), " "] : []), symbol, element("span", "title", titleOf(slot, look)));
   caption.replaceChildren(name, element("span", "shape", lengths), element("span", "shape", counted));
 }

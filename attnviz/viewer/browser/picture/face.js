@@ -2,18 +2,19 @@
 import { background, css, textOn } from "../elements/colour.js";
 import { short } from "../pass/numeral.js";
 
-// `paint` is {pass, look, colours}: the pass itself, what is shown of it, and on what page.
+// `paint` is {pass, look, colours, isApart}: the pass itself, what is shown of it, on what page, and which of its numbers stand
+// out beside another pass, where there is one.
 export function faceAt(slot, paint, row, column) {
   const { name } = slot;
   const index = slot.index(row, column);
   if (!paint.look.shown(name, index)) return { kind: "to-come", text: "" };
   const value = paint.look.pass.number(name, index);
-  const marked = paint.pass.isOverridden(name, index);
-  if (isHidden(slot, paint.pass, index)) return { kind: "hidden", text: written(value, slot, paint), marked };
+  const marked = paint.pass.isOverridden(name, index), apart = Boolean(paint.isApart?.(name, index));
+  if (isHidden(slot, paint.pass, index)) return { kind: "hidden", text: written(value, slot, paint), marked, apart };
   if (value === undefined) return { kind: "waiting", text: "" };
-  if (scaleOf(slot, paint).scale === "flag") return { kind: "flag", text: written(value, slot, paint), marked };
+  if (scaleOf(slot, paint).scale === "flag") return { kind: "flag", text: written(value, slot, paint), marked, apart };
   const colour = background(value, scaleOf(slot, paint), paint.colours);
-  return { kind: "number", text: written(value, slot, paint), colour: css(colour), ink: css(textOn(colour)), marked };
+  return { kind: "number", text: written(value, slot, paint), colour: css(colour), ink: css(textOn(colour)), marked, apart };
 }
 
 // A key is hidden in the scores, in the attention, and in the mask itself.

@@ -5,21 +5,21 @@ import { scaleOf } from "./face.js";
 import { typeset } from "../elements/formula.js";
 import { digits, short } from "../pass/numeral.js";
 
-export function drawLegend(slots, paint) {
+export function drawLegend(slots, paint, paintOf = () => paint) {
   const scales = new Map();
   for (const slot of slots) {
-    const { scale, limit } = scaleOf(slot, paint);
+    const { scale, limit } = scaleOf(slot, paintOf(slot));
     if (scale === "flag") continue;
     const ends = scale === "share" ? ["0", limit === 1 ? "1" : digits(limit)] : [-limit, limit].map(limit < 0.01 ? digits : short);
     const kind = paint.look.titleOf(slot.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
     const symbols = scales.get(key)?.symbols ?? new Set();
     scales.set(key, { kind, scale, ends, symbols: symbols.add(slot.symbol) });
   }
-  const some = (test) => slots.some((slot) => test(slot.name));
   return [
     ...[...scales.values()].map((each) => drawScale(each, paint, scales.size > 1)),
-    ...(some((name) => hasHidden(name, paint)) ? [drawSwatch("hidden", "hidden")] : []),
-    ...(slots.some((slot) => hasMarked(slot, paint)) ? [drawSwatch("marked", "set by hand")] : []),
+    ...(slots.some((slot) => hasHidden(slot.name, paintOf(slot))) ? [drawSwatch("hidden", "hidden")] : []),
+    ...(slots.some((slot) => hasMarked(slot, paintOf(slot))) ? [drawSwatch("marked", "set by hand")] : []),
+    ...(slots.some((slot) => hasApart(slot, paint)) ? [drawSwatch("apart", "differs")] : []),
   ];
 }
 
@@ -42,6 +42,11 @@ function drawSwatch(kind, text) {
   const line = element("span", "scale");
   line.append(element("span", `swatch ${kind}`), element("span", "", text));
   return line;
+}
+
+function hasApart({ name, side, size: [rows, columns], index }, { isApart }) {
+  if (!isApart || side !== "B") return false;
+  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns)).some((cell) => isApart(name, cell));
 }
 
 function hasMarked({ name, size: [rows, columns], index }, { pass }) {

@@ -17,19 +17,24 @@ export function makeMatrices(acts) {
   return {
     element: plane,
     make: (pictures) => makeAll(pictures.map(({ grid }) => grid.map((row) => row.map((slot) => slot && { name: slot.name, size: slot.size })))),
-    draw(drawn, places, fitted, paint) {
+    draw(drawn, places, fitted, paintOf) {
       slots = drawn;
       plane.classList.toggle("unwritten", !fitted.written);
       plane.classList.toggle("short", !fitted.titled);
       Object.assign(plane.style, { width: `${fitted.width}px`, height: `${fitted.height}px` });
-      matrices.forEach((matrix, i) => { matrix.update(slots[i], { ...fitted, ...places[i] }, paint); });
+      matrices.forEach((matrix, i) => { matrix.update(slots[i], { ...fitted, ...places[i] }, paintOf(slots[i])); });
     },
     // Marks a cell, what it was computed from, and the term that is told just now. Tab leads to where one is, but for a cell
     // that is pointed at.
     mark({ pass, where, look }, cell, isPointed) {
-      const sources = pass.cellsOf(cell.name, cell.index);
+      const sources = pass.cellsOf(cell.name, cell.index), { pair } = look;
       const term = !isPointed && look.lines ? pass.terms(cell.name, cell.index)?.lines[look.lines - 1]?.cells ?? [] : [];
+      const there = pair?.toA(cell.name, cell.index), beside = there && { name: cell.name, index: there };
       slots.forEach((slot, i) => {
+        if (slot.side === "A") {
+          matrices[i].mark(beside ? marksOf(slot, beside, pair.pass.cellsOf(beside.name, beside.index), []) : [], null);
+          return;
+        }
         const marks = isPointed || look.moment !== "nothing" ? marksOf(slot, cell, sources, term) : [];
         matrices[i].mark(marks, isPointed ? null : slot.placeOf(pass.indexAt(slot.name, where.cell)));
       });

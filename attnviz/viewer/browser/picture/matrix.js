@@ -41,7 +41,7 @@ export function makeMatrix(size, acts) {
       labels.columns.write(geometry.labels[1] ? slot.columns.labels : [], { upright: geometry.upright, all: geometry.all[1] }, geometry.cell[0]);
       bands.replaceChildren(...drawBands(slot.columns, geometry.cell[0], paint.head));
       lines.replaceChildren(...drawLines(slot, geometry.cell));
-      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(slot, geometry, paint) };
+      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(slot, geometry, paint), apart: paint.isApart && paint.pass };
       if (!isSame(face, drawn) || paint.look.moment !== "all") {
         cells.update(slot, paint, ([row, column]) => describe(slot, paint, row, column), geometry);
         writeSums(sums, slot, paint, geometry);

@@ -6,6 +6,7 @@ import { element } from "../elements/element.js";
 import { sharedLimit } from "./face.js";
 import { drawLegend } from "./legend.js";
 import { watchRoom } from "./room.js";
+import { sidesOf } from "./sides.js";
 import { makeSlot, slotsIn } from "./slot.js";
 import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
@@ -15,9 +16,14 @@ export function makePicture(tools) {
   box.setAttribute("aria-label", "The picture");
   box.hidden = true; // or it took its share of the page while what stands before it finds its size
   const bars = makeBars(tools), legend = element("div", "legend");
+  // The cell of B that a place of a slot stands for; null where B has none.
+  const cellAt = ({ name, side, index }, place) => (side === "A" ? shown.look.pair.toB(name, index(...place)) : index(...place));
   const board = makeBoard({
-    point: ({ name, index }, place) => tools.point(name, place && index(...place)),
-    pick: ({ name, index }, place) => tools.pick(name, index(...place)),
+    point: (slot, place) => tools.point(slot.name, place && cellAt(slot, place)),
+    pick: (slot, place) => {
+      const cell = cellAt(slot, place);
+      if (cell) tools.pick(slot.name, cell);
+    },
   }, bars.element);
   box.append(board.element, legend);
   let shown = null, pointed = null;
@@ -26,7 +32,8 @@ export function makePicture(tools) {
   const around = () => box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   const draw = () => {
     const { pass, where, look } = shown;
-    const pictures = shown.pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
+    const { pair } = look;
+    const pictures = pair && shown.pictures.length ? sidesOf(stepAt(pass, where), pass, where, pair) : shown.pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
       turns, grid: grid.map((row) => row.map((each) => each && makeSlot(pass, each, where.cell))),
     }));
     const slots = slotsIn(pictures), isCornered = hasCorner(pictures);
@@ -34,13 +41,16 @@ export function makePicture(tools) {
     around().classList.toggle("cornered", isCornered && where.present); // as the panel stands in the corner of no other step
     board.make(pictures);
     if (box.hidden) return;
-    const given = { pass, look, limit: sharedLimit(slots, look), head: where.cell.head, colours: look.colours };
+    const given = { pass, look, limit: sharedLimit(slots, look), head: where.cell.head, colours: look.colours, isApart: pair?.isApart };
+    const beside = pair && { ...given, pass: pair.pass, look: pair.look, isApart: (name, index) => isApartInA(pair, name, index) };
+    const paints = (paint) => (slot) => (slot.side === "A" ? { ...paint, ...beside } : paint);
     bars.update(pass, where, look);
-    legend.replaceChildren(...drawLegend(slots, given));
+    bars.element.hidden ||= Boolean(pass.beside); // they are of one row of B alone
+    legend.replaceChildren(...drawLegend(slots, given, paints(given)));
     legend.classList.toggle("in-corner", isCornered && !where.present);
     const room = roomOn([where.step, where.present, legend.childElementCount]);
     const paint = { ...given, family: room.family, isStill: room.isPaper };
-    const { cell, places } = board.draw(pictures, room, paint, where);
+    const { cell, places } = board.draw(pictures, room, paints(paint), { pass, where });
     if (isCornered) giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
     mark();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
@@ -60,4 +70,10 @@ export function makePicture(tools) {
       draw();
     },
   };
+}
+
+// Whether a number of A is another than that of B beside it, where not all are.
+function isApartInA({ toB, isApart }, name, index) {
+  const cell = toB(name, index);
+  return cell !== null && isApart(name, cell);
 }

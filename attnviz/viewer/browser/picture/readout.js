@@ -7,8 +7,8 @@ import { setTabStop } from "../elements/roving.js";
 import { makeScroller } from "../elements/scroller.js";
 
 // As many lines as there is room for `most` of.
-export function drawReadout(box, slots, paint, focus, acts, most) {
-  const lists = linesOf(slots, paint.pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paint, acts));
+export function drawReadout(box, slots, { pass, paintOf }, focus, acts, most) {
+  const lists = linesOf(slots.filter(({ side }) => side !== "A"), pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paintOf(line.slot), acts));
   const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
   redraw(box, lists);
   const cells = rowsOfReadout(box).flat();

@@ -5,7 +5,8 @@ import { ofHead, transposed } from "../pass/latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
-export function makeSlot(pass, given, selection) {
+// Words stand in the `order` that is given for their role, as beside those of another pass; else as they are counted.
+export function makeSlot(pass, given, selection, order = {}) {
   const { stage: name, rows, columns } = given;
   const stage = pass.stages.get(name), { axes } = stage;
   const held = pass.indexAt(name, selection);
@@ -14,24 +15,30 @@ export function makeSlot(pass, given, selection) {
   const headed = others.find((axis) => isOfHeads(axes[axis]));
   const of = others.find((axis) => axis !== headed);
   const across = { ...NO_AXIS, labels: [of === undefined ? "" : axes[of].labels[held[of]]] };
+  const orders = [rows, columns].map((axis) => order[axes[axis]?.coordinates[0][0]]);
   const slot = {
     name, given, stage,
-    rows: axes[rows] ?? across,
-    columns: axes[columns] ?? across,
+    rows: ordered(axes[rows] ?? across, orders[0]),
+    columns: ordered(axes[columns] ?? across, orders[1]),
     symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed], rows !== null && rows > columns),
     index(row, column) {
       const index = [...held];
-      if (rows !== null) index[rows] = row;
-      if (columns !== null) index[columns] = column;
+      if (rows !== null) index[rows] = orders[0]?.[row] ?? row;
+      if (columns !== null) index[columns] = orders[1]?.[column] ?? column;
       return index;
     },
     // Where the number of that index lies: [row, column], or null if it is not in this slot.
     placeOf(index) {
-      return others.every((axis) => index[axis] === held[axis]) ? [index[rows] ?? 0, index[columns] ?? 0] : null;
+      const placed = (axis, order) => (order ? order.indexOf(index[axis]) : index[axis] ?? 0);
+      return others.every((axis) => index[axis] === held[axis]) ? [placed(rows, orders[0]), placed(columns, orders[1])] : null;
     },
   };
   slot.size = [slot.rows.labels.length, slot.columns.labels.length];
   return slot;
+}
+
+function ordered(axis, order) {
+  return order ? { ...axis, labels: order.map((place) => axis.labels[place]) } : axis;
 }
 
 // All slots of pictures {grid}, row by row.

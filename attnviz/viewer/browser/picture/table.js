@@ -65,11 +65,11 @@ function placeOf({ dataset }) {
 }
 
 // Only what is new is written: most updates leave most cells as they are.
-function drawCell(cell, { kind, text, colour = "", ink = "", marked = false }, drawn) {
-  const face = `${kind} ${text} ${colour} ${marked}`;
+function drawCell(cell, { kind, text, colour = "", ink = "", marked = false, apart = false }, drawn) {
+  const face = `${kind} ${text} ${colour} ${marked} ${apart}`;
   if (drawn.get(cell) === face) return;
   drawn.set(cell, face);
-  cell.className = marked ? `${kind} marked` : kind;
+  cell.className = `${kind}${marked ? " marked" : ""}${apart ? " apart" : ""}`;
   cell.firstChild.data = text;
   cell.style.backgroundColor = colour;
   cell.style.color = ink;

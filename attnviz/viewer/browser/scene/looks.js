@@ -1,5 +1,6 @@
 // Looks: what the pictures show of a pass, which is its numbers, the slopes of one number, or what a change moved.
-import { focusOf } from "./state.js";
+import { differencesOf, pairOf } from "./pair.js";
+import { COMPARISONS, focusOf } from "./state.js";
 
 const seen = new WeakMap(); // pass -> {kind: look}: each is made once
 
@@ -9,8 +10,16 @@ export function lookAt(pass, where, byHowMuch) {
   const kind = kindOf(pass, where, byHowMuch);
   if (!seen.has(pass)) seen.set(pass, {});
   const looks = seen.get(pass);
-  looks[kind] ??= LOOKS[kind](pass);
+  looks[kind] ??= LOOKS[kind](pass, where);
   return looks[kind];
+}
+
+// With the pass beside it, where both are looked at: {pair: {..., look, isShown}}. `shownIn(pass, where)` says which numbers of one are there.
+export function withPair(look, pass, where, shownIn) {
+  const pair = where.compare === COMPARISONS[0] ? pairOf(pass, where) : null;
+  if (!pair) return { ...look, pair };
+  const own = { ...look, ...LOOKS.numbers(pair.pass), lines: null, shown: shownIn(pair.pass, pair.where) };
+  return { ...look, pair: { ...pair, look: own } };
 }
 
 export function askedOf(pass, where) {
@@ -20,6 +29,7 @@ export function askedOf(pass, where) {
 
 function kindOf(pass, where, byHowMuch) {
   const { slopes, changes } = pass.document;
+  if (pass.beside && where.compare === "difference") return "apart";
   if (where.ask === "what would move it") return slopes?.of === askedOf(pass, where) ? "slopes" : "numbers";
   return where.ask === "what if" && byHowMuch && changes.length ? "differences" : "numbers";
 }
@@ -32,6 +42,7 @@ const LOOKS = {
     const what = `slope of ${pass.nameOf(name, index)}`;
     return saying("slopes", pass, values, what, `${what} by`);
   },
+  apart: (pass, where) => saying("B − A", pass, differencesOf(pass, where), "B − A", "B − A of"),
   differences: (pass) => saying("differences", pass, moved(pass), "change", "change of"),
 };
 

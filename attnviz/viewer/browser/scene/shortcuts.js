@@ -5,7 +5,7 @@ const KEYS = new Map([
   ["PageDown", "on"], ["PageUp", "back"], ["ArrowRight", "on"], ["ArrowLeft", "back"],
   ["p", "present"], ["P", "present"], ["Escape", "leave"], ["]", "head on"], ["[", "head back"],
   ["w", "view"], ["W", "view"], ["b", "blank"], ["B", "blank"], [".", "blank"],
-  ["q", "code"], ["Q", "code"],
+  ["q", "code"], ["Q", "code"], ["c", "compare"], ["C", "compare"],
   ...Array.from({ length: 9 }, (_, i) => [String(i + 1), `band ${i + 1}`]),
 ]);
 const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it
@@ -14,7 +14,7 @@ const ASKING = "dialog.asks"; // it has all keys
 const TYPING = `${TEXT}, select`;
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
-// "on", "back", "present", "leave", "head on", "head back", "view", "blank", "code", "band 1" to "band 9", or null if the key
+// "on", "back", "present", "leave", "head on", "head back", "view", "blank", "code", "compare", "band 1" to "band 9", or null if the key
 // is someone else's. `held` is what has the keyboard; single characters are for the viewer only where that is in it, or
 // nothing has it.
 export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { held, isAtViewer, isPresenting }) {

@@ -6,6 +6,7 @@ const MOVES = "what would move it";
 export const QUESTIONS = ["what made it", MOVES, "what if"];
 export const ORDERS = ["large ones first", "in order"];
 export const VIEWS = ["matrices", "sheet"];
+export const COMPARISONS = ["both", "difference"];
 
 export function stepAt(pass, where) {
   return pass.document.steps.find((step) => step.id === where.step);
@@ -56,6 +57,7 @@ export function fitted(pass, where) {
     ask: QUESTIONS.includes(where.ask) ? where.ask : QUESTIONS[0],
     order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
     view: VIEWS.includes(where.view) ? where.view : VIEWS[0],
+    compare: COMPARISONS.includes(where.compare) ? where.compare : COMPARISONS[0],
   };
   return { ...there, step: presentedStep(pass, there), trail: heldTrail(pass, there) };
 }

@@ -11,7 +11,7 @@ export const NOTHING = { kind: "blank", text: "" };
 
 export function cellAt(part, paint, row, column) {
   if (!part.isThere) return TO_COME;
-  if (part.band.array) return arrayAt(part, paint, column);
+  if (part.band.array) return { ...arrayAt(part, paint, column), apart: Boolean(part.apart?.has(column)) };
   const face = numberAt(part.cells, paint, row, column);
   return part.right?.columns.name === "" && face.kind === "number" ? { ...face, ...faded(part, paint, row, column) } : face;
 }

@@ -5,13 +5,13 @@ import { hasWords, isOfHeads, placeNameAt } from "../pass/axes.js";
 import { short } from "../pass/numeral.js";
 import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
 import { blanks } from "./blanks.js";
-import { isShownBy, selectedColumn } from "./bandParts.js";
+import { endsOf, isShownBy, selectedColumn } from "./bandParts.js";
 import { drawSaid, sumOf } from "./bandWords.js";
 
 // The line of a part that is the `nth` of `height`, in a table of `width` columns.
 export function makeLine(part, { place, nth, height, width }, acts) {
   const { cells, left, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
-  const many = part.columns.map(() => makeCell(acts)), ones = part.beside.map(() => makeCell(acts));
+  const many = part.columns.map(() => makeCell(acts)), ones = endsOf(part).map(({ acts: own }) => makeCell(own ?? acts));
   const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isPlace = height > 1 && !hasHeads, rest = part.rest.length ? makeCell(acts) : null;
   const said = element("td", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
   said.rowSpan = height;
@@ -21,33 +21,42 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     ...(rest ? [rest.element] : []), ...blanks(width + 1 - many.length - (rest ? 1 : 0) - end.length), ...end);
   if (isFirst) line.className = "first";
   if (hasWords(cells.columns)) line.classList.add("of-words");
-  if (height === 1) line.classList.add("single");
+  if (height === 1 && !part.side) line.classList.add("single");
+  if (part.side) line.classList.add(`side-${part.side}`);
   if (isPlace) label.classList.add("place");
   const all = [...(before ? [before] : []), ...many, ...ones];
   return {
     element: line,
     place,
-    isSingle: height === 1,
+    isSingle: height === 1 && !part.side,
     cells: () => all.filter(({ isThere }) => isThere()).map((each) => each.element),
+    side: part.side,
     mark: (own, sources) => { for (const each of all) each.mark(own, sources); },
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
-      if (!isTogether) label.textContent = hasHeads ? cells.rows.labels[row] : isPlace ? placeNameAt(cells.rows, row) : part.band.label;
+      if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads });
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
-        each.update(isTogether ? togetherAt(part, paint, [at]) : cellAt(part, paint, row, at), at === column);
+        each.update(at === null ? NOTHING : isTogether ? togetherAt(part, paint, [at]) : cellAt(part, paint, row, at), at === column);
       }
       rest?.update(isTogether ? togetherAt(part, paint, part.rest) : restAt(part, paint, row), false);
       if (before) before.update(isTogether ? NOTHING : part.isThere ? numberAt(part.left, paint, row, 0) : TO_COME, false);
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
-      ones.forEach((each, i) => { each.update(isTogether ? NOTHING : part.isWhole ? numberAt(part.right, paint, row, part.beside[i]) : TO_COME, false); });
+      endsOf(part).forEach(({ column: at, slot, paint: own }, i) => { ones[i].update(isTogether ? NOTHING : part.isWhole ? numberAt(slot, own ?? paint, row, at) : TO_COME, false); });
       if (!part.band.cells.sums) return;
       const isLeft = part.isWhole && !isShownBy(paint.look, part);
       sum.textContent = isLeft ? "sum" : part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
       sum.classList.toggle("to-come", isLeft);
     },
   };
+}
+
+// What stands before a row, and of which of two passes it is.
+function labelOf({ side, cells, band }, { row, isFirst, isPlace, hasHeads }) {
+  const own = hasHeads ? cells.rows.labels[row] : isPlace ? placeNameAt(cells.rows, row) : band.label;
+  if (!side) return own;
+  return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${own}` : side;
 }
 
 function othersOf({ key, others, left }, acts) {
@@ -79,10 +88,10 @@ function makeCell({ pick, point, edit }) {
     update(next, isChosen) {
       face = next;
       address = face.cell && !face.array ? `${face.cell.name}[${face.cell.index}]` : "";
-      const now = JSON.stringify([face.kind, face.text, face.colour, face.marked, face.was, isChosen, address]);
+      const now = JSON.stringify([face.kind, face.apart, face.text, face.colour, face.marked, face.was, isChosen, address]);
       if (now === written) return;
       written = now;
-      made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}`;
+      made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}`;
       made.dataset.cell = address;
       made.firstChild.data = face.text;
       if (was.textContent !== (face.was ?? "")) was.textContent = face.was ?? "";

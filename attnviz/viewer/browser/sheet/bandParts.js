@@ -20,13 +20,16 @@ export function slotted(pass, { selection, attention }, bands) {
 // There is room for so many words; those `brought` in are among them.
 export function partsOf(pass, { opened, room, brought }, bands) {
   const keys = keysOf(pass, bands, room, brought);
-  const parts = bands.map((part) => {
-    const all = upTo(part.cells.size[0]), column = selectedColumn(pass, part);
-    const alone = part.isLong && !opened.has(part.key) ? largest(all, ALONE, (row) => productAt(pass, part, row, column)) : all;
-    const rows = all.filter((row) => alone.includes(row) || row === selectedRow(pass, part)); // which the sentence names
-    return { ...part, rows, others: all.filter((row) => !rows.includes(row)) };
-  });
+  const parts = bands.map((part) => withRows(pass, part, part.isLong && !opened.has(part.key) ? ALONE : part.cells.size[0]));
   return parts.map((part, place) => ({ ...part, ...(isOfKeys(part) ? keys : { columns: columnsOf(pass, parts, place), rest: [] }) }));
+}
+
+// A part of which so many rows stand alone: those with the largest products under the selected column, and the selected one.
+export function withRows(pass, part, count) {
+  const all = upTo(part.cells.size[0]), column = selectedColumn(pass, part);
+  const alone = count < all.length ? largest(all, count, (row) => productAt(pass, part, row, column)) : all;
+  const rows = all.filter((row) => alone.includes(row) || row === selectedRow(pass, part)); // which the sentence names
+  return { ...part, rows, others: all.filter((row) => !rows.includes(row)) };
 }
 
 // The words that have a column, in their order, and those that stand together: the selected one, those that were brought in,
@@ -85,6 +88,11 @@ export function selectedColumn(pass, { cells, selection }) {
 
 function selectedRow(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[0];
+}
+
+// What stands at the right of a row: the numbers of `beside`; of two passes that part only there, those of both.
+export function endsOf({ beside, right, ends }) {
+  return ends ?? beside.map((column) => ({ column, slot: right }));
 }
 
 // What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.

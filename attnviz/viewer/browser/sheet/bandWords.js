@@ -13,12 +13,21 @@ export function drawSaid(part, paint, acts) {
   const { pass, look } = paint, { band, others, isLong, key, selection } = part;
   if (!part.isThere) return [];
   const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+  if (part.side !== undefined) return [...drawApart(part), ...fold];
   const title = look.titleOf(part.cells.name); // other numbers than those that the sentence names
   if (title) return [element("p", "", title), ...drawWays(part, acts), ...fold];
   if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
   const line = element("p");
   line.append(...drawRuns(runsAt(pass, band.said, selection, isShownBy(look, part) ? null : GAP)));
   return [line, ...drawWays(part, acts), ...fold];
+}
+
+// What is said of a part of two passes: what it is, over how far they are apart.
+function drawApart({ cells: { stage }, band: { array, label }, side, note, isFirst }) {
+  const line = element("p");
+  if (side !== "B" || isFirst) line.append(element("strong", "", array ? label : stage.title), ...(isFirst ? [": here they part"] : []), ...(note ? [element("br")] : []));
+  line.append(note);
+  return [line];
 }
 
 // The ways from the first band of a step to where its numbers are from, and back.
@@ -43,7 +52,7 @@ function drawProducts(part, { pass }) {
 }
 
 // What its row adds up to.
-export function sumOf({ cells, band }, { pass }) {
-  const index = cells.index(0, 0), numbers = band.array ? pass.named(cells.name, band.array, index) : pass.row(cells.name, index);
+export function sumOf({ cells, band }, { pass, look }) {
+  const index = cells.index(0, 0), numbers = band.array ? pass.named(cells.name, band.array, index) : look.pass.row(cells.name, index);
   return numbers.reduce((sum, each) => sum + each, 0);
 }

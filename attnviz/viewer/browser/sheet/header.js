@@ -2,12 +2,14 @@
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { hasWords, placeNameAt } from "../pass/axes.js";
+import { endsOf } from "./bandParts.js";
 import { blanks } from "./blanks.js";
 
 const SELECTED = new Set(["key", "answer"]);
 
-export function makeHeader({ cells, right, columns, rest: others, beside }, place, width, acts) {
-  const line = element("tr", "names"), found = right?.columns.name ? beside.map((column) => placeNameAt(right.columns, column)) : [];
+export function makeHeader(part, place, width, acts) {
+  const { cells, right, columns, rest: others, ends } = part, named = right?.columns.name ? ({ column }) => placeNameAt(right.columns, column) : ends ? ({ side }) => side : null;
+  const line = element("tr", "names"), found = named ? endsOf(part).map(named) : [];
   const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : namesOf(cells.columns));
   let shown = null, there = columns;
   const names = columns.map((_, nth) => {
@@ -39,7 +41,7 @@ export function makeHeader({ cells, right, columns, rest: others, beside }, plac
       shown = axis.name;
       there = part.columns;
       for (const [name, column] of names.map((each, i) => [each, part.columns[i]])) {
-        write(name.firstChild, axis.labels[column]);
+        write(name.firstChild, axis.labels[column] ?? "");
         name.firstChild.disabled = !SELECTED.has(axis.name);
         name.classList.toggle("chosen", SELECTED.has(axis.name) && cell[axis.name] === column);
         name.classList.toggle("asks", isOneSentence && cell.query === column);

@@ -10,7 +10,8 @@ import { isInHand, makeHand } from "./hand.js";
 import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
 import { makeLine } from "./bandLine.js";
-import { partsOf, slotted } from "./bandParts.js";
+import { endsOf, partsOf, slotted } from "./bandParts.js";
+import { pairedParts } from "./pairParts.js";
 import { makeSentence } from "./sentence.js";
 import { roomForWords, setSizes } from "./sizes.js";
 
@@ -52,18 +53,32 @@ export function makeSheet(tools) {
       draw();
     },
   };
+  // Pass A where its sheet stands beside that of B: {pass, where, selection, attention, paint, acts}; null where there is none.
+  const besideIn = ({ look: { pair, colours } }) => {
+    if (!pair?.isThere || !isSheet(pair.pass, pair.where)) return null;
+    const { pass, where, look, toB, isApart } = pair, { attention } = stepAt(pass, where);
+    const inB = (act) => (name, index) => {
+      const cell = index && toB(name, index);
+      if (cell || !index) act(name, cell);
+    };
+    const paint = { pass, where, look, colours, limit: 1, before: beforeOf(pass), isApart: (name, index) => { const cell = toB(name, index); return cell !== null && isApart(name, cell); } };
+    return { pass, where, selection: where.cell, attention, paint, acts: { ...acts, pick: inB(acts.pick), point: inB(acts.point), edit: () => {} } };
+  };
   const hand = makeHand(acts);
   box.append(hand.element);
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
-    const source = sourceAt(pass, where), bands = source ? sourceBands(pass, where, source) : standing(pass, where);
+    const source = sourceAt(pass, where), isReplaced = ({ band: { array, cells } }) => array && look.titleOf(cells.stage); // by slopes, say, which it has none of
+    const bands = (source ? sourceBands(pass, where, source) : standing(pass, where)).filter((each) => !isReplaced(each));
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const paint = { pass, where, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
+    const beside = besideIn(shown), slotsOfA = beside ? slotted(beside.pass, beside, bands.filter(({ band }) => canStand(beside.pass, pass, band))) : [];
+    const paint = { pass, where, isApart: look.pair?.isApart, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
     const isPaper = Boolean(box.closest(".printed")), isHeld = isInHand() && !isPaper;
-    const letters = lettersOf(slots, all, paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
+    const letters = lettersOf([...slots, ...slotsOfA], [...all, ...slotsOfA.map(({ cells }) => cells)], paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
     const most = isHeld ? MOST_IN_HAND : roomForWords(box, { words, others, letters, isPresented: where.present, isPaper });
-    const parts = partsOf(pass, { opened, room: most, brought }, slots).map((part) => ({ ...part, isTraced: Boolean(source) }));
+    const own = partsOf(pass, { opened, room: most, brought }, slots).map((part) => ({ ...part, isTraced: Boolean(source) }));
+    const parts = beside && !source && !isHeld ? pairedParts(pass, own, partsOf(beside.pass, { opened, room: most, brought: [] }, slotsOfA), { acts: beside.acts, paint: beside.paint, paintB: paint, opened }) : own;
     const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
     sentence.update(rest.length ? { pass, where, look, attention, there } : null);
     box.classList.toggle("in-hand", isHeld);
@@ -72,14 +87,14 @@ export function makeSheet(tools) {
       return hand.update(parts, paint);
     }
     hand.clear();
-    const width = Math.max(...parts.map(({ columns, rest, beside }) => columns.length + Math.min(rest.length, 1) + Math.max(beside.length - 1, 0))), stands = structureOf(parts, width);
+    const width = Math.max(...parts.map((part) => part.columns.length + Math.min(part.rest.length, 1) + Math.max(endsOf(part).length - 1, 0))), stands = structureOf(parts, width);
     if (stands !== built) {
       lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
       table.replaceChildren(columnsOf(width), ...lines.map((line) => line.element));
     }
     built = stands;
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
-    for (const line of lines) line.update(parts[line.place], paint);
+    for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length && !(isPaper && !look.shown(attention, pass.indexAt(attention, selection)));
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, isPaper, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
@@ -101,8 +116,10 @@ export function makeSheet(tools) {
     });
   };
   const mark = (cell) => {
-    const sources = new Set(shown.pass.cellsOf(cell.name, cell.index).map(addressOf)), own = addressOf(cell);
-    for (const line of lines) line.mark(own, sources);
+    const { pass, look: { pair } } = shown, there = pair?.toA(cell.name, cell.index);
+    const marked = (of, { name, index }) => [of.address(name, index), new Set(of.cellsOf(name, index).map((each) => of.address(each.name, each.index)))];
+    const own = marked(pass, cell), beside = there ? marked(pair.pass, { ...cell, index: there }) : ["", new Set()];
+    for (const line of lines) line.mark(...(line.side === "A" ? beside : own));
   };
   tools.onPoint((name, index) => {
     if (!box.hidden) mark(index ? { name, index } : focusOf(shown.pass, shown.where));
@@ -134,17 +151,22 @@ function columnsOf(width) {
 }
 
 function structureOf(parts, width) {
-  return JSON.stringify([width, parts.map(({ key, columns, rest, beside, left, right, rows, others }) => [key, columns.length, rest.length, beside, left?.name, right?.name, rows.length, others.length])]);
+  return JSON.stringify([width, parts.map(({ key, side, columns, rest, beside, ends, left, right, rows, others }) => [key, side, columns.length, rest.length, beside, ends?.length, left?.name, right?.name, rows.length, others.length])]);
 }
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
 function linesOf(part, above, place, width, acts) {
-  const { cells, rows, others } = part, isNamed = above?.cells.columns.name !== cells.columns.name || Boolean(above.right?.columns.name);
+  const { cells, rows, others } = part, isNamed = above?.cells.columns.name !== cells.columns.name || (Boolean(above.right?.columns.name) && above.side !== "A") || Boolean(part.ends);
   const height = rows.length + (others.length ? 1 : 0);
   return [
     ...(isNamed ? [makeHeader(part, place, width, acts)] : []),
-    ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, acts)),
+    ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, part.acts ?? acts)),
   ];
+}
+
+// Whether another pass has the stages of a band, with as many axes.
+function canStand(other, pass, { cells, left, right }) {
+  return [cells, left, right].filter(Boolean).every(({ stage }) => other.stages.get(stage)?.axes.length === pass.stages.get(stage).axes.length);
 }
 
 // What a number was before any was set by hand; undefined where it is none of those that moved.

@@ -14,12 +14,15 @@ export function makePlans() {
     if (kept.size > KEPT_PLANS) kept.delete(kept.keys().next().value);
     return found;
   };
+  const wholeOf = ({ plan, ...rest }) => {
+    const made = merged(partsOf(plan), rest), { beside } = rest; // which may have the same plan
+    return beside ? { ...made, beside: { ...beside, document: wholeOf(beside.document) } } : made;
+  };
   return {
     get names() { return [...kept.keys()].slice(-MAX_PLANS); },
     whole: (answer) => {
       if (!answer.pass) return answer;
-      const { plan, ...rest } = answer.pass;
-      return { ...answer, pass: merged(partsOf(plan), rest) };
+      return { ...answer, pass: wholeOf(answer.pass) };
     },
   };
 }

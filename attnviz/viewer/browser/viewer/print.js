@@ -3,7 +3,8 @@
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
 import { drawLesson, lessonAt } from "../words/lesson.js";
-import { lookAt } from "../scene/looks.js";
+import { lookAt, withPair } from "../scene/looks.js";
+import { makePairing } from "../words/pairing.js";
 import { makePicture } from "../picture/picture.js";
 import { drawSheets } from "./printedSheet.js";
 import { isOfSheet } from "../scene/bands.js";
@@ -63,7 +64,7 @@ function drawPages(pages, { pass, where }, from) {
 function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
     const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
-    const look = { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours };
+    const look = withPair({ ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours }, pass, there, () => () => true);
     drawStep(columnsOf(stepAt(pass, there)), (columns, isFurther) => {
       const page = element("section", "printed");
       pages.append(page);
@@ -111,7 +112,7 @@ function partOf({ pictures }, columns) {
 
 function drawPage(page, { pass, where, look, columns, isFurther }) {
   const lesson = drawLesson(lessonAt(pass, where)), picture = makePicture(INERT);
-  const views = isFurther ? [] : [...(isFirst(pass, where) ? [makeTraining] : []), makeThread, makeWholePass].map((make) => make(INERT));
+  const views = isFurther ? [] : [...(isFirst(pass, where) ? [makeTraining] : []), makePairing, makeThread, makeWholePass].map((make) => make(INERT));
   page.append(...(isFurther ? [lesson[0]] : [...lesson, drawSaid(pass, where, look)]), ...views.map((view) => view.element), picture.element);
   for (const view of views) view.update(pass, where, look);
   picture.update(pass, where, look, partOf(stepAt(pass, where), columns));

@@ -3,7 +3,7 @@ import { element } from "../elements/element.js";
 import { isOfHeads } from "../pass/axes.js";
 import { nameOf } from "../pass/layers.js";
 import { layerOfPage, pagesOf } from "../scene/bands.js";
-import { lookAt } from "../scene/looks.js";
+import { lookAt, withPair } from "../scene/looks.js";
 import { atStep, QUESTIONS, stepAt } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
 import { shownBefore } from "../sheet/worksheet.js";
@@ -17,7 +17,7 @@ export function drawSheets(pages, { pass, where, colours, inert }, from) {
       const page = element("section", "printed of-sheet"), sheet = makeSheet(inert), shown = copy.from ? shownBefore(pass, there, copy.from) : () => true;
       page.append(drawHead(pass, there, copy), drawWords(pass, there), sheet.element, drawFoot(pass, nth * places.length + place + 1, count));
       pages.append(page);
-      sheet.update(pass, there, { ...lookAt(pass, there, false), shown, colours });
+      sheet.update(pass, there, withPair({ ...lookAt(pass, there, false), shown, colours }, pass, there, () => shown));
     });
   });
 }
@@ -51,9 +51,10 @@ function drawWords({ document: { words: { query, key, shared } } }, { cell }) {
   return line;
 }
 
-function drawFoot({ document: { imprint, changes } }, nth, count) {
-  const foot = element("footer");
+function drawFoot({ document: { imprint, changes, beside } }, nth, count) {
+  const foot = element("footer"), { between, parted } = beside ?? {};
   const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
-  foot.append(element("span", "", `${imprint}${set}`), element("span", "place", `Page ${nth} of ${count}`));
+  const other = beside ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
+  foot.append(element("span", "", `${imprint}${set}${other}`), element("span", "place", `Page ${nth} of ${count}`));
   return foot;
 }

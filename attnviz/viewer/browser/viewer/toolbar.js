@@ -1,7 +1,8 @@
-// The toolbar: Play, Present, Copy link, the link as a QR code, Print, all of it as a page to download, and the step in NumPy.
+// The toolbar: Play, Compare, Present, Copy link, the link as a QR code, Print, all of it as a page to download, and the step in NumPy.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { hasSheet, isSheet } from "../scene/bands.js";
+import { makeCompareMenu } from "./compareMenu.js";
 import { areLettersOn } from "../scene/letters.js";
 import { copyLink } from "../elements/link.js";
 import { SPEEDS } from "../scene/play.js";
@@ -12,7 +13,7 @@ import { stepAt, VIEWS } from "../scene/state.js";
 
 const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
 
-export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print }) {
+export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print, act }) {
   const box = element("div", "toolbar");
   let link = {}, looked = "", measured = null;
   const start = button("", () => {
@@ -24,7 +25,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   back.setAttribute("aria-label", "One moment back");
   on.setAttribute("aria-label", "One moment on");
   const speed = drawSpeeds(play);
-  const presenting = button("Present", present), views = element("span", "views");
+  const compared = makeCompareMenu(act), presenting = button("Present", present), views = element("span", "views");
   const said = element("span", "copied");
   said.setAttribute("role", "status");
   const copy = button("Copy link", async () => {
@@ -33,7 +34,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   });
   const coded = button("QR code", showCode), page = button("", download);
   page.title = "Download as a page: one file, which opens without a server";
-  for (const each of [copy, coded]) each.hidden = !isLinked;
+  for (const each of [copy, coded, compared.button]) each.hidden = !isLinked;
   page.hidden = !shell;
   const printed = button("Print", print);
   printed.hidden = isSandboxed(window); // which nothing is printed from
@@ -41,7 +42,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, presenting, copy, coded, printed, page, numpy, said);
+  box.append(start, back, on, speed, views, compared.button, compared.panel, presenting, copy, coded, printed, page, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
@@ -58,6 +59,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areLettersOn() ? "Key P" : "";
     coded.title = areLettersOn() ? "Key Q" : "";
+    compared.update(pass);
     numpy.hidden = !lines.length;
     write(code, lines.join("\n"));
   };

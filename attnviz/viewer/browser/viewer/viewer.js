@@ -10,8 +10,9 @@ import { makeRequestsOnce } from "../talk/requestOnce.js";
 import { makeHeads } from "../map/heads.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { makeLesson } from "../words/lesson.js";
-import { lookAt } from "../scene/looks.js";
+import { lookAt, withPair } from "../scene/looks.js";
 import { makeMap } from "../map/map.js";
+import { makePairing } from "../words/pairing.js";
 import { makePanel } from "../panel/panel.js";
 import { readPass } from "../pass/pass.js";
 import { makePicture } from "../picture/picture.js";
@@ -45,7 +46,8 @@ export function mount(root, host, left = null) {
   const render = () => {
     const { name, lines, isShown } = momentAt(pass, where, part);
     const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
-    const look = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
+    const own = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
+    const look = withPair(own, pass, where, (...there) => momentAt(...there, part).isShown);
     root.dataset.moment = name;
     root.classList.toggle("presenting", where.present);
     root.classList.toggle("of-one-word", isSheet(pass, where));
@@ -71,6 +73,7 @@ export function mount(root, host, left = null) {
   };
   const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
   const follow = (command) => {
+    if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
     const parts = pass && destinationOf(pass, where, command);
     if (parts) go(parts);
     return Boolean(parts);
@@ -119,19 +122,19 @@ export function mount(root, host, left = null) {
   const print = () => (isOfSheet(pass, where) ? printDialog.open(beginnings(pass, where)) : printer.print());
   const toolbar = makeToolbar(play, {
     startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }),
-    showCode: code.open, isLinked: !host.alone, shell: host.page, download, print,
+    showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send,
   });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
-  const thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
-  main.append(...[thread, lesson, sheet, picture, wholePass].map((view) => view.element), foot);
+  main.append(...[pairing, thread, lesson, sheet, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
   root.replaceChildren(way.element, training.element, columns, announcer.element, code.element, printDialog.element);
-  const views = [way, map, training, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code]; // large boxes get what is left
+  const views = [way, map, training, pairing, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code]; // large boxes get what is left
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();
   };

@@ -6,6 +6,7 @@ import { makeAnswers } from "./modelAnswer.js";
 import { element, svgElement } from "../elements/element.js";
 import { makeLine } from "./line.js";
 import { makePurpose } from "./purpose.js";
+import { sideText } from "./pairing.js";
 import { nameOf } from "../pass/layers.js";
 import { notedArcs } from "./noted.js";
 import { percent } from "../pass/numeral.js";
@@ -51,14 +52,14 @@ export function makeThread(tools) {
     const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where), pair = isLarge && shared && queries.length <= MOST_IN_LINE ? lastTwo(pass) : null;
     // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
     const cell = pointed && pointed.name !== pair?.[0].attention ? pass.selectionAt(pointed.name, pointed.index, where.cell) : where.cell;
-    const isLong = isLarge && shared && queries.length > MOST_IN_LINE;
+    const isLong = isLarge && shared && queries.length > MOST_IN_LINE, beside = isLarge && shared && !pair && !isLong && look.pair?.isThere ? look.pair : null;
     box.classList.toggle("long", isLong);
     box.classList.toggle("shared", shared);
     box.classList.toggle("with-arcs", step.arcs);
     box.classList.toggle("large", isLarge);
-    box.classList.toggle("paired", Boolean(pair));
+    box.classList.toggle("paired", Boolean(pair ?? beside));
     writeWords([queries, shared ? [] : keys]);
-    purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: "", purpose: "" }); });
+    purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" }); });
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const said = (key) => {
       const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
@@ -76,7 +77,7 @@ export function makeThread(tools) {
     if (isLong) drawIn(arcs, "above", attention, []);
     else if (pair) drawIn(arcs, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
     else drawIn(arcs, shared ? "above" : "between", attention, own);
-    drawIn(below, "below", attention, pair ? own : []);
+    drawIn(below, "below", attention, pair ? own : beside ? arcsBeside(beside, attention) : []);
   };
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
@@ -97,6 +98,15 @@ export function makeThread(tools) {
       seek(where.cell.query);
     },
   };
+}
+
+// The arcs of the other of two passes, over the words of this one.
+function arcsBeside({ pass, where: { cell }, look, toB }, attention) {
+  if (!pass.stages.has(attention)) return [];
+  return arcsOf(pass, look, attention, cell).flatMap((arc) => {
+    const there = toB(attention, pass.indexAt(attention, { ...cell, key: arc.key }));
+    return there ? [{ ...arc, query: there[1], key: there[2] }] : [];
+  });
 }
 
 // The last two of several layers: {name, attention, purpose}; null where there is one.

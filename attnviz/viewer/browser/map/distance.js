@@ -1,0 +1,25 @@
+// Distance: how far apart two passes are at each step of the map, and where they part.
+import { element } from "../elements/element.js";
+
+// Shows it on the buttons of the steps, which are those of `columns`.
+export function showDistances(buttons, columns, { beside }) {
+  let isParted = false;
+  buttons.forEach((button, nth) => {
+    button.querySelector(".distance")?.remove();
+    if (!beside) return;
+    const bar = element("span", "distance"), stages = columns[nth].stages.map((name) => beside.stages[name]); // without stages it keeps the titles in one line
+    button.append(bar);
+    if (!stages.length) return;
+    const own = stages.map(shareOf), share = Math.max(...own);
+    bar.classList.toggle("first", share > 0 && !isParted);
+    isParted ||= share > 0;
+    bar.style.setProperty("--share", share);
+    bar.append(element("span", "bar"), element("span", "text", share ? "≠" : "="));
+    bar.title = stages[own.indexOf(share)].said;
+  });
+}
+
+// How much of a stage is another: all of it where it has no numbers to compare.
+function shareOf({ matched, other, of }) {
+  return matched ? other / of : 1;
+}

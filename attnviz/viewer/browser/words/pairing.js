@@ -1,0 +1,50 @@
+// The pairing: what two passes beside each other are, where they part, and how they are looked at.
+import { button, choice } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { makeJoined } from "./joined.js";
+import { COMPARISONS } from "../scene/state.js";
+
+const NAMES = { both: "A and B", difference: "B − A" };
+const SAME_SO_FAR = "A is pinned. Change anything: what you see then is B.";
+
+export function makePairing(tools) {
+  const box = element("section", "pairing"), sides = element("p", "sides"), parted = element("p", "parted"), views = element("span"), joined = makeJoined();
+  box.setAttribute("aria-label", "Two passes");
+  const turn = button("Swap", () => tools.send("turn", true)), end = button("Unpin", () => tools.send("unpin", true));
+  const acts = element("div", "acts"), first = button("", () => {}, "link");
+  turn.title = "A and B change places";
+  acts.append(views, turn, end);
+  box.append(joined.element, sides, parted, acts);
+  turn.hidden = end.hidden = Boolean(tools.alone);
+  let looked = "";
+  const update = (pass, where) => {
+    const { beside } = pass.document;
+    box.hidden = !beside;
+    if (box.hidden) return;
+    joined.update(pass);
+    const { between } = beside, said = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
+    redraw(sides, !between.length ? [SAME_SO_FAR] : said.length ? [sideOf("A", said, 1), " ", sideOf("B", said, 2)] : []);
+    sides.title = between.map(([name, one, other]) => `${name}: ${other} instead of ${one}`).join("; ");
+    write(first, beside.parted);
+    first.onclick = () => tools.pick(beside.first, beside.at);
+    redraw(parted, !between.length ? [] : beside.first ? [first] : [beside.parted]);
+    if (where.compare !== looked) redraw(views, [choice(COMPARISONS.map((each) => NAMES[each]), NAMES[where.compare], (name) => tools.go({ compare: COMPARISONS.find((each) => NAMES[each] === name) }))]);
+    looked = where.compare;
+  };
+  return { element: box, update };
+}
+
+// What one of two passes has otherwise: of A in place 1, of B in place 2.
+export function sideText({ document: { beside: { between } } }, place) {
+  return textOf(between, place);
+}
+
+function textOf(said, place) {
+  return said.map((each) => `${each[0]}: ${each[place]}`).join("; ");
+}
+
+function sideOf(name, said, place) {
+  const side = element("span", `side ${name}`);
+  side.append(element("strong", "", name), " ", textOf(said, place));
+  return side;
+}

@@ -1,0 +1,134 @@
+"""Two passes in one viewer, in a real browser: pinned, matched by word, apart, and as a link, a difference and a file."""
+
+import re
+
+import pytest
+from numerals import short
+from page import SENTENCE
+from tab import at, becomes, expect, frames, grid, parameters, pick, sentence, typed
+
+from attnviz import Settings, trace_of
+
+pytestmark = pytest.mark.browser
+
+SHUFFLED = "mat the sat the cat on"
+LINES = """(sheet) => [...sheet.querySelectorAll("tr")].flatMap((line) => {
+  const side = line.classList.contains("side-A") ? "A" : line.classList.contains("side-B") ? "B" : "";
+  const heads = [...sheet.querySelectorAll(".names .place")].map((each) => each.textContent);
+  return [...line.querySelectorAll("td[data-cell]:not([data-cell=''])")].map((cell, _, all) => {
+    const isEnd = heads.includes("A") && !side && cell.dataset.cell.startsWith("heads[");
+    const ends = all.filter(({ dataset }) => dataset.cell.startsWith("heads["));
+    return [isEnd ? "AB"[ends.indexOf(cell)] : side, cell.dataset.cell, cell.firstChild.data, cell.classList.contains("apart")];
+  });
+})"""
+
+
+def shown_of(trace, address):
+    name, index = re.match(r"(\w+)\[(.*)\]", address).groups()
+    value = trace[name].value[tuple(map(int, index.split(",")))]
+    return "−∞" if value == -float("inf") else short(value)
+
+
+def test_a_pass_is_pinned_and_another_stands_under_it_with_its_own_numbers(visit):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, view="sheet", step="weighted-sum", cell="1.3.2.1.1"))
+    page.keyboard.press("c")
+    pairing, sheet = page.locator(".pairing"), page.locator(".sheet")
+    expect(pairing).to_contain_text("A is pinned")
+    pick(page, "Mask", "causal")
+    expect(pairing).to_contain_text("15 of 36 hidden in only one of them")
+    expect(pairing).to_contain_text("A Mask: none")
+    expect(pairing).to_contain_text("B Mask: causal")
+    traces = {"A": trace_of(Settings(SENTENCE)), "B": trace_of(Settings(SENTENCE, mask="causal"))}
+
+    def wrong():
+        cells = sheet.evaluate(LINES)
+        sides = {side for side, *_ in cells}
+        of = [(trace, each) for each in cells for side, trace in traces.items() if each[0] in ("", side)]
+        return [*({"A", "B", ""} - sides), *(each for trace, each in of if shown_of(trace, each[1]) != each[2])]
+
+    becomes(page, wrong, [])
+    apart = {address for side, address, _, is_apart in sheet.evaluate(LINES) if is_apart and "masked" in address}
+    assert apart == {f"masked[0,2,{key}]" for key in (3, 4, 5)}  # what “sat” does not see
+    expect(sheet.locator("td.said", has_text="here they part")).to_have_text(re.compile("^Masked scores"))
+    expect(page.locator(".map .distance.first")).to_have_count(1)
+    expect(page.locator(".map [data-step=mask] .distance.first")).to_be_visible()
+    line = page.locator(".panel .beside")
+    values = [float(traces[side]["heads"].value[0, 2, 0]) for side in "AB"]
+    expect(line).to_have_text(f"A {values[0]:.4f} B {values[1]:.4f}B − A = {values[1] - values[0]:.4f}")
+    sheet.locator("tr.side-A td[data-cell='attention[0,2,1]']").click()  # a number of A leads to the one of B
+    expect(page.locator(".panel h3")).to_have_text(re.compile(r"attention\[head 1, sat, cat\] = 0\.83"))
+    expect(sheet.locator("td.focus")).to_have_count(2)
+    page.get_by_role("button", name="B − A", exact=True).click()
+    expect(sheet.locator("td.said", has_text="Attention: B − A")).to_be_visible()
+    difference = traces["B"]["attention"].value[0, 2] - traces["A"]["attention"].value[0, 2]
+    cells = sheet.locator("td[data-cell^='attention[0,2,']")
+    becomes(page, cells.all_inner_texts, [short(each) for each in difference])
+    written = parameters(page)
+    assert {name: written[name] for name in ("mask", "beside", "compare")} == {
+        "mask": "causal",
+        "beside": "mask=",
+        "compare": "difference",
+    }
+    page.keyboard.press("c")
+    expect(pairing).to_be_hidden()
+    becomes(page, lambda: "beside" in parameters(page), False)
+    assert tab.errors == []
+
+
+def test_a_shuffled_sentence_lines_up_and_the_same_words_are_joined(visit):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, step="softmax", beside="same", positions="sinusoidal"))
+    typed(sentence(page), SHUFFLED)
+    expect(page.locator(".joined line")).to_have_count(6)
+    a, b = (trace_of(Settings(text, positions="sinusoidal")) for text in (SENTENCE, SHUFFLED))
+    words = b.labels["query"]
+    tables = grid(page, "A: Attention"), grid(page, "B: Attention")
+    places = [a.labels["query"].index(word) for word in words]
+    for table, value in zip(tables, (a["attention"].value[0][places][:, places], b["attention"].value[0]), strict=True):
+        becomes(page, table.last.locator("[data-row]").all_inner_texts, [short(each) for each in value.flat])
+        expect(table.last.locator("tbody th").first).to_have_text(words[0])
+    middles = (
+        "(words) => words.map((each) => { const at = each.getBoundingClientRect(); return at.left + at.width / 2; })"
+    )
+    rows = [page.locator(".joined .row").nth(side).locator(".word").evaluate_all(middles) for side in (0, 1)]
+    left = page.locator(".joined").evaluate("(box) => box.getBoundingClientRect().left")
+    ends = "(lines) => lines.map((line) => [line.x1.baseVal.value, line.x2.baseVal.value])"
+    for word, (start, end) in enumerate(page.locator(".joined line").evaluate_all(ends)):
+        assert abs(rows[0][places[word]] - left - start) < 1.5
+        assert abs(rows[1][word] - left - end) < 1.5
+    tables[0].last.locator("[data-row='1'][data-column='2']").hover()  # what is pointed at in A is outlined in B
+    focus = page.locator(".matrix .frame.focus")
+    expect(focus).to_have_count(2)
+    boxes = [each.bounding_box() for each in focus.all()]
+    assert abs(boxes[0]["y"] - boxes[1]["y"]) < 1 or abs(boxes[0]["x"] - boxes[1]["x"]) < 1
+    assert tab.errors == []
+
+
+def test_a_pair_at_one_click_is_in_the_page_to_download_and_fits_a_projector(visit, browser, tmp_path):
+    tab = visit()
+    page = tab.open(at(sentence=SENTENCE, view="sheet", step="weighted-sum"))
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name="Scaled / not").click()
+    expect(page.locator(".pairing")).to_contain_text("They part at the scaled scores")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    frames(page)
+    for state in ("", "presenting"):
+        if state:
+            page.keyboard.press("p")
+            expect(page.locator(".viewer.presenting")).to_be_visible()
+            page.keyboard.press("6")
+        sheet = page.locator(".sheet")
+        becomes(page, lambda sheet=sheet: sheet.evaluate("(box) => box.scrollHeight <= box.clientHeight"), True)
+    page.keyboard.press("p")
+    with page.expect_download() as kept:
+        page.get_by_role("button", name=re.compile("^Download as a page")).click()
+    path = tmp_path / "pair.html"
+    kept.value.save_as(path)
+    assert tab.errors == []
+    alone = browser.new_page(viewport={"width": 1366, "height": 768})
+    alone.goto(path.as_uri())
+    expect(alone.locator(".pairing")).to_contain_text("They part at the scaled scores")
+    expect(alone.locator(".sheet tr.side-A").first).to_be_visible()
+    expect(alone.get_by_role("button", name="Unpin")).to_be_hidden()
+    alone.close()

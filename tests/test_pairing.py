@@ -1,0 +1,243 @@
+"""Two passes beside each other: matched by word, as far apart as a loop finds them, in Python and in the browser."""
+
+import json
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from cases import of_each
+from documents import read
+from page import ROOT, changes_of
+
+from attnviz.analysis.pairing import pairing
+from attnviz.core.axes import Axis
+from attnviz.models import MODELS
+from attnviz.scene.acts import act
+from attnviz.scene.address import parse, query
+from attnviz.scene.answer import reply_bytes
+from attnviz.scene.fitting import fit
+from attnviz.scene.paired import paired_data, parted
+from attnviz.scene.pairs import pairs_of
+from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.tabscene import TabScene
+
+TAB = "0123456789abcdef" * 2
+SIX = Scene(options=Options(mask="causal"))
+BASES = {
+    "six words": SIX,
+    "changed": replace(SIX, changes=changes_of("scores[0,2,1]=4")),
+    "a model": FIRST_VISIT,
+    "two layers": of_model("recall"),
+    "an example": Scene(source=next(iter(SOURCES))),
+}
+OTHERS = {
+    "fewer words": (Scene(sentence="the mat sat"), Scene()),
+    "no word in common": (Scene(sentence="der Hund"), Scene()),
+    "a context": (Scene(context="der Hund"), Scene()),
+    "other sizes": (Scene(options=Options(d_model=12, n_heads=3)), Scene()),
+    "another model": (FIRST_VISIT, Scene()),
+    "other layers": (FIRST_VISIT, of_model("recall")),
+    "the same": (SIX, SIX),
+}
+PAIRS = {f"{name}: {pair.id}": (pair.a, pair.b) for name, scene in BASES.items() for pair in pairs_of(scene)} | OTHERS
+
+
+def traces(name):
+    return tuple(fit(scene).trace for scene in PAIRS[name])
+
+
+def beside(one, other, place):
+    """The place on an axis of A that is beside one of B: the same word, else the same count; None where there is none."""
+    if one.coordinates[0][0] in ("query", "key", "answer"):
+        return one.labels.index(other.labels[place]) if other.labels[place] in one.labels else None
+    return place
+
+
+def looped(a, b, name):
+    """(cell of B, number of A, number of B) for all cells of a stage that have one beside them; None where none can have."""
+    axes = list(zip(a.axes(name), b.axes(name), strict=False)) if name in a else []
+    is_matched = axes and len(a.axes(name)) == len(b.axes(name))
+    if not is_matched or not all(one.name == other.name and is_alike(one, other) for one, other in axes):
+        return None
+    found = []
+    for index in product(*map(range, b[name].shape)):
+        there = tuple(beside(*pair, place) for pair, place in zip(axes, index, strict=True))
+        if None not in there:
+            found.append((index, float(a[name].value[there]), float(b[name].value[index])))
+    return found
+
+
+def is_alike(one: Axis, other: Axis):
+    return one.coordinates[0][0] in ("query", "key", "answer") or one.coordinates == other.coordinates
+
+
+def is_apart(one, other, tolerance):
+    return one != other and not abs(other - one) <= tolerance
+
+
+@of_each("name", [*PAIRS])
+def test_each_stage_is_as_far_apart_as_a_loop_finds_it(name):
+    a, b = traces(name)
+    found = pairing(a, b)
+    assert list(found.stages) == [s.name for s in b.stages] + [s.name for s in a.stages if s.name not in b]
+    for stage in b.stages:
+        cells, said = looped(a, b, stage.name), found.stages[stage.name]
+        if not cells:
+            assert said.other
+            continue
+        largest = max((abs(n) for _, *pair in cells if all(map(math.isfinite, pair)) for n in pair), default=0)
+        tolerance = 0 if stage.value.dtype == bool else 1e-12 * largest
+        others = [(index, one, other) for index, one, other in cells if is_apart(one, other, tolerance)]
+        finite = [abs(other - one) for _, one, other in others if math.isfinite(other - one)]
+        hides = len(others) if stage.value.dtype == bool else len(others) - len(finite)
+        assert (said.n_numbers, said.n_other, said.n_hidden) == (len(cells), len(others), hides)
+        if stage.value.dtype != bool:
+            assert said.largest == max(finite, default=0)
+        if others:
+            sizes = {index: abs(other - one) for index, one, other in others}
+            assert sizes[said.at] == max(sizes.values())
+
+
+def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():
+    parts = {
+        "six words: mask": "mask",
+        "six words: scaled": "scaled",
+        "six words: seed": "embeddings",
+        "six words: heads": "w_q",
+        "six words: words": "masked",
+        "changed: change": "scores",
+        "a model: words": None,
+        "two layers: training": "embeddings",
+        "the same": None,
+    }
+    for name, stage in parts.items():
+        first = pairing(*traces(name)).first
+        if name == "six words: words":  # a causal mask sees the order
+            assert first.name == "mask"
+        else:
+            assert (first and first.name) == stage, name
+
+
+def test_where_they_part_is_said_with_the_numbers_that_a_loop_counts():
+    a, b = traces("six words: mask")
+    hidden = sum(one != other for _, one, other in looped(a, b, "mask"))
+    assert parted(pairing(a, b)) == f"They part at the mask: {hidden} of 36 hidden in only one of them."
+    a, b = traces("changed: change")
+    ((_, one, other),) = [each for each in looped(a, b, "scores") if each[1] != each[2]]
+    assert parted(pairing(a, b)) == f"They part at the scores: 1 of 72 differ, by up to {abs(other - one):.4f}."
+    assert parted(pairing(*traces("a model: words"))) == "Word by word they hold the same numbers."
+    assert parted(pairing(*traces("the same"))) == "They hold the same numbers."
+    assert parted(pairing(*traces("other sizes"))) == "They part at the embeddings: 6 × 12 numbers in A, 6 × 8 in B."
+
+
+def test_what_differs_is_said_of_each_in_its_own_place():
+    said = {name: paired_data(*map(fit, PAIRS[name]))["between"] for name in PAIRS}
+    assert said["six words: mask"] == [("Mask", "none", "causal")]
+    assert said["six words: scaled"] == [("Divide scores by √d_k", "yes", "no")]
+    assert said["two layers: training"] == [("Training", "none", "600 steps")]
+    assert said["changed: change"] == [("Set by hand", "nothing", "scores[head 1, sat, cat] = 4")]
+    assert said["fewer words"] == [("Sentence", "“the mat sat”", "“the cat sat on the mat”")]
+    assert said["a context"] == [("Context", "“der Hund”", "none")]
+    assert said["the same"] == []
+
+
+@of_each("name", [*PAIRS])
+def test_an_address_gives_the_pair_that_it_was_written_of(name):
+    a, b = PAIRS[name]
+    scene = fit(replace(b, beside=pinned(fit(a).scene), compare="difference")).scene
+    found = parse(query(scene))
+    assert (found.scene, found.notices, found.refused) == (scene, (), ())
+
+
+def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
+    assert parse({"beside": "same"}).scene.beside == pinned(parse({"beside": "same"}).scene)
+    found = parse({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
+    assert found.scene.beside == Scene(sentence="the cat")
+    assert all(notice.startswith("A: ") for notice in found.notices)
+    assert len(found.notices) == 3
+    assert parse({"sentence": "the cat", "beside": "sentence=%20"}).scene.beside is None
+    assert parse({"beside": "&".join(f"a{n}=1" for n in range(500))}).notices[-1].startswith("beside has at most")
+
+
+def test_a_link_gives_the_same_picture_in_another_process():
+    place = TabScene("", SIX)
+    act(place, "pair", "mask")
+    address = query(place.scene)
+    source = (
+        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.answer import reply_bytes; "
+        "from attnviz.scene.tabscene import TabScene; place = TabScene('', parse(json.loads(sys.argv[1])).scene); "
+        f"sys.stdout.buffer.write(reply_bytes(place, place.fitted(), 'pass', '{TAB}'))"
+    )
+    done = subprocess.run([sys.executable, "-c", source, json.dumps(address)], capture_output=True, check=True)
+    theirs, ours = read(done.stdout)["pass"], read(reply_bytes(place, place.fitted(), "pass", TAB))["pass"]
+    assert theirs | {"arrival": 0} == ours | {"arrival": 0}
+
+
+def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question():
+    place = TabScene("", SIX)
+    act(place, "pair", "mask")
+    assert place.scene.beside.options.mask == "none"
+    before = place.scene
+    assert before.selection is not None
+    act(place, "turn", True)
+    assert (place.scene.options.mask, place.scene.beside.options.mask) == ("none", "causal")
+    act(place, "turn", True)
+    assert place.scene == before
+    act(place, "unpin", True)
+    assert place.scene == replace(before, beside=None)
+    model = TabScene("", FIRST_VISIT)
+    act(model, "pair", "training")
+    assert (model.scene.beside.checkpoint, model.scene.checkpoint, model.scene.selection) == (0, None, None)
+
+
+def test_every_pair_that_is_offered_has_two_passes_and_one_is_the_present():
+    for scene in (*BASES.values(), *map(of_model, MODELS), Scene(options=Options(n_heads=1, d_model=7))):
+        for pair in pairs_of(scene):
+            assert fit(pair.a).trace and fit(pair.b).trace
+            assert pinned(scene) in (pair.a, pair.b)
+
+
+@pytest.fixture(scope="module")
+def in_browser(node):
+    documents = {}
+    for name, (a, b) in PAIRS.items():
+        place = TabScene("", replace(b, beside=a))
+        documents[name] = read(reply_bytes(place, place.fitted(), "pass", TAB))["pass"]
+    found = json.loads(node(str(ROOT / "tests/js/paired.mjs"), text=json.dumps([*documents.values()])))
+    return dict(zip(documents, found, strict=True))
+
+
+@of_each("name", [*PAIRS])
+def test_the_browser_finds_the_same_differences(in_browser, name):
+    a, b = traces(name)
+    found, told = pairing(a, b), in_browser[name]
+    assert told["differences"].keys() == {stage.name for stage in b.stages if not found.stages[stage.name].other}
+    for stage, numbers in told["differences"].items():
+        shape, expected = b[stage].shape, {}
+        for index, one, other in looped(a, b, stage):
+            apart = is_apart(one, other, found.stages[stage].tolerance)
+            expected[index] = other - one if apart else 0.0
+        for index, text in zip(product(*map(range, shape)), numbers, strict=True):
+            value = expected.get(index, math.nan)
+            shown = float(text.replace("Infinity", "inf"))
+            assert shown == value or (math.isnan(shown) and math.isnan(value)), (stage, index)
+
+
+@of_each("name", [*PAIRS])
+def test_the_browser_moves_in_both_at_once_on_one_scale(in_browser, name):
+    a, b = traces(name)
+    told = in_browser[name]
+    for stage, index, there, back in told["back"]:
+        assert back == index
+        words = [
+            (one.labels[i], other.labels[j])
+            for one, other, i, j in zip(a.axes(stage), b.axes(stage), there, index, strict=True)
+            if one.coordinates[0][0] in ("query", "key", "answer")
+        ]
+        assert all(one == other for one, other in words)
+    for role, order in told["order"].items():
+        assert sorted(order) == list(range(len(a.labels.get(role, ()))))
+    assert all(one == other for one, other in told["limits"].values() if other is not None)
