@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-_TOKEN = re.compile(r"\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-z]|[-+^_{}()\[\]]")
+_TOKEN = re.compile(r"\\mathrm\{erf\}|\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-zπ]|[-+^_{}(),\[\]]")
 _CLOSING = {"{": "}", "(": ")"}
 _FUNCTIONS = ("sqrt", "exp", "log", "tanh")  # as NumPy calls them too
 
@@ -96,6 +96,12 @@ class _Reader:
             return lambda at: -negated(at)
         if token == "[":
             return self.side_by_side()
+        if token == "π":
+            return lambda at: math.pi
+        if token == r"\mathrm{erf}":
+            return self.function(np.vectorize(math.erf), self.group("(", ")"))
+        if token == r"\max" and self.at("("):
+            return self.larger()
         if token[0] != "\\":
             return self.name(token)
         if token[1:] in _FUNCTIONS:
@@ -110,6 +116,15 @@ class _Reader:
 
     def function(self, of, inner):
         return lambda at: of(inner(at))
+
+    def larger(self):
+        """The larger of two, in brackets."""
+        self.take("(")
+        one = self.sum()
+        self.take(",")
+        other = self.sum()
+        self.take(")")
+        return of_both(np.maximum, one, other)
 
     def over(self, fold):
         """A sum or a maximum over all places of one index."""

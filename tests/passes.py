@@ -8,6 +8,10 @@ import numpy as np
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.inputs import input_stages
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.origin import Origin
 from attnviz.core.selection import Selection
@@ -94,6 +98,32 @@ LAYERS = {
         random.standard_normal((3, 4)), parameters=[layer(2, 6, 2, d_out=7), layer(2, 5, 3, d_model=7, d_out=5)]
     ),
 }
+MLP = {"w_hidden": random.standard_normal((4, 7)), "w_mlp": random.standard_normal((7, 4))}
+AFFINE = {name: random.standard_normal(4) for name in ("g_attn_norm", "b_attn_norm", "g_mlp_norm", "b_mlp_norm")}
+
+
+def block(n_layers, positions, norm, activation, **parameters):
+    """A pass through blocks: norms before attention and MLP, and one right after the embeddings."""
+    places = (random.standard_normal((5, 4)), "a model's") if positions else None
+    x = input_stages((random.standard_normal((5, 4)), "a model's"), places, norm=norm)
+    layers = [replace(layer(2, 2, 2), **MLP, **parameters) for _ in range(n_layers)]
+    made = {"residual": True, "norm": norm, "activation": activation, "w_u": random.standard_normal((4, 3))}
+    trace = attend(x["x"].value, parameters=layers, mask=np.tri(5, dtype=bool), **made)
+    return trace.beginning_with(x.values()).labelled(token=WORDS, query=WORDS, key=WORDS, answer=ANSWERS)
+
+
+BLOCKS = {
+    "a block": block(1, True, RMSNorm(), ReLU()),
+    "two blocks with biases": block(
+        2, False, LayerNorm(), GELU(), b_hidden=random.standard_normal(7), b_mlp=random.standard_normal(4), **AFFINE
+    ),
+    "an MLP alone": attend(
+        random.standard_normal((3, 4)),
+        parameters=replace(layer(1), **MLP),
+        norm=RMSNorm(),
+        activation=ReLU(squared=True),
+    ),
+}
 ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
 """Every option, but for the size and the seed, set to something else than its default."""
 
@@ -132,6 +162,7 @@ TRACES = {
     **{f"{e.id} {variant.id}": variant.trace for e in EXAMPLES.values() for variant in e.variants},
     **MODELS,
     **LAYERS,
+    **BLOCKS,
 }
 
 

@@ -152,7 +152,9 @@ def part_place(trace, name, index):
         raise UnfilledError
     first = cells[0].stage
     axis: Axis = trace.axes(first)[-1]
-    return axis.label(place) if axis.name in WORDS else f"place {axis.label(place)}"
+    if axis.name in WORDS:
+        return axis.label(place)
+    return f"{'neuron' if axis.name == 'neuron' else 'place'} {axis.label(place)}"
 
 
 def unknown(*cell):
@@ -212,6 +214,7 @@ SAYS = {
     "percent": percent,
     "rank": rank,
     "count": lambda *cell: dict(enumerate(COUNTS)).get(len(finite(*cell)), str(len(finite(*cell)))),
+    "positive": lambda *cell: f"{int((finite(*cell) > 0).sum())} of {len(finite(*cell))}",
     "sum": lambda *cell: short(float(finite(*cell).sum())),
     "part": lambda *cell: short(largest(*cell)[1]),
     "part.place": part_place,

@@ -19,7 +19,11 @@ from attnviz.core import terms
 from attnviz.core.changes import Change
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
+from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide, Masked
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -71,10 +75,15 @@ def test_every_kind_of_operation_is_audited():
     mask = np.where(random.random((2, 4, 4)) < 0.5, draw((2, 4, 4)), -np.inf)
     everything = attend(draw((4, 5)), parameters=parameters, mask=mask, scale=0.3)
     bare = attend(draw((4, 5)), parameters=Parameters())
+    mlp = {"w_o": draw((5, 5)), "w_hidden": draw((5, 7)), "w_mlp": draw((7, 5))}
+    blocks = [
+        attend(draw((4, 5)), parameters=Parameters(**mlp), norm=norm, activation=activation)
+        for norm, activation in ((RMSNorm(), ReLU()), (LayerNorm(), GELU()))
+    ]
     masked = trace_of(Settings("the cat", **ALL_SET | {"mask": "causal"}))
     summed = attend(random.random((4, 5)), parameters=Parameters(), mask=np.tri(4, dtype=bool), normalise=SumNormalise)
     seen = set()
-    for trace in (everything, bare, masked, summed):
+    for trace in (everything, bare, *blocks, masked, summed):
         assert audited(trace).n_agree == audited(trace).n_made
         seen |= {type(stage.operation) for stage in trace.stages if not stage.is_given}
     assert seen == OPERATIONS

@@ -8,9 +8,13 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -54,6 +58,11 @@ CASES = {
     "attention": (Softmax(), [HIDDEN], 1),
     "probabilities": (Softmax(), [of_each(QUERIES, COLUMNS)], 1),
     "sum normalisation": (SumNormalise(), [np.where(VISIBLE_TO_HEADS, np.abs(SCORES) + 1, -np.inf)], 1),
+    "norm": (RMSNorm(), [of_each(QUERIES, WIDTH)], 1),
+    "layer norm": (LayerNorm(), [of_each(QUERIES, WIDTH), draw(WIDTH), draw(WIDTH)], 1),
+    "firing": (ReLU(), [of_each(QUERIES, WIDTH)], 1),
+    "firing, squared": (ReLU(squared=True), [of_each(QUERIES, WIDTH)], 1),
+    "nearly firing": (GELU(), [of_each(QUERIES, WIDTH)], 1),
     "heads": (WeightedSum(), [SCORES, of_each(HEADS, KEYS, WIDTH)], 2),
     "concatenation": (Concatenation(), [of_each(HEADS, QUERIES, WIDTH)], 1),
     "contributions": (Contributions(), [of_each(HEADS, QUERIES, WIDTH), draw((HEADS * WIDTH, COLUMNS))], 1),

@@ -14,9 +14,13 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
@@ -52,6 +56,15 @@ OF_ONE_HEAD = {
     "softmax of a masked row": (Softmax(), MASKED),
     "sum normalisation": (SumNormalise(), DRAW.random((ROW, COLUMN)) + 1),
     "weighted sum": (WeightedSum(), SQUARE, array(4, 4)),
+    "rmsnorm": (RMSNorm(), array(ROW, COLUMN)),
+    "rmsnorm of small numbers": (RMSNorm(0.5), array(ROW, COLUMN)),
+    "layernorm": (LayerNorm(), array(ROW, COLUMN)),
+    "layernorm and gain": (LayerNorm(), array(ROW, COLUMN), array(COLUMN)),
+    "layernorm, gain and bias": (LayerNorm(0.5), array(ROW, COLUMN), *array(2, COLUMN)),
+    "relu": (ReLU(), SQUARE),
+    "relu squared": (ReLU(squared=True), SQUARE),
+    "gelu": (GELU(), SQUARE),
+    "gelu by tanh": (GELU(tanh=True), SQUARE),
 }
 OF_ALL_HEADS = {
     "identity for each head": (Identity("query", 2), SQUARE),
@@ -71,11 +84,12 @@ def sides(formula, names):
         left, *right = formula.split(" = ")
         assert left.startswith("Y")
         return [value_of(side, names) for side in right]
-    read = re.search(r"softmax\}\((\w)\)|z = (\w)", formula).expand(r"\1\2")
+    read = re.search(r"(?:softmax|Norm)\}\((\w)\)|z = (\w)", formula).expand(r"\1\2")
     z = names[read]
     rows, columns = map(range, z.shape)
-    known = {"z": z, read.lower(): z, "length": len(columns)}
-    if shift := re.search(r"c_n = (.*)", formula):
+    known = {"z": z, "x": z, read.lower(): z, "length": len(columns), "d": len(columns)}
+    known |= {letter: names[of] for letter, of in re.findall(r"([gb]) = (\w)", formula)}
+    if shift := re.search(r"c_n = (.*?)(?:, \\quad|$)", formula):
         known["c"] = np.array([value_of(shift[1], known, n=n) for n in rows])
     return [np.array([[value_of(said[1], known, n=n, m=m) for m in columns] for n in rows])]
 
@@ -149,6 +163,27 @@ def passes():
             mask=np.tri(3, dtype=bool),
             residual=True,
             w_u=array(4, 3),
+        ),
+        "a block": attend(
+            array(3, 4),
+            parameters=Parameters(w_q=array(1, 4, 4), w_o=array(4, 4), w_hidden=array(4, 3), w_mlp=array(3, 4)),
+            residual=True,
+            norm=RMSNorm(),
+        ),
+        "a block with squares": attend(
+            array(3, 4),
+            parameters=Parameters(w_o=array(4, 4), w_hidden=array(4, 3), w_mlp=array(3, 4)),
+            activation=ReLU(squared=True),
+        ),
+        "a block of GPT-2": attend(
+            array(3, 4),
+            parameters=Parameters(
+                **{"w_o": array(4, 4), "w_hidden": array(4, 3), "b_hidden": array(3), "w_mlp": array(3, 4)},
+                **{"g_attn_norm": array(4), "b_attn_norm": array(4), "g_mlp_norm": array(4)},
+            ),
+            residual=True,
+            norm=LayerNorm(),
+            activation=GELU(tanh=True),
         ),
         "rows over their sums": attend(
             DRAW.random((4, 2)) + 0.5, parameters=Parameters(), mask=np.tri(4, k=-1, dtype=bool), normalise=SumNormalise

@@ -18,6 +18,10 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.numbers import Numbers
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import banded
 from attnviz.core.stage import Stage
@@ -36,6 +40,9 @@ def passes():
     per_head = np.array([[[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 1]], [[1, 1, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]]], bool)
     added = np.where(np.tri(3, 4, dtype=bool), draw((3, 4)), -np.inf)
     positive = draw((3, 5)) ** 2
+    mlp = {"w_hidden": draw((5, 7)), "w_mlp": draw((7, 5))}
+    block = {**w, "w_o": draw((4, 5)), **mlp}
+    biased = {name: draw(5) for name in ("g_attn_norm", "b_attn_norm", "g_mlp_norm", "b_mlp")} | {"b_hidden": draw(7)}
     as_computed = {
         "self-attention": attend(x, parameters=Parameters(**w)),
         "cross-attention, biases, a mask for each head, a blind query": attend(
@@ -55,6 +62,14 @@ def passes():
             mask=np.tri(3, dtype=bool),
             residual=True,
             w_u=draw((5, 2)),
+        ),
+        "a block": attend(x, parameters=Parameters(**block), residual=True, norm=RMSNorm(), w_u=draw((5, 2))),
+        "a block without norms": attend(x, parameters=Parameters(**block), activation=ReLU(squared=True)),
+        "a block of GPT-2": attend(
+            x, parameters=Parameters(**block, **biased), residual=True, norm=LayerNorm(), activation=GELU(tanh=True)
+        ),
+        "a norm without gain": attend(
+            x, parameters=Parameters(**block), residual=True, norm=LayerNorm(), activation=GELU()
         ),
         "rows over their sums": attend(
             positive, parameters=Parameters(), mask=per_head[1, :, 1:], normalise=SumNormalise

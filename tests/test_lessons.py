@@ -14,9 +14,10 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.changes import Change
 from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.parameters import PARAMETER_AXES
+from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
 from attnviz.core.selection import Selection
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
@@ -26,6 +27,7 @@ from attnviz.text.steps import ENTRIES, LAYER, STEPS, entry, steps_of
 from attnviz.text.steps.mask import masks
 from attnviz.views.pictures import pictures
 
+BLOCK = ("input-norm", "attn-norm", "mlp-norm", "neurons", "mlp", "mlp-residual")
 IDS = [step.id for step in STEPS]
 OWN = {
     "positions": trace_of(Settings("the cat sat", positions="sinusoidal")),
@@ -82,11 +84,13 @@ def explained(trace):
         ("003 steps", ["positions", "mask", "residual", "answer"]),
         ("residual", ["positions", "mask", "answer"]),
         ("a model that is wrong", []),
+        ("a block", []),
     ],
 )
 def test_a_trace_has_the_steps_of_its_stages(name, missing):
-    before = ["question", "tokens", "positions", "qkv", "scores", "scaling", "mask"]
-    after = ["softmax", "weighted-sum", "concatenation", "output", "residual", "answer", "whole-pass"]
+    before = ["question", "tokens", "positions", "input-norm", "attn-norm", "qkv", "scores", "scaling", "mask"]
+    after = ["softmax", "weighted-sum", "concatenation", "output", "residual", *BLOCK[2:], "answer", "whole-pass"]
+    missing = {*missing, *(() if name == "a block" else BLOCK)}
     assert [each.id for each in steps_of(TRACES[name])] == [each for each in before + after if each not in missing]
 
 
@@ -106,9 +110,11 @@ def test_a_layer_is_spoken_of_as_a_pass_of_that_layer_alone(name):
         given = {stage.name: stage.value for stage in layer.trace.stages if stage.is_given}
         alone = attend(
             layer.trace["x"].value,
-            parameters=Parameters(**{name: given[name] for name in PARAMETER_AXES if name in given}),
+            parameters=Parameters(**{name: given[name] for name in PARAMETER_AXES | BLOCK_AXES if name in given}),
             mask=given["mask"],
             residual="residual" in layer.trace,
+            norm=layer.trace["attn_norm"].operation if "attn_norm" in layer.trace else None,
+            activation=layer.trace["active"].operation if "active" in layer.trace else ReLU(),
         )
         found = [each for each in steps_of(trace) if each.layer == layer.number]
         expected = [each for each in steps_of(alone) if each.id in {step.id for step in LAYER}]
@@ -349,14 +355,15 @@ def test_right_answers_are_counted_and_unknown_ones_are_said_to_be():
 def test_the_input_is_shown_once_before_it_is_projected(trace):
     steps = {each.id: each.stages for each in steps_of(trace)}
     before = [*steps.get("tokens", ()), *steps.get("positions", ())]
-    for prefix, summed in (("", "x"), ("context_", "context")):
+    entered = "embedded" if "embedded" in trace else "x"
+    for prefix, summed in (("", entered), ("context_", "context")):
         words, places = (f"{prefix}{each}" in trace for each in ("embeddings", "positions"))
         assert before.count(f"{prefix}embeddings") == words
         assert before.count(summed) == (summed in trace and (places or not words))
     bare = "embeddings" in trace and "positions" not in trace
     if bare:
-        assert np.array_equal(trace["x"].value, trace["embeddings"].value)
-    assert ("X = E." in text(trace, "tokens") if "tokens" in steps else False) == bare
+        assert np.array_equal(trace[entered].value, trace["embeddings"].value)
+    assert (" = E." in text(trace, "tokens") if "tokens" in steps else False) == bare
 
 
 @IN_ONE_LAYER
@@ -371,8 +378,9 @@ def test_shares_are_as_the_text_says(trace):
 @IN_ONE_LAYER
 def test_formulas_in_the_text_hold(trace):
     if "positions" in trace:
-        assert "X = E + P." in text(trace, "positions")
-        assert np.allclose(trace["x"].value, trace["embeddings"].value + trace["positions"].value)
+        summed, symbol = ("embedded", "E^P") if "embedded" in trace else ("x", "X")
+        assert f"{symbol} = E + P." in text(trace, "positions")
+        assert np.allclose(trace[summed].value, trace["embeddings"].value + trace["positions"].value)
     if "output" in trace:
         assert ("adding up what comes out" in text(trace, "output")) == (len(trace["heads"].value) > 1)
         bias = trace["b_o"].value if "b_o" in trace else 0
@@ -406,6 +414,7 @@ def test_bars_are_the_rows_of_a_softmax(trace):
 @EVERYWHERE
 def test_arcs_are_shown_first_and_from_the_attention_on(trace):
     titles = ["Softmax", "Weighted sum", "Concatenation", "Output", "Residual", "Answer", "Whole pass"]
+    titles += ["MLP norm", "Neurons", "MLP", "MLP residual"]
     assert [each.title for each in steps_of(trace) if each.arcs] == [
         each.title for each in steps_of(trace) if each.title in ("Start", *titles)
     ]

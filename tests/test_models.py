@@ -26,7 +26,11 @@ def model(id):
     return MODELS[id].at(MODELS[id].seeds[0], None)
 
 
-@pytest.mark.parametrize("id", MODELS)
+ASKING = [id for id, choice in MODELS.items() if not choice.task.is_open]
+"""The models whose questions have right answers."""
+
+
+@pytest.mark.parametrize("id", ASKING)
 def test_an_example_is_read_and_answered_rightly_by_what_was_trained_for_it(id):
     for _, text in MODELS[id].examples:
         trace = model(id).trace(text)
@@ -52,17 +56,20 @@ def test_a_short_cut_is_right_about_the_first_noun_alone():
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_a_batch_is_passed_on_as_each_of_its_texts_is(recipe):
-    batch = recipe.task.held_out()
-    trained = model(recipe.id)
+    batch = recipe.task.held_out().picked(slice(-200, None))
+    trained = recipe.untrained(0)
     together = passed(stages_for(trained, batch), trained.arrays, batch)["probabilities"]
     for text in (0, 7, len(together) - 1):
-        alone = trained.trace(" ".join(recipe.task.words[place] for place in batch.tokens[text]))
-        np.testing.assert_allclose(together[text], alone["probabilities"].value, rtol=1e-9, atol=1e-15)
+        is_there = batch.asked[text] if recipe.task.is_open else slice(None)  # what follows an end is no text
+        alone = trained.read(tuple(recipe.task.words[place] for place in batch.tokens[text][is_there]))
+        np.testing.assert_allclose(together[text][is_there], alone["probabilities"].value, rtol=1e-9, atol=1e-15)
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_what_a_batch_asks_has_the_right_answer_that_is_told_to_a_person(recipe):
     task = recipe.task
+    if task.is_open:
+        pytest.skip("nobody knows what comes next")
     for batch in (task.batch(np.random.RandomState(3), 20), task.held_out()):
         for tokens, answers, asked in zip(*batch, strict=True):
             told = [task.answers[answer] if is_asked else None for answer, is_asked in zip(answers, asked, strict=True)]

@@ -34,6 +34,15 @@ def test_a_rule_reads_the_cells_of_the_terms_and_makes_the_number(name):
         total = math.fsum(value for *_, value in found.lines)
         if "sum" in found.numbers:  # a share
             total = found.numbers["own_e" if "own_e" in found.numbers else "own"] / (total or 1)
+        if "squares" in found.numbers:  # a norm, whose lines are squares of its row, and then its gain and bias
+            (read, *affine), length = trace.inputs(stage.name), stage.shape[-1]
+            squares, others = found.lines[:length], [value for *_, value in found.lines[length:]]
+            total = (found.numbers["own"] - found.numbers.get("mean", 0)) / math.sqrt(
+                math.fsum(value for *_, value in squares) / length + stage.operation.epsilon
+            )
+            gain, bias = (others + [1.0, 0.0][len(affine) :])[:2]
+            total = total * gain + bias
+            assert [cells[0].stage for cells, *_ in squares] == [read.name] * length
         number = stage.cell(index).value
         assert total == number or abs(total - number) <= tolerance(terms), (stage.name, index)
 

@@ -166,7 +166,7 @@ def is_another_spelling(parameter, text, scene):
         ({"stp": "mask"}, "“stp” is no parameter"),
         ({f"name {n}": "x" for n in range(1000)}, "1,000 names are no parameters of attnviz"),
         ({"step": "Mask"}, "no step 'Mask'; showing 'Softmax'"),
-        ({"model": "gpt"}, "model is one of who-is-it"),
+        ({"model": "gpt"}, "model is one of microgpt, who-is-it"),
         ({"model": "mirror", "checkpoint": "99"}, "using the last, after"),
         ({"model": "mirror", "checkpoint": "-1"}, "checkpoint is a whole number"),
         ({"model": "mirror", "seed": "42"}, "The seeds of “Mirror” are 0, 1, 2; got 42, using 2"),

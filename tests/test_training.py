@@ -12,14 +12,18 @@ from attnviz.models.adam import Adam
 from attnviz.models.recipes import RECIPES
 from attnviz.models.recording import measures, written
 from attnviz.models.task import Batch
-from attnviz.models.training import BATCH, accuracy, loss, passed, slopes, stages_for, train
+from attnviz.models.training import accuracy, loss, passed, slopes, stages_for, train
 
-SEEDS = [(id, seed) for id, recipe in RECIPES.items() for seed in range(recipe.seeds)]
+ASKING = {id: recipe for id, recipe in RECIPES.items() if not recipe.task.is_open}
+"""Those whose questions have right answers; what comes next in a name is measured in test_microgpt."""
+
+SEEDS = [(id, seed) for id, recipe in ASKING.items() for seed in range(recipe.seeds)]
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_the_slope_of_the_loss_along_every_parameter_equals_central_differences(recipe):
-    small = replace(recipe, d_model=3).untrained(5)
+    small = replace(recipe, d_model=recipe.n_heads + 2 * (recipe.n_heads == 1), n_neurons=min(recipe.n_neurons, 5))
+    small = replace(small, spread=recipe.spread and 0.5).untrained(5)
     batch = recipe.task.batch(np.random.RandomState(1), 4)
     stages, parameters, step = stages_for(small, batch), small.arrays, 1e-5
     found = slopes(stages, parameters, batch)
@@ -36,7 +40,7 @@ def test_the_slope_of_the_loss_along_every_parameter_equals_central_differences(
         np.testing.assert_allclose(found[name].ravel(), expected, atol=1e-8, err_msg=name)
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+@pytest.mark.parametrize("recipe", ASKING.values(), ids=ASKING)
 def test_training_again_reaches_what_is_recorded(recipe):
     *_, trained = train(recipe, 0)
     found = measures(trained, recipe.task.held_out())
@@ -66,7 +70,7 @@ def test_how_many_held_out_texts_came_up_in_training_is_recorded(id, seed):
     task, data = RECIPES[id].task, MODELS[id].training_data(seed, None)
     random = stream(f"{id}, batches", seed)
     task.batch(random, 1)  # of which the graph is made
-    drawn = {text.tobytes() for _ in range(RECIPES[id].steps) for text in task.batch(random, BATCH).tokens}
+    drawn = {text.tobytes() for _ in range(RECIPES[id].steps) for text in task.batch(random, RECIPES[id].batch).tokens}
     held_out = task.held_out().tokens
     assert (data["heldOut"], data["met"]) == (len(held_out), sum(text.tobytes() in drawn for text in held_out))
     assert data["met"] == (2 if (id, seed) == ("recall", 2) else 0)
@@ -104,14 +108,13 @@ def test_digits_are_not_mirrored_without_positions():
 
 def test_what_is_recorded_is_written_in_tenths_and_read_as_such():
     model = MODELS["who-is-it"].at(3, 5)
-    for name, tenths in written(model.arrays).items():
+    for name, tenths in written(model.arrays, decimals=1).items():
         assert all(isinstance(number, int) for number in np.ravel(tenths).tolist())
         assert np.array_equal(np.array(tenths) / 10, model.arrays[name])
 
 
 def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, monkeypatch):
-    for module in (recording, recorded):
-        monkeypatch.setattr(module, "FOLDER", tmp_path)
+    monkeypatch.setattr(recorded, "FOLDER", tmp_path)
     monkeypatch.setattr(recording, "CURVE_POINTS", 5)
     recipe = replace(RECIPES["mirror"], checkpoints=(0, 3, 20), seeds=2)
     recording.record(recipe)

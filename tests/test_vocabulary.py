@@ -6,7 +6,7 @@ from cases import of_each
 from passes import TRACES
 
 from attnviz.core.layers import split_layer
-from attnviz.core.parameters import PARAMETER_AXES
+from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
 from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
 from attnviz.text.vocabulary import AXES, entry, symbol
 
@@ -43,6 +43,21 @@ STAGES = {
     "output": ("O", "Output", "what leaves"),
     "residual": ("R", "Residual", "with its output added"),
     "w_u": ("W^U", "Unembedding", "scores each answer"),
+    "embedded": ("E^P", "Embedded", "positions added"),
+    "attn_norm": ("N", "Normed for attention", "attention reads"),
+    "g_attn_norm": ("g^N", "Normed for attention gain", "factor"),
+    "b_attn_norm": ("b^N", "Normed for attention bias", "added"),
+    "mlp_norm": ("U", "Normed for the MLP", "MLP reads"),
+    "g_mlp_norm": ("g^U", "Normed for the MLP gain", "factor"),
+    "b_mlp_norm": ("b^U", "Normed for the MLP bias", "added"),
+    "w_hidden": ("W^F", "Hidden parameters", "column for each neuron"),
+    "b_hidden": ("b^F", "Hidden bias", "added"),
+    "hidden": ("F", "Neurons", "each neuron gets"),
+    "active": ("F^+", "Firing", "passes on"),
+    "w_mlp": ("W^G", "MLP parameters", "row for each neuron"),
+    "b_mlp": ("b^G", "MLP bias", "added"),
+    "mlp": ("G", "MLP output", "neurons make"),
+    "mlp_residual": ("R^G", "Residual after the MLP", "layer passes on"),
     "logits": ("L", "Logits", "score of each answer"),
     "probabilities": ("Y", "Probabilities", "how probable"),
 }
@@ -98,7 +113,7 @@ def test_a_symbol_has_an_index_where_the_stage_has_one_array_for_each_head(trace
 def test_kinds(trace):
     for stage in trace.stages:
         kind = entry(stage.name).kind
-        assert (kind == "parameter") == (split_layer(stage.name)[0] in (*PARAMETER_AXES, "w_u"))
+        assert (kind == "parameter") == (split_layer(stage.name)[0] in (*PARAMETER_AXES, *BLOCK_AXES, "w_u"))
         if stage.inputs:
             assert kind == "computed"
 
@@ -112,7 +127,8 @@ def test_roles_follow_the_values_through_the_pass(trace):
         if name in "qkv":
             assert role == name
         elif entry(stage.name).kind == "parameter":
-            assert role == {"o": "output", "u": ""}.get(name[-1], name[-1])
+            letter = name.partition("_")[2]
+            assert role == ({"o": "output"}.get(letter, letter) if letter in (*"qkvo",) else "")
         elif "w_o" in inputs:
             assert role == "output"
         elif {"v", "heads"} & inputs:

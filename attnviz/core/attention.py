@@ -17,7 +17,7 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import add_residual, answer, mix, project
+from attnviz.core.order import RELU, Activation, Norm, add_residual, answer, feed_forward, mix, project
 from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
@@ -70,9 +70,13 @@ def attend(
     scale: float | None = None,
     normalise: type[Softmax | SumNormalise] = Softmax,
     residual: bool | Sequence[bool] = False,
+    norm: Norm | None = None,
+    activation: Activation = RELU,
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
+
+    Parameters of an MLP make a transformer's block of each layer that has them.
 
     The arrays are copied now, so that whoever gave them may write into them. A stage is made when someone
     first asks for its value, and kept. Only where the arrays are so large that a number of a stage may go
@@ -94,7 +98,12 @@ def attend(
     normalise : {Softmax, SumNormalise}
         The operation that makes attention of the masked scores.
     residual : bool, or one for each layer
-        Whether a layer adds its output to what entered it; else it passes on the output alone.
+        Whether a layer adds its output to what entered it, and what its MLP makes to that; else it passes on the
+        output alone.
+    norm : RMSNorm or LayerNorm, optional
+        What stands before attention, and before the MLP.
+    activation : ReLU or GELU
+        What stands between the two matrices of the MLP.
     w_u : ndarray (d_out, answers), optional
         The unembedding, from what the last layer passes on to a number for each answer.
 
@@ -103,7 +112,8 @@ def attend(
     Trace
         x, (context), parameters, q, k, v, scores, scaled, mask, masked, attention,
         heads, concat, and with `w_o` also contributions and output, with `residual`
-        that too; with `w_u` it ends in logits and probabilities. Of several layers
+        that too; before q and hidden attn_norm and mlp_norm, where there is a norm; of an MLP hidden,
+        active, mlp and mlp_residual; with `w_u` it ends in logits and probabilities. Of several layers
         each has stages of its own, as in scores_2; the mask is the same for all.
 
     Raises
@@ -115,7 +125,8 @@ def attend(
     ----------
     Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2. Layers of
     attention alone on a residual stream, and the unembedding: Elhage et al. 2021, "A Mathematical
-    Framework for Transformer Circuits".
+    Framework for Transformer Circuits". A block with norms before its two parts: Radford et al. 2019,
+    "Language Models are Unsupervised Multitask Learners".
 
     Examples
     --------
@@ -138,10 +149,12 @@ def attend(
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
         if len(layers) > 1:
             build.begin_layer(number, x=passed_on)
-        project(build, each)
+        project(build, each, norm)
         mix(build, mask, scale, normalise)
         if is_residual:
             add_residual(build)
+        if each.w_hidden is not None:
+            feed_forward(build, norm, activation, residual=is_residual)
         passed_on = next(reversed(build.stages))
     if w_u is not None:
         build.begin_layer(0, x=passed_on)

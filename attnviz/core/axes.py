@@ -16,6 +16,7 @@ _COORDINATES = {
     "d_k": "feature",
     "d_v": "feature",
     "d_model": "dimension",
+    "neuron": "neuron",
     "answer": "answer",
 }
 _HEADS = "heads * "

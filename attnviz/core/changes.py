@@ -1,12 +1,13 @@
-"""Changes: numbers set by hand, and how they are written in an address, as in `scores[0,1,2]=1.5;heads[1]=0`."""
+"""Changes: numbers set by hand, and how they are written in an address, as in `scores[0,1,2]=1.5;active[:,5]=0`."""
 
 from __future__ import annotations
 
 import math
 import operator
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -14,12 +15,18 @@ from attnviz.core.errors import ChangeError
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.input import Input
 from attnviz.core.settings import MAX_CHANGES
-from attnviz.core.terms import CELL
 
 HIDEABLE = ("masked", "mask")
 """The stages where -inf means something: a hidden key."""
 
-_WRITTEN = re.compile(CELL + r"=(?P<value>-?(?:inf|[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e-?[0-9]{1,3})?))")
+_INDEX = r"(?:[0-9]{1,4}|:)(?:,(?:[0-9]{1,4}|:)){0,3}"
+_WRITTEN = re.compile(
+    rf"(?P<stage>[a-z][a-z0-9_]{{0,31}})\[(?P<index>{_INDEX})\]"
+    r"=(?P<value>-?(?:inf|[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e-?[0-9]{1,3})?))"
+)
+
+Index = tuple[int | None, ...]
+"""Places on the first axes of a stage, counted from 0; None for all places of an axis, which is written as a colon."""
 
 
 @dataclass(frozen=True)
@@ -29,31 +36,32 @@ class Change:
     Parameters
     ----------
     stage : str
-    index : tuple of int
+    index : tuple of int or None
         A cell, counted from 0; or the beginning of an index, for all cells below
-        it: `Change("heads", (1,), 0.0)` mutes the second head.
+        it: `Change("heads", (1,), 0.0)` mutes the second head. None, or `:` in `numpy.s_[:, 5]`, is all places of
+        an axis: `Change("active", (None, 5), 0.0)` mutes the sixth neuron, `Change("mlp", (None,), 0.0)` the MLP.
     value : float
         Finite, or -inf where it hides a key; 1 (visible) or 0 in a boolean mask.
 
     Raises
     ------
     ChangeError
-        If the value is NaN or infinity, or the index is not of whole numbers from 0.
+        If the value is NaN or infinity, or the index is not of whole numbers from 0 and colons.
     """
 
     stage: str
-    index: tuple[int, ...]
+    index: Index
     value: float
 
     def __post_init__(self):
         try:
-            value, index = float(self.value), tuple(map(operator.index, self.index))
+            value, index = float(self.value), _without_last_colons([_place(each) for each in self.index])
         except (TypeError, ValueError, OverflowError):
             raise ChangeError(
                 f"A change is a stage, an index of whole numbers and a number; "
                 f"got {self.stage!r}, {self.index!r}, {self.value!r}."
             ) from None
-        if not index or min(index) < 0:
+        if not index or any(place is not None and place < 0 for place in index):
             raise ChangeError(f"An index counts from 0 and has at least one number; got {index} for {self.stage}.")
         if math.isnan(value) or value == math.inf:
             raise ChangeError(f"A number set by hand is finite, or -inf to hide a key; got {value} for {self.stage}.")
@@ -62,10 +70,11 @@ class Change:
 
     def check(self, stage: Input) -> None:
         """Raise ChangeError unless the change fits its stage: the index the axes, the number the kind."""
-        if len(self.index) > len(stage.shape) or any(i >= n for i, n in zip(self.index, stage.shape, strict=False)):
+        sizes = zip(self.index, stage.shape, strict=False)
+        if len(self.index) > len(stage.shape) or any(i is not None and i >= n for i, n in sizes):
             raise ChangeError(
                 f"{self.stage} has axes {stage.axes} of lengths {stage.shape}, counted from 0; "
-                f"got the index {self.index}."
+                f"got the index ({_written(self.index, ', ')})."
             )
         if stage.value.dtype == bool and self.value not in (0, 1):
             raise ChangeError(f"A cell of this {self.stage} is 1 (visible) or 0 (hidden); got {self.value}.")
@@ -75,15 +84,42 @@ class Change:
                 "Give a finite number."
             )
 
+    @property
+    def where(self) -> tuple[int | slice, ...]:
+        """The index as NumPy has it."""
+        return tuple(slice(None) if place is None else place for place in self.index)
+
+    def indices(self, shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
+        """The indices in a stage of that shape, or the beginnings of them, that colons stand for."""
+        places = (range(n) if place is None else (place,) for place, n in zip(self.index, shape, strict=False))
+        return product(*places)
+
     def numpy(self) -> str:
         """The change as a line of NumPy."""
         value = "-np.inf" if self.value == -math.inf else repr(self.value)
-        return f"{self.stage}[{', '.join(map(str, self.index))}] = {value}  # set by hand"
+        return f"{self.stage}[{_written(self.index, ', ')}] = {value}  # set by hand"
 
     def __str__(self) -> str:
         # every digit, so that a link gives the same number; "+" means a space in an address
         number = repr(self.value).removesuffix(".0").replace("e+", "e")
-        return f"{self.stage}[{','.join(map(str, self.index))}]={number}"
+        return f"{self.stage}[{_written(self.index)}]={number}"
+
+
+def _place(place: object) -> int | None:
+    """A place as an index may have it, None for a colon; TypeError for anything else."""
+    return None if place is None or place == slice(None) else operator.index(place)
+
+
+def _without_last_colons(places: Sequence[int | None]) -> Index:
+    """All places of the last axes are those that an index doesn't say; of a whole stage the first colon stays."""
+    n = len(places)
+    while n > 1 and places[n - 1] is None:
+        n -= 1
+    return tuple(places[:n])
+
+
+def _written(index: Index, between: str = ",") -> str:
+    return between.join(":" if place is None else str(place) for place in index)
 
 
 def format_changes(changes: Iterable[Change]) -> str:
@@ -104,8 +140,11 @@ def parse_change(text: str) -> Change:
     """Read one change, such as `scores[0,1,2]=1.5`."""
     written = _WRITTEN.fullmatch(text)
     if not written:
-        raise ChangeError(f"A change is written stage[index]=number, as in scores[0,1,2]=1.5; got {text[:40]!r}.")
-    return Change(written["stage"], tuple(map(int, written["index"].split(","))), float(written["value"]))
+        raise ChangeError(
+            f"A change is written stage[index]=number, as in scores[0,1,2]=1.5 or active[:,5]=0; got {text[:40]!r}."
+        )
+    places = (None if place == ":" else int(place) for place in written["index"].split(","))
+    return Change(written["stage"], tuple(places), float(written["value"]))
 
 
 def muted(head: int, heads: str = "heads") -> Change:

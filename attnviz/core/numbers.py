@@ -13,6 +13,9 @@ from attnviz.core.operations.operation import Operation
 MIN_SQUARED_NUMBER = 1e-150
 """Squares of smaller numbers vanish."""
 
+MAX_SQUARED_NUMBER = 1e150
+"""The squares of smaller numbers add up to less than float64 reaches."""
+
 MAX_SAFE_NUMBER = 1e300
 """Below this no rounding takes a number beyond float64 (1.8e308)."""
 

@@ -9,9 +9,13 @@ from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
 from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
+from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.projection import Projection
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.source import GIVEN, Source
@@ -19,15 +23,19 @@ from attnviz.core.operations.weightedsum import WeightedSum
 from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage
 
-_TO_QUERIES, _TO_KEYS = Projection("query"), Projection("key")
+Norm = RMSNorm | LayerNorm
+Activation = ReLU | GELU
+RELU = ReLU()
+
+_TO_QUERIES, _TO_KEYS, _TO_TOKENS = Projection("query"), Projection("key"), Projection("token")
 NO_MASK = Source("no mask: every key is visible")
 
 
-def project(build: Builder, parameters: Parameters) -> None:
-    """The parameters, and the stages q, k and v that they make of x and the context."""
+def project(build: Builder, parameters: Parameters, norm: Norm | None = None) -> None:
+    """The parameters, and the stages q, k and v that they make of x, normed if there is a norm, and the context."""
     for stage in parameters.stages.values():
         build.give(stage)
-    x = build["x"]
+    x = _normed(build, "attn_norm", norm, build["x"])
     (context,) = build.present("context") or [x]
     for name, source, projection in (("q", x, _TO_QUERIES), ("k", context, _TO_KEYS), ("v", context, _TO_KEYS)):
         given = build.present(f"w_{name}", f"b_{name}")
@@ -80,6 +88,24 @@ def add_residual(build: Builder) -> None:
     build.apply("residual", Addition(), x, build["output"])
 
 
+def feed_forward(build: Builder, norm: Norm | None, activation: Activation, *, residual: bool) -> None:
+    """The stages of the MLP, and with `residual` the one that adds what it makes to what entered it."""
+    entered = next(reversed(build.stages.values()))
+    if entered.name == build["concat"].name:
+        raise ArrayError("An MLP follows the output of attention; got no w_o.")
+    x = _normed(build, "mlp_norm", norm, entered)
+    w_hidden, w_mlp = build["w_hidden"], build["w_mlp"]
+    n_neurons, width = w_hidden.shape[1], x.shape[-1]
+    for w, shape in ((w_hidden, (width, n_neurons)), (w_mlp, (n_neurons, width if residual else w_mlp.shape[1]))):
+        if w.shape != shape:
+            raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
+    hidden = build.apply("hidden", _TO_TOKENS, x, *build.present("w_hidden", "b_hidden"))
+    active = build.apply("active", activation, hidden)
+    mlp = build.apply("mlp", _TO_TOKENS, active, *build.present("w_mlp", "b_mlp"))
+    if residual:
+        build.apply("mlp_residual", Addition(), entered, mlp)
+
+
 def answer(build: Builder, w_u: np.ndarray) -> None:
     """The stages from what the last layer passes on to a probability for each answer."""
     x = build["x"]
@@ -89,6 +115,19 @@ def answer(build: Builder, w_u: np.ndarray) -> None:
     build.give(given)
     logits = build.apply("logits", _TO_QUERIES, x, given)
     build.apply("probabilities", Softmax(), logits)
+
+
+def _normed(build: Builder, name: str, norm: Norm | None, x: Stage) -> Stage:
+    """What a norm makes of a stage, as the stage of that name; without one the stage itself."""
+    affine = build.present(f"g_{name}", f"b_{name}")
+    if affine and not isinstance(norm, LayerNorm):
+        raise ArrayError(f"{affine[0].name} belongs to a LayerNorm; got {norm or 'no norm'}.")
+    if affine and affine[0].name.startswith("b_"):
+        raise ArrayError(f"{affine[0].name} is added after a gain; got no g_{name}. Give ones.")
+    for each in affine:
+        if each.shape != x.shape[-1:]:
+            raise ArrayError(f"{each.name} must have axes {each.axes} of lengths {x.shape[-1:]}; got {each.shape}.")
+    return build.apply(name, norm, x, *affine) if norm else x
 
 
 def _check_rows(w: Stage, source: Stage) -> None:

@@ -30,6 +30,10 @@ class Origin:
     looks : tuple of (int, int)
         In each of these layers the place of a query that does so, and that of the key which it looks at by then; none
         where nobody knows.
+    is_open : bool
+        Whether it says what may come next, so that no answer is the right one.
+    spoken : str
+        The text as one reads it, where that is not its words with spaces between.
     """
 
     kind: Kind = "given"
@@ -40,6 +44,8 @@ class Origin:
     right: tuple[str | None, ...] = ()
     layers: tuple[str, ...] = ()
     looks: tuple[tuple[int, int], ...] = ()
+    is_open: bool = False
+    spoken: str = ""
 
 
 GIVEN = Origin()

@@ -1,4 +1,4 @@
-"""Parameters: the matrices of attention, drawn from a seed, learnt, or chosen by hand."""
+"""Parameters: the matrices of attention and of what stands around it, drawn from a seed, learnt, or chosen by hand."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,15 +19,29 @@ PARAMETER_AXES = {
     "b_v": ("head", "d_v"),
     "b_o": ("d_model",),
 }
-"""What the places along each parameter's axes count."""
+"""What the places along the axes of each parameter of attention count."""
+
+BLOCK_AXES = {
+    "g_attn_norm": ("d_model",),
+    "b_attn_norm": ("d_model",),
+    "g_mlp_norm": ("d_model",),
+    "b_mlp_norm": ("d_model",),
+    "w_hidden": ("d_model", "neuron"),
+    "b_hidden": ("neuron",),
+    "w_mlp": ("neuron", "d_model"),
+    "b_mlp": ("d_model",),
+}
+"""Those of the parameters that a transformer's block has beside its attention: of its norms and of its MLP."""
+
+_AXES = PARAMETER_AXES | BLOCK_AXES
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Projection matrices and biases of multi-head attention; any may be absent.
+    """Projection matrices and biases of multi-head attention, and of the rest of its block; any may be absent.
 
     Without `w_q`, `w_k` or `w_v` the input itself is the query, key or value of
-    each head; without `w_o` the pass ends with the concatenation.
+    each head; without `w_o` the pass ends with the concatenation. With `w_hidden` and `w_mlp` an MLP follows attention.
 
     The arrays are copied once, when these are made, and nobody can write into the copies: passes share them.
 
@@ -39,6 +53,14 @@ class Parameters:
     b_q, b_k : ndarray (heads, d_k), optional
     b_v : ndarray (heads, d_v), optional
     b_o : ndarray (d_out,), optional
+    g_attn_norm, b_attn_norm : ndarray (d_in,), optional
+        The gain and the bias of the LayerNorm before attention.
+    g_mlp_norm, b_mlp_norm : ndarray (d_out,), optional
+        Those of the LayerNorm before the MLP.
+    w_hidden : ndarray (d_out, neurons), optional
+    b_hidden : ndarray (neurons,), optional
+    w_mlp : ndarray (neurons, d_out), optional
+    b_mlp : ndarray (d_out,), optional
 
     Raises
     ------
@@ -54,6 +76,14 @@ class Parameters:
     b_k: np.ndarray | None = None
     b_v: np.ndarray | None = None
     b_o: np.ndarray | None = None
+    g_attn_norm: np.ndarray | None = None
+    b_attn_norm: np.ndarray | None = None
+    g_mlp_norm: np.ndarray | None = None
+    b_mlp_norm: np.ndarray | None = None
+    w_hidden: np.ndarray | None = None
+    b_hidden: np.ndarray | None = None
+    w_mlp: np.ndarray | None = None
+    b_mlp: np.ndarray | None = None
 
     def __post_init__(self):
         for name, stage in self.stages.items():
@@ -61,13 +91,16 @@ class Parameters:
         counts = {name: len(getattr(self, name)) for name in ("w_q", "w_k", "w_v") if name in self.stages}
         if len(set(counts.values())) > 1:
             raise ArrayError(f"w_q, w_k and w_v must have the same number of heads; got {counts}.")
-        for letter in "qkvo":
-            self._check_bias(f"b_{letter}", f"w_{letter}")
+        for name in (*"qkvo", "hidden", "mlp"):
+            self._check_bias(f"b_{name}", f"w_{name}")
+        if (self.w_hidden is None) != (self.w_mlp is None):
+            one, other = ("w_hidden", "w_mlp") if self.w_mlp is None else ("w_mlp", "w_hidden")
+            raise ArrayError(f"An MLP has two matrices, w_hidden and w_mlp; got {one} and no {other}.")
 
     @cached_property
     def stages(self) -> dict[str, Stage]:
         """Those that are given, by their names, as stages that passes share."""
-        given = ((name, getattr(self, name), axes) for name, axes in PARAMETER_AXES.items())
+        given = ((name, getattr(self, name), axes) for name, axes in _AXES.items())
         return {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
 
     @cached_property
@@ -84,7 +117,7 @@ class Parameters:
             raise ArrayError(f"{name} is added after a projection; got no {projection}. Give both or neither.")
         expected = (*w.shape[:-2], w.shape[-1])
         if b.shape != expected:
-            raise ArrayError(f"{name} must have axes {PARAMETER_AXES[name]} of lengths {expected}; got {b.shape}.")
+            raise ArrayError(f"{name} must have axes {_AXES[name]} of lengths {expected}; got {b.shape}.")
 
 
 def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:

@@ -33,6 +33,8 @@ class Selection:
         A place on d_model.
     answer : int
         A place among a model's answers.
+    neuron : int
+        A place among the numbers between the two matrices of an MLP.
     """
 
     head: int = 0
@@ -41,15 +43,17 @@ class Selection:
     feature: int = 0
     dimension: int = 0
     answer: int = 0
+    neuron: int = 0
 
     def within(self, trace: Measured) -> Selection:
         """The selection, with each coordinate brought inside the longest axis of the trace that it lies on."""
         return replace(self, **{name: min(getattr(self, name), n - 1) for name, n in trace.lengths.items()})
 
     def __str__(self) -> str:
-        """The selection as it stands in an address, counted from 1; the first answer is left out."""
+        """The selection as it stands in an address, counted from 1; at its end the first answer and neuron are not."""
         places = [getattr(self, field.name) + 1 for field in fields(self)]
-        return ".".join(map(str, places if self.answer else places[:-1]))
+        n_written = 7 if self.neuron else 6 if self.answer else 5
+        return ".".join(map(str, places[:n_written]))
 
     @classmethod
     def parse(cls, text: str) -> Selection:
@@ -58,13 +62,13 @@ class Selection:
         Raises
         ------
         SettingsError
-            If the text is not five or six whole numbers from 1 on.
+            If the text is not five to seven whole numbers from 1 on.
         """
-        parts = text.split(".", 6)
-        if len(parts) not in (5, 6) or not all(_PLACE.fullmatch(part) for part in parts):
+        parts = text.split(".", 7)
+        if len(parts) not in (5, 6, 7) or not all(_PLACE.fullmatch(part) for part in parts):
             raise SettingsError(
-                "cell is whole numbers from 1 on, head.query.key.feature.dimension and perhaps .answer, such as "
-                "1.2.3.1.1; "
+                "cell is whole numbers from 1 on, head.query.key.feature.dimension and perhaps .answer and "
+                ".neuron, such as 1.2.3.1.1; "
                 f"got {text[:40]!r}."
             )
         return cls(*(int(part) - 1 for part in parts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -116,11 +116,12 @@ class Stage(NamedTuple):
         """The stage with other numbers in it."""
         return self._replace(numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
-    def with_cell(self, number: float, index: tuple[int, ...]) -> Stage:
-        """The stage with `number` at `index`, or in all cells whose index begins so."""
-        value = self.value.copy()
-        value[index] = number
-        return self._replace(numbers=Numbers.of(value), overridden=self.overridden | {index})
+    def with_cells(self, number: float, indices: Iterable[tuple[int, ...]]) -> Stage:
+        """The stage with `number` at some indices, or in all cells whose index begins so."""
+        value, overridden = self.value.copy(), frozenset(indices)
+        for index in overridden:
+            value[index] = number
+        return self._replace(numbers=Numbers.of(value), overridden=self.overridden | overridden)
 
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""

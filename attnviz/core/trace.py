@@ -87,10 +87,15 @@ class Trace:
         return next(layer for layer in reversed(self.layers) if layer.names.get(own) == name)
 
     def _layer(self, number: int) -> Layer:
-        names = names_in_layer(self._by_name, number, enters=self[layered("q", number)].inputs[0])
+        names = names_in_layer(self._by_name, number, enters=self._enters(number))
         stages = tuple(stage.renamed(names) for stage in self.stages)
         origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
         return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
+
+    def _enters(self, number: int) -> str:
+        """The stage that enters a layer: what its queries are made of, before any norm."""
+        read = self[layered("q", number)].inputs[0]
+        return self[read].inputs[0] if split_layer(read)[0] == "attn_norm" else read
 
     @cached_property
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
@@ -220,7 +225,7 @@ class Trace:
             stage = old.recomputed(inputs) if stale else old
             for change in changes:
                 if change.stage == stage.name:
-                    stage = stage.with_cell(change.value, change.index)
+                    stage = stage.with_cells(change.value, change.indices(stage.shape))
             made[stage.name] = stage
         return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
 

@@ -12,8 +12,10 @@ from attnviz.models.built import Built
 from attnviz.models.choice import Choice
 from attnviz.models.recipes import RECIPES
 from attnviz.models.recorded import Recorded
+from attnviz.models.statefile import microgpt
 
 MODELS: dict[str, Choice] = {
+    "microgpt": Recorded(RECIPES["microgpt"], RECIPES["microgpt-own"]),
     "who-is-it": Recorded(RECIPES["who-is-it"]),
     "mirror": Recorded(RECIPES["mirror"]),
     "recall": Recorded(RECIPES["recall"]),
@@ -23,4 +25,4 @@ MODELS: dict[str, Choice] = {
 }
 """All models by their ids, which stand in addresses."""
 
-__all__ = ["MODELS"]
+__all__ = ["MODELS", "microgpt"]

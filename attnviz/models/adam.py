@@ -1,10 +1,13 @@
 """Adam: how far each parameter moves in a step of training (Kingma and Ba 2015, algorithm 1)."""
 
+from typing import Literal
+
 import numpy as np
 
 from attnviz.core.graph import Arrays
 
-KEPT_OF_MEAN, KEPT_OF_SQUARE = 0.9, 0.999
+Decay = Literal["late", "linear"]
+
 WARM_UP_STEPS = 20  # steps until the full rate: the first means are of few slopes
 SLOWING_DOWN_SHARE = 0.25  # of all steps, at the end: late leaps would undo what has been learnt
 
@@ -19,10 +22,14 @@ class Adam:
         nearly 0.
     last : int
         How many steps there are.
+    betas : pair of float
+        How much is kept of the mean of the slopes, and of that of their squares, from step to step.
+    decay : {"late", "linear"}
+        Whether the rate rises in the first 20 steps and falls in the last quarter, or falls from the first step on.
     """
 
-    def __init__(self, rate: float, last: int):
-        self.rate, self.last = rate, last
+    def __init__(self, rate: float, last: int, betas: tuple[float, float] = (0.9, 0.999), decay: Decay = "late"):
+        self.rate, self.last, self.betas, self.decay = rate, last, betas, decay
         self.steps = 0
         self._means: Arrays = {}
         self._squares: Arrays = {}
@@ -30,14 +37,18 @@ class Adam:
     def moved(self, parameters: Arrays, slopes: Arrays) -> Arrays:
         """The parameters after one more step."""
         self.steps += 1
-        rate = self.rate * min(
-            1, self.steps / WARM_UP_STEPS, (self.last + 1 - self.steps) / (self.last * SLOWING_DOWN_SHARE)
-        )
+        rate = self.rate * self._part()
         return {name: array - rate * self._direction(name, slopes[name]) for name, array in parameters.items()}
 
+    def _part(self) -> float:
+        """The part of the full rate that this step has."""
+        left = (self.last + 1 - self.steps) / self.last
+        return left if self.decay == "linear" else min(1, self.steps / WARM_UP_STEPS, left / SLOWING_DOWN_SHARE)
+
     def _direction(self, name: str, slope: np.ndarray) -> np.ndarray:
-        mean = KEPT_OF_MEAN * self._means.get(name, 0) + (1 - KEPT_OF_MEAN) * slope
-        square = KEPT_OF_SQUARE * self._squares.get(name, 0) + (1 - KEPT_OF_SQUARE) * slope**2
+        of_mean, of_square = self.betas
+        mean = of_mean * self._means.get(name, 0) + (1 - of_mean) * slope
+        square = of_square * self._squares.get(name, 0) + (1 - of_square) * slope**2
         self._means[name], self._squares[name] = mean, square
-        mean, square = mean / (1 - KEPT_OF_MEAN**self.steps), square / (1 - KEPT_OF_SQUARE**self.steps)
+        mean, square = mean / (1 - of_mean**self.steps), square / (1 - of_square**self.steps)
         return mean / (np.sqrt(square) + 1e-8)

@@ -13,10 +13,11 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.inputs import input_stages
 from attnviz.core.layers import layered
 from attnviz.core.masks import MASKS, REASONS
+from attnviz.core.order import RELU, Activation, Norm
 from attnviz.core.origin import Kind, Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
-from attnviz.core.tokens import labels, tokenize
+from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 from attnviz.models.task import Task
 
@@ -48,6 +49,10 @@ class Model:
         Whether a layer adds its output to what entered it.
     causal : bool
         Whether a token sees none after it.
+    norm : RMSNorm or LayerNorm, optional
+        What stands right after the embeddings, before attention and before the MLP of each layer.
+    activation : ReLU or GELU
+        What stands between the two matrices of an MLP.
     kind : {"drawn", "learnt", "built"}
         Where the parameters are from.
     """
@@ -59,6 +64,8 @@ class Model:
     positions: np.ndarray | None = None
     residual: bool | tuple[bool, ...] = False
     causal: bool = False
+    norm: Norm | None = None
+    activation: Activation = RELU
     kind: Kind = "learnt"
 
     @property
@@ -70,6 +77,12 @@ class Model:
     def n_heads(self) -> int:
         """How many heads each layer has."""
         return len(self.layers[0].w_q)
+
+    @property
+    def n_neurons(self) -> int:
+        """How many neurons the MLP of each layer has; 0 where there is none."""
+        w_hidden = self.layers[0].w_hidden
+        return 0 if w_hidden is None else w_hidden.shape[1]
 
     @property
     def mask(self) -> str:
@@ -87,12 +100,14 @@ class Model:
         layers, heads = (
             f"{n} {name}{'s' * (n > 1)}" for n, name in ((len(self.layers), "layer"), (self.n_heads, "head"))
         )
+        neurons = f"an MLP of {self.n_neurons} neurons" + " in each" * (len(self.layers) > 1)
         added = self.residual if isinstance(self.residual, tuple) else (self.residual,)
         return ", ".join(
             (
                 f"d_model {self.d_model}",
                 layers,
                 f"{heads} in each" if len(self.layers) > 1 else heads,
+                *([neurons] if self.n_neurons else []),
                 "a residual stream" if any(added) else "no residual stream",
                 "a causal mask" if self.causal else "no mask",
                 "no positions" if self.positions is None else f"positions for {len(self.positions)} tokens",
@@ -147,12 +162,8 @@ class Model:
         return tuple(word for word in dict.fromkeys(self.typed(text)) if word not in self.task.words)
 
     def typed(self, text: str) -> tuple[str, ...]:
-        """The words of a text as they were typed, in small letters; "abc" are three where each letter is a word."""
-        return tuple(part for token in tokenize(text) for part in self._parts(token.lower()))
-
-    def _parts(self, token: str) -> Sequence[str]:
-        known = self.task.words
-        return token if token not in known and all(letter in known for letter in token) else (token,)
+        """The words of a text as they were typed, split as the task has it."""
+        return self.task.split(text)
 
     def _begun(self, typed: Sequence[str]) -> tuple[str, ...]:
         """The word that all texts begin with, if there is one and it was not typed."""
@@ -161,7 +172,7 @@ class Model:
     def _check(self, text: str) -> None:
         typed, most = self.typed(text), self.room(text)
         known = f"This model knows {', '.join(self.task.words)}."
-        if not typed:
+        if not typed and not self.task.is_open:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
         unknown = [f"“{word}”" for word in labels(self.unknown(text))]
         if unknown:
@@ -183,16 +194,21 @@ class Model:
         SettingsError
             As in `tokens`.
         """
-        tokens = self.tokens(text)
+        return self.read(self.tokens(text))
+
+    def read(self, tokens: tuple[str, ...]) -> Trace:
+        """The pass of some of the words that it knows, at most as many as it has places for."""
         recipe, words = WHERE_FROM[self.kind], labels(tokens)
         rows = self.embedding[[self.task.words.index(token) for token in tokens]]
         places = None if self.positions is None else (self.positions[: len(tokens)], recipe)
-        entered = input_stages((rows, recipe), places)
+        entered = input_stages((rows, recipe), places, norm=self.norm)
         trace = attend(
             entered["x"].value,
             parameters=self.layers,
             mask=MASKS[self.mask](len(tokens), len(tokens), 0),
             residual=self.residual,
+            norm=self.norm,
+            activation=self.activation,
             w_u=self.unembedding,
         )
         sources = dict.fromkeys(self.arrays, recipe) | {"mask": f"the mask “{self.mask}”: {REASONS[self.mask]}"}
@@ -206,4 +222,5 @@ class Model:
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
         right, looks = task.right(tokens), task.looks(tokens)
-        return Origin(self.kind, task.title, task.question, task.about, task.read, right, task.layers, looks)
+        of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
+        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens))

@@ -1,7 +1,11 @@
 """Recipes of all models that are trained, by their ids."""
 
+from dataclasses import replace
+
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.models.recipe import Recipe
 from attnviz.models.tasks.mirror import LENGTH, Mirror
+from attnviz.models.tasks.names import LONGEST, Names
 from attnviz.models.tasks.recall import PAIRS, Recall
 from attnviz.models.tasks.reference import N_TEXTS, N_TOKENS, Reference
 
@@ -37,6 +41,34 @@ SHORT_CUT = Reference(
     ),
     first_nouns=True,
 )
+
+MICROGPT = Recipe(
+    "microgpt",
+    Names(),
+    d_model=16,
+    rate=0.01,
+    checkpoints=(0, 10, 30, 100, 200, 400, 700, 1_000, 2_000, 4_000, 8_000, 15_000, 22_000),
+    seeds=3,
+    n_places=LONGEST + 1,
+    residual=True,
+    causal=True,
+    n_heads=4,
+    n_neurons=64,
+    norm=RMSNorm(),
+    spread=0.08,
+    betas=(0.9, 0.99),
+    decay="linear",
+    decimals=3,
+)
+OWN_MICROGPT = replace(
+    MICROGPT,
+    id="microgpt-own",
+    checkpoints=(0, 10, 20, 40, 70, 100, 150, 200, 300, 400, 600, 800, 1_000),
+    seeds=1,
+    betas=(0.85, 0.99),
+    batch=1,
+)
+"""As microgpt itself has it: a thousand steps, each of one name."""
 
 RECIPES: dict[str, Recipe] = {
     recipe.id: recipe
@@ -86,5 +118,7 @@ RECIPES: dict[str, Recipe] = {
             checkpoints=(0, 10, 20, 30, 40, 50, 60, 80, 100, 200),
             n_places=N_TOKENS,
         ),
+        MICROGPT,
+        OWN_MICROGPT,
     )
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Sequence
 from functools import cache, cached_property
@@ -16,16 +17,27 @@ from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
 
 FOLDER = Path(__file__).parent / "recordings"
-DECIMALS = 1
-"""Parameters are kept at so many decimals, and written as whole numbers of tenths."""
+
+
+def file_of(recipe: Recipe) -> Path:
+    """Where the trainings of a recipe are kept; of many decimals they are packed."""
+    return FOLDER / f"{recipe.id}.json{'.gz' * (recipe.decimals > 1)}"
 
 
 class Recorded(Choice):
-    """The models that were trained by one recipe: from several seeds, at several checkpoints along training."""
+    """The models that were trained by a recipe: from several seeds, at several checkpoints along training.
 
-    def __init__(self, recipe: Recipe):
-        self.recipe, self.task = recipe, recipe.task
-        self.seeds = range(recipe.seeds)
+    Parameters
+    ----------
+    recipe : Recipe
+    *others : Recipe
+        How the same model was trained otherwise; their seeds are counted on.
+    """
+
+    def __init__(self, recipe: Recipe, *others: Recipe):
+        self.task = recipe.task
+        self._trainings = [(each, seed) for each in (recipe, *others) for seed in range(each.seeds)]
+        self.seeds = range(len(self._trainings))
         self._model = cache(self._read)
         self._kinds = cache(self._tables)
 
@@ -61,8 +73,9 @@ class Recorded(Choice):
 
     def _read(self, seed: int, place: int) -> Model:
         written = self._run(seed)["checkpoints"][place]["parameters"]
-        arrays = {name: np.array(tenths) / 10**DECIMALS for name, tenths in written.items()}
-        return self.recipe.untrained(seed).with_arrays(arrays, "learnt" if place else "drawn")
+        recipe, own_seed = self._trainings[seed]
+        arrays = {name: np.array(whole) / 10**recipe.decimals for name, whole in written.items()}
+        return recipe.untrained(own_seed).with_arrays(arrays, "learnt" if place else "drawn")
 
     def _tables(self, seed: int) -> list[dict | None]:
         return tables(self.at(seed, place) for place in range(len(self.checkpoints(seed))))
@@ -81,4 +94,10 @@ class Recorded(Choice):
 
     @cached_property
     def _runs(self) -> list[dict]:
-        return json.loads((FOLDER / f"{self.recipe.id}.json").read_text("utf-8"))
+        recipes = dict.fromkeys(recipe for recipe, _ in self._trainings)
+        return [run for recipe in recipes for run in _read_runs(file_of(recipe))]
+
+
+def _read_runs(file: Path) -> list[dict]:
+    written = file.read_bytes()
+    return json.loads(gzip.decompress(written) if file.suffix == ".gz" else written)

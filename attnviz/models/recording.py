@@ -1,12 +1,13 @@
 """Recording: training once, and keeping what came of it."""
 
+import gzip
 import json
 
 import numpy as np
 
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
-from attnviz.models.recorded import DECIMALS, FOLDER
+from attnviz.models.recorded import file_of
 from attnviz.models.task import Batch
 from attnviz.models.training import accuracy, batches, loss, passed, stages_for, train
 
@@ -16,7 +17,9 @@ CURVE_POINTS = 50
 def record(recipe: Recipe) -> None:
     """Train a model from all seeds of its recipe, and write its file."""
     runs = [recorded_run(recipe, seed) for seed in range(recipe.seeds)]
-    (FOLDER / f"{recipe.id}.json").write_text(json.dumps(runs, separators=(",", ":")) + "\n", "utf-8")
+    text, file = json.dumps(runs, separators=(",", ":")) + "\n", file_of(recipe)
+    packed = gzip.compress(text.encode(), mtime=0) if file.suffix == ".gz" else text.encode()
+    file.write_bytes(packed)
 
 
 def recorded_run(recipe: Recipe, seed: int) -> dict:
@@ -25,18 +28,32 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
     curve, checkpoints = [], []
     for step, model in enumerate(train(recipe, seed)):
         if step in recipe.checkpoints or step % (recipe.steps // CURVE_POINTS) == 0:
-            rounded = model.with_arrays({name: array.round(DECIMALS) for name, array in model.arrays.items()}, "learnt")
+            rounded = model.with_arrays(
+                {name: array.round(recipe.decimals) for name, array in model.arrays.items()}, "learnt"
+            )
             measured = measures(rounded, held_out)
             curve.append([step, measured["loss"], measured["accuracy"]])
             if step in recipe.checkpoints:
                 checkpoints.append(
-                    {"step": step, "patterns": measured["patterns"], "parameters": written(model.arrays)}
+                    {
+                        "step": step,
+                        "patterns": measured["patterns"],
+                        "parameters": written(model.arrays, recipe.decimals),
+                    }
                 )
-    return {"curve": curve, "checkpoints": checkpoints, "held_out": len(held_out.tokens), "met": met(recipe, seed)}
+    return {
+        "curve": curve,
+        "checkpoints": checkpoints,
+        "held_out": len(held_out.tokens),
+        "met": met(recipe, seed),
+        "loss_unrounded": measures(model, held_out)["loss"],
+    }
 
 
 def met(recipe: Recipe, seed: int) -> int:
     """How many of the held-out texts come up in training after all: where texts are drawn at random, a few may."""
+    if recipe.task.is_open:
+        return 0  # its texts are parted before any is drawn
     _, *trained_on = batches(recipe, seed)
     seen = {tuple(text) for batch in trained_on for text in batch.tokens.tolist()}
     return sum(tuple(text) in seen for text in recipe.task.held_out().tokens.tolist())
@@ -53,6 +70,6 @@ def measures(model: Model, batch: Batch) -> dict:
     }
 
 
-def written(arrays: dict[str, np.ndarray]) -> dict[str, list]:
-    """Parameters as whole numbers of tenths."""
-    return {name: (array * 10**DECIMALS).round().astype(int).tolist() for name, array in arrays.items()}
+def written(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
+    """Parameters as whole numbers: of tenths, at one decimal."""
+    return {name: (array * 10**decimals).round().astype(int).tolist() for name, array in arrays.items()}

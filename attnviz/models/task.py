@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from attnviz.core.tokens import tokenize
+
 Answers = tuple[str | None, ...]
 """For each token the right answer; None where nothing is asked, or nobody knows."""
 
@@ -44,6 +46,8 @@ class Task(Protocol):
         At which tokens the answer is read.
     begin : str
         The word that every text begins with, whether typed or not; empty if there is none.
+    is_open : bool
+        Whether it is asked what comes next, which nobody knows: no answer is right, and no text is another's.
     """
 
     title: str
@@ -56,11 +60,28 @@ class Task(Protocol):
     examples: tuple[tuple[str, str], ...]
     read: Literal["last", "each"]
     begin: str = ""
+    is_open: bool = False
 
     @property
     def words(self) -> tuple[str, ...]:
         """All words that there are."""
         return tuple(chain.from_iterable(self.words_by_kind.values()))
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """The words of a text, in small letters; "abc" are three where each letter is a word."""
+        return tuple(part for token in tokenize(text) for part in self._parts(token.lower()))
+
+    def _parts(self, token: str) -> Sequence[str]:
+        known = self.words
+        return token if token not in known and all(letter in known for letter in token) else (token,)
+
+    def spoken(self, tokens: Sequence[str]) -> str:
+        """The tokens as one reads them, where that is not with spaces between them; else nothing."""
+        return ""
+
+    def notes(self, text: str) -> tuple[str, ...]:
+        """A sentence on each thing that is read otherwise than it was typed, and that its answer depends on."""
+        return ()
 
     def right(self, tokens: Sequence[str]) -> Answers:
         """The right answers, one for each token; all None where the tokens are no text of the task."""
@@ -71,7 +92,7 @@ class Task(Protocol):
 
 
 class Batch(NamedTuple):
-    """Texts of the same length, and what is asked of them.
+    """Texts of the same length, shorter ones with anything after their end, and what is asked of them.
 
     Attributes
     ----------

@@ -16,14 +16,13 @@ from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
 from attnviz.models.task import Batch
 
-BATCH = 64
 TINY = np.finfo(float).tiny
 
 
 def stages_for(model: Model, batch: Batch) -> tuple[Stage, ...]:
     """The graph of a pass over texts as long as those of the batch, without what no answer depends on."""
-    text = " ".join(model.task.words[place] for place in batch.tokens[0])
-    return leading_to(model.trace(text).stages, "probabilities")
+    text = tuple(model.task.words[place] for place in batch.tokens[0])
+    return leading_to(model.read(text).stages, "probabilities")
 
 
 def passed(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
@@ -68,19 +67,23 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
 
 
 def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
-    """What a model is trained on: one text, which says how long all are, and then a batch for each step."""
+    """What a model is trained on: one text, which no step has, and then a batch for each step."""
     random = stream(f"{recipe.id}, batches", seed)
     yield recipe.task.batch(random, 1)
     for _ in range(recipe.steps):
-        yield recipe.task.batch(random, BATCH)
+        yield recipe.task.batch(random, recipe.batch)
 
 
 def train(recipe: Recipe, seed: int) -> Iterator[Model]:
     """The model after 0, 1, 2, ... steps, to the last of the recipe."""
     model, drawn = recipe.untrained(seed), batches(recipe, seed)
-    parameters, adam = model.arrays, Adam(recipe.rate, recipe.steps)
-    stages = stages_for(model, next(drawn))
+    parameters, adam = model.arrays, Adam(recipe.rate, recipe.steps, recipe.betas, recipe.decay)
+    next(drawn)
+    graphs: dict[int, tuple[Stage, ...]] = {}  # by the length of the texts
     yield model
     for batch in drawn:
-        parameters = adam.moved(parameters, slopes(stages, parameters, batch))
+        length = batch.tokens.shape[1]
+        if length not in graphs:
+            graphs[length] = stages_for(model, batch)
+        parameters = adam.moved(parameters, slopes(graphs[length], parameters, batch))
         yield model.with_arrays(parameters, kind="learnt")

@@ -153,7 +153,7 @@ def _set_by_hand(place: TabScene, fitted: SceneWithPass, change: Change) -> None
     """Set a number, if it does not push another beyond float64."""
     changes = replaced(fitted.scene.changes, change)
     stage = fitted.original[change.stage]
-    if stage.is_given and (stage.value[change.index] == change.value).all():  # as it was: nothing is set by hand
+    if stage.is_given and (stage.value[change.where] == change.value).all():  # as it was: nothing is set by hand
         changes = changes[:-1]
     try:
         if len(changes) > MAX_CHANGES:

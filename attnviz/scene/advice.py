@@ -6,7 +6,7 @@ from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import labels, tokenize
 from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.reading import has_options, model_of, room, unknown, words_in
+from attnviz.scene.reading import has_options, model_of, reading_model, room, unknown, words_in
 from attnviz.scene.scene import OWN, READY_MADE, Scene
 
 MAX_NAMED_WORDS = 4
@@ -25,8 +25,10 @@ def said(fitted: SceneWithPass) -> list[str]:
     if fitted.trace is None or scene.source in READY_MADE:
         return []
     typed, keys = len(words_in(scene)), len(tokenize(scene.context))
+    reads = reading_model(scene)
     return [
         *([_of_words(scene)] if unknown(scene) else []),
+        *(reads.task.notes(scene.sentence) if reads else ()),
         *([_of_length(scene, "sentence", typed, room(scene))] if typed > room(scene) else []),
         *([_of_length(scene, "context", keys, MAX_TOKENS)] if keys > MAX_TOKENS else []),
     ]
@@ -75,4 +77,4 @@ def _strange(scene: Scene) -> dict[str, str]:
     """The words that the model doesn't know, each with the label that it has as it was typed."""
     typed = {token.lower(): token for token in reversed(tokenize(scene.sentence))}
     strange = unknown(scene)
-    return dict(zip(strange, labels([typed[word] for word in strange]), strict=True))
+    return dict(zip(strange, labels([typed.get(word, word) for word in strange]), strict=True))

@@ -48,7 +48,10 @@ def _start(trace: Trace, layer: Layer) -> Selection:
     query, key = _looking(trace, layer, asked)
     v, output = layer.trace["v"].value[0, key], layer.trace["output"].value[query]
     feature, dimension = (int(abs(row).argmax()) for row in (v, output))
-    return Selection(query=query, key=key, feature=feature, dimension=dimension, answer=answer).within(trace)
+    fires = layer.trace["active"].value[query] if "active" in layer.trace else np.zeros(1)
+    return Selection(
+        query=query, key=key, feature=feature, dimension=dimension, answer=answer, neuron=int(abs(fires).argmax())
+    ).within(trace)
 
 
 LONG = 16

@@ -17,6 +17,7 @@ def _same_places(trace: Trace) -> bool:
     return trace["q"].axes[-1] == trace["k"].axes[-1]
 
 
+_NORMED = (Story("{left} becomes {value} at place {column}."),)
 _PRODUCT = (Story("at place {row}, {left} × {value}."),)
 _SUM = (Story("{value} at place {column}."),)
 
@@ -84,6 +85,20 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
         "w_o": ("What the head found, times the **output parameters**: {story}", _PRODUCT),
         "output": ("**Added up**: the :violet[**output**] of “{word}”, {story}", _SUM),
+        "#square": ("**Square** each number of “{word}”, and add up.", ()),
+        "#square of LayerNorm": ("**Subtract** the mean, **square**, and add up.", ()),
+        "LayerNorm": ("**Norm**: less the mean, and over the root of the mean of the squares: {story}", _NORMED),
+        "attn_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
+        "mlp_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
+        "w_hidden": ("What the MLP reads of “{word}”, times a column for each **neuron**: {story}", _PRODUCT),
+        "hidden": ("**Added up**: {story}", (Story("neuron {column} gets {value}."),)),
+        "active": ("**Fire**: {story}", (Story("{value:positive} neurons pass something on."),)),
+        "w_mlp": ("What each neuron passes on, times its row: {story}", (Story("neuron {row}, {left} × {value}."),)),
+        "mlp": ("**Added up**: what the MLP adds to “{word}”, {story}", _SUM),
+        "mlp_residual": (
+            "**Added**: {story}",
+            (Story("“{query}” had {left} at place {column}, and the MLP adds {right}."),),
+        ),
         "residual": (
             "**Added**: {story}",
             (Story("“{query}” came with {left} at place {column} and gets {right}."),),

@@ -65,9 +65,10 @@ def _stayed(n_still: int, n_rows: int) -> str:
 def described(trace: Trace, change: Change) -> str:
     """A number set by hand as a person would say it."""
     stage = trace[change.stage]
-    if len(change.index) < len(stage.shape):
-        words = ", ".join(trace.label(*at) for at in zip(stage.axes, change.index, strict=False))
-        return f"{full_title(change.stage)} of {words}, all of them = {_signed(change.value)}"
+    if len(change.index) < len(stage.shape) or None in change.index:
+        named = [(axis, place) for axis, place in zip(stage.axes, change.index, strict=False) if place is not None]
+        words = ", ".join(f"{'neuron ' * (at[0] == 'neuron')}{trace.label(*at)}" for at in named)
+        return f"{full_title(change.stage)}{' of ' * bool(words)}{words}, all of them = {_signed(change.value)}"
     return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
 
 

@@ -71,7 +71,7 @@ def _lines(layer: Layer) -> list[str]:
     biased = any(name in trace for name in ("b_q", "b_k", "b_v", "b_o"))
     widths = "" if n_context == d_model else f", kdim={n_context}, vdim={n_context}"
     bias = "" if biased else ", bias=False"
-    queries, keys = (f'tensor("{names[each]}")' for each in ("x", "context" if "context" in trace else "x"))
+    queries, keys = (f'tensor("{names[trace[each].inputs[0]]}")' for each in "qk")
     times = _factor(trace, d_k)
     titled = f"# Layer {layer.number}" if names["q"] != "q" else "# The parameters, as PyTorch lays them out"
     return [

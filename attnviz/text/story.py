@@ -14,6 +14,7 @@ number at the same selection. A format may follow:
     :part.sum   that term, as it is multiplied: 1.80 × 0.92
     :sum        the sum of its row, without the scores of hidden keys
     :before     what the number was before anything was set by hand
+    :positive   how many numbers of its row are above 0, and of how many: 24 of 64
     :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”
     :alike      the words of its row where their numbers are all the same: “cat” alone, all four keys alike
     :most       the largest number of its row, in hundredths if it is a share: 36 %; of several words, 36 % each

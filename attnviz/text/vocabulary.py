@@ -10,6 +10,7 @@ AXES = {
     "query": "queries",
     "key": "keys",
     "head": "heads",
+    "neuron": "neurons",
     "answer": "answers",
     "d_model": "d_model",
     "d_k": "d_k",

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from attnviz.core.layers import split_layer
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.bands import said
@@ -164,7 +166,10 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
         left, matrix = trace.inputs(stage.name)[:2]
         yield _multiplied(trace, matrix, left)
     slots = {}
-    if split_layer(stage.name)[0] == "residual":
+    if _is_norm(stage):
+        yield from _normed(trace, stage)
+        return
+    if split_layer(stage.name)[0] in ("residual", "mlp_residual"):
         slots = dict(zip(("left", "right"), stage.inputs, strict=True))
         yield Band([], "what came in", _line(trace[stage.inputs[0]]))
     for bar in step.bars:
@@ -172,6 +177,16 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
             yield Band(said(trace, stage.name, bar.array), "exp(score − max)", _line(stage, sums=True), array=bar.array)
     sums = entry(stage.name).scale == "share"
     yield Band(said(trace, stage.name, **slots), _label(stage), _line(stage, sums=sums), factors=is_summed)
+
+
+def _normed(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """The row before it is normed, its squares with their sum, and the row after."""
+    read, kind = stage.inputs[0], type(stage.operation).__name__
+    after = "" if kind == "RMSNorm" else kind
+    yield Band([], entry(read).title, _line(trace[read]))
+    squares = said(trace, stage.name, "#square" + f" of {after}" * bool(after))
+    yield Band(squares, "squares", _line(stage, sums=True), array="#square")
+    yield Band(said(trace, stage.name, after, left=read), entry(stage.name).title, _line(stage))
 
 
 def _multiplied(trace: Trace, matrix: Stage, left: Stage) -> Band:
@@ -211,6 +226,10 @@ def _joins(trace: Trace, stage: Stage) -> bool:
 
 def _is_product(stage: Stage) -> bool:
     return not stage.is_given and {"row", "column"} <= {operand.reads for operand in stage.operation.operands}
+
+
+def _is_norm(stage: Stage) -> bool:
+    return isinstance(stage.operation, RMSNorm | LayerNorm)
 
 
 def _reads_shares(trace: Trace, stage: Stage) -> bool:

@@ -19,5 +19,6 @@ def model_data(trace: Trace, training: dict | None) -> dict | None:
         "answers": "probabilities",
         "right": list(origin.right),
         "guesses": origin.kind == "drawn",
+        "isOpen": origin.is_open,
         "training": training,
     }

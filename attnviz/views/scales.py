@@ -49,7 +49,7 @@ def _place_by_place(trace: Trace) -> Iterable[set[str]]:
     for stage in trace.stages:
         operands = () if stage.is_given else stage.operation.operands
         if operands and all(operand.reads == "cell" for operand in operands):
-            read = stage.inputs[1:] if split_layer(stage.name)[0] == "residual" else stage.inputs
+            read = stage.inputs[1:] if split_layer(stage.name)[0] in ("residual", "mlp_residual") else stage.inputs
             yield {name for name in (stage.name, *read) if entry(name).scale == "signed"}
 
 

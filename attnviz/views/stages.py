@@ -9,7 +9,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.text.steps import entry
+from attnviz.text.steps import entry, steps_of
 from attnviz.text.vocabulary import AXES, stories_of
 from attnviz.views.numbers import Chunks, chunks
 
@@ -19,7 +19,8 @@ HIDES = ("masked", "attention")
 
 def stages(trace: Trace) -> dict[str, dict]:
     """What every stage is, by its name, in the order of the pass: all of it but its numbers."""
-    return {stage.name: _stage(trace, stage) for stage in trace.stages}
+    shown_in = {name: step.id for step in steps_of(trace) for name in step.stages}
+    return {stage.name: _stage(trace, stage, shown_in) for stage in trace.stages}
 
 
 def numbers(
@@ -37,7 +38,7 @@ def values(stage: Stage, heads: Collection[int] | None = None) -> Chunks:
     return chunks(stage.value, by_head=stage.is_headed, heads=heads)
 
 
-def _stage(trace: Trace, stage: Stage) -> dict:
+def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str]) -> dict:
     said = entry(stage.name)
     rule = trace.rule(stage.name)
     return {
@@ -47,7 +48,7 @@ def _stage(trace: Trace, stage: Stage) -> dict:
         "one": said.one or said.title.lower(),
         "role": said.role,
         "scale": _scale(stage),
-        "step": said.step,
+        "step": shown_in.get(stage.name, said.step),
         "axes": [
             {"name": axis.name, "title": AXES[axis.name], "labels": axis.labels, "coordinates": axis.coordinates}
             for axis in trace.axes(stage.name)

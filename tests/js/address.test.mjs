@@ -10,7 +10,7 @@ const FIRST = readPlace(PASS, "");
 const PLACES = [
   FIRST,
   { ...FIRST, step: "softmax", picked: "attention", present: true, reveal: 3 },
-  { ...FIRST, step: "output", cell: { head: 1, query: 5, key: 0, feature: 3, dimension: 7, answer: 0 }, reveal: 0 },
+  { ...FIRST, step: "output", cell: { head: 1, query: 5, key: 0, feature: 3, dimension: 7, answer: 0, neuron: 0 }, reveal: 0 },
   { ...FIRST, step: "whole-pass", trail: ["output[1,0]", "concat[1,5]"], ask: "what would move it", order: "in order" },
   { ...FIRST, ask: "what if" },
   { ...FIRST, step: "scores", view: "sheet", reveal: 0 },

@@ -268,7 +268,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
   const arrows = Object.entries(stages).flatMap(([name, { rule }]) =>
     [...new Set(Object.values(rule?.slots ?? {}).map(([source]) => source))].filter((source) => stages[source] && source !== name).map((source) => [source, name]));
   const last = sized.nWords - 1;
-  const start = { head: 0, query: Math.min(1, last), key: Math.min(2, last), feature: 0, dimension: 0, answer: 0 };
+  const start = { head: 0, query: Math.min(1, last), key: Math.min(2, last), feature: 0, dimension: 0, answer: 0, neuron: 0 };
   return {
     stages,
     steps,

@@ -14,6 +14,9 @@ from attnviz.text.step import Step
 from attnviz.text.steps.answer import ANSWER
 from attnviz.text.steps.concatenation import CONCATENATION
 from attnviz.text.steps.mask import MASK
+from attnviz.text.steps.mlp import MLP, MLP_RESIDUAL
+from attnviz.text.steps.neurons import NEURONS
+from attnviz.text.steps.norms import ATTN_NORM, INPUT_NORM, MLP_NORM
 from attnviz.text.steps.output import OUTPUT
 from attnviz.text.steps.positions import POSITIONS
 from attnviz.text.steps.projections import PROJECTIONS
@@ -26,8 +29,9 @@ from attnviz.text.steps.tokens import TOKENS
 from attnviz.text.steps.weighted_sum import WEIGHTED_SUM
 from attnviz.text.steps.whole_pass import WHOLE_PASS
 
-ENTERING = (TOKENS, POSITIONS)
-LAYER = (PROJECTIONS, SCORES, SCALING, MASK, SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
+ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
+_ATTENTION = (PROJECTIONS, SCORES, SCALING, MASK, SOFTMAX, WEIGHTED_SUM, CONCATENATION, OUTPUT, RESIDUAL)
+LAYER = (ATTN_NORM, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
 """All steps; those of LAYER come once for each layer of a pass."""

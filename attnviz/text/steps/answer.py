@@ -31,6 +31,8 @@ def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
 def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     """Where the model answers, what, and whether that is right."""
     origin, shares = trace.origin, trace["probabilities"].value
+    if origin.is_open:
+        return _next(trace)
     begin, known = _MODEL[origin.kind], [place for place, right in enumerate(origin.right) if right is not None]
     if not known:
         return runs("The model was not made for such a text, so its answer means nothing.")
@@ -52,6 +54,20 @@ def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
         token=trace.label("token", place),
         answer=answers[place][0],
         right=origin.right[place],
+    )
+
+
+def _next(trace: Trace) -> Runs:
+    """What a model that has no right answer takes for the most probable continuation."""
+    shares = trace["probabilities"].value[-1]
+    before, most = trace.origin.kind == "drawn", _most(trace, shares)
+    if len(most) > 1:
+        return runs(
+            f"After the last token {counted(len(most), 'answer')} are equally probable, {percent(shares.max())} each."
+        )
+    learnt = "before any training, so by chance" if before else "as it has learnt"
+    return runs(
+        f"After the last token the model expects “{{answer}}” most, {learnt}: {percent(shares.max())}.", answer=most[0]
     )
 
 

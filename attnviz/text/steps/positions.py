@@ -1,8 +1,12 @@
 """Positions: places become vectors too, and are added."""
 
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
 from attnviz.text.condition import both, has, lacks, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
+from attnviz.text.steps.norms import EMBEDDED, ENTERS_NORMED
 from attnviz.text.story import Story
 
 _WAVE = Story("{value} is added at place {column} of “{row}”, because of where the word stands.")
@@ -19,6 +23,14 @@ def _entering(prefix: str) -> tuple[Story, ...]:
     )
 
 
+def _added(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    made = entries["embedded" if "embedded" in trace else "x"].symbol
+    return (
+        "By itself a score does not depend on where the words stand, so a vector for the **place** is added to each "
+        f"row: ${made} = E + P$."
+    )
+
+
 POSITIONS = Step(
     id="positions",
     title="Positions",
@@ -26,8 +38,7 @@ POSITIONS = Step(
     sections=(
         Section(
             "places",
-            "By itself a score does not depend on where the words stand, so a vector for the **place** is added to "
-            "each row: $X = E + P$.",
+            _added,
         ),
         Section(
             "waves",
@@ -52,17 +63,18 @@ POSITIONS = Step(
             origin("built"),
         ),
     ),
-    stages=("x", "context"),
+    stages=("embedded", "x", "context"),
     entries={
         "positions": Entry("P", "Positions", "a vector for each place in the sentence", kind="input", stories=(_WAVE,)),
         "context_positions": Entry(
             "P^C", "Context positions", "a vector for each place in the context", kind="input", stories=(_WAVE,)
         ),
+        "embedded": Entry("E^P", "Embedded", "embeddings, with positions added if there are any", stories=EMBEDDED),
         "x": Entry(
             "X",
             "Input",
             "what is projected: embeddings, with positions added if there are any",
-            stories=_entering(""),
+            stories=(*ENTERS_NORMED, *_entering("")),
         ),
         "context": Entry("C", "Context", "what keys and values are projected from", stories=_entering("context_")),
     },

@@ -28,7 +28,7 @@ def _biases(trace: Trace) -> bool:
 
 
 def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    x = entries["x"].symbol
+    x = entries[trace["q"].inputs[0]].symbol
     return (
         f"Three matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), a "
         ":orange[**key**] (what it offers) and a :green[**value**] (what it passes on)."
@@ -36,7 +36,7 @@ def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    x = entries["x"].symbol
+    x = entries[trace["q"].inputs[0]].symbol
     return (
         f"Matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
         "row of the other sentence, $C$, into a :orange[**key**] (what it offers) and a :green[**value**] (what "

@@ -31,10 +31,12 @@ def _asked(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
-    if of_model(trace) and not any(trace.origin.right):
+    if trace.origin.is_open and not trace.origin.spoken:
+        return runs("What comes first?")
+    if of_model(trace) and not any(trace.origin.right) and not trace.origin.is_open:
         return runs("What does the model answer to “{sentence}”?", sentence=sentence(queries))
     if of_model(trace):
-        return runs(trace.origin.question, sentence=sentence(queries))
+        return runs(trace.origin.question, sentence=trace.origin.spoken or sentence(queries))
     if queries != keys:
         return runs("What does “{word}” take from “{context}”?", word=_WORD, context=sentence(keys))
     if len(queries) == 1:
@@ -47,7 +49,8 @@ def _task(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 
 def _is_no_text_of_its_task(trace: Trace) -> bool:
-    return trace.origin.kind in ("learnt", "built") and not any(trace.origin.right)
+    origin = trace.origin
+    return origin.kind in ("learnt", "built") and not any(origin.right) and not origin.is_open
 
 
 QUESTION = Step(

@@ -44,8 +44,14 @@ TOKENS = Step(
         Section(
             "no positions",
             "No positions are added here, so the embeddings are also the input $X$ of the next step: $X = E$.",
-            both(has("embeddings"), lacks("positions")),
+            both(has("embeddings"), lacks("positions", "embedded")),
             stages=("x", "context"),
+        ),
+        Section(
+            "no positions, normed",
+            "No positions are added here, so the embeddings are what is normed: $E^P = E$.",
+            both(has("embeddings", "embedded"), lacks("positions")),
+            stages=("embedded",),
         ),
         Section(
             "given",

@@ -36,7 +36,8 @@ export function hasWords({ coordinates }) {
 // What a place that is no word is called in full.
 export function placeNameAt(axis, place) {
   const { head, feature } = coordinatesAt(axis, place);
-  return axis.coordinates.length > 1 ? `head ${head + 1}, ${feature + 1}` : `place ${axis.labels[place]}`;
+  if (axis.coordinates.length > 1) return `head ${head + 1}, ${feature + 1}`;
+  return `${axis.name === "neuron" ? "neuron" : "place"} ${axis.labels[place]}`;
 }
 
 // How many places the stages have along each coordinate: the longest axis counts.

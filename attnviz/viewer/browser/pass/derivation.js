@@ -58,7 +58,8 @@ function placeNamed(stages, { line, places }) {
     const axis = stages.get(source).axes[pattern.axes.findIndex((letters) => letters.join() === RUNNING)];
     if (!axis) continue;
     const label = axis.labels[places[RUNNING]];
-    return hasWords(axis) ? { text: label, style: "word" } : { text: `place ${label}` };
+    if (hasWords(axis)) return { text: label, style: "word" };
+    return { text: `${axis.name === "neuron" ? "neuron" : "place"} ${label}` };
   }
   return undefined;
 }

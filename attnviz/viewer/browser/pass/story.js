@@ -10,6 +10,10 @@ const FORMATS = {
   percent: (pass, cell) => numeral(pass, cell, percent),
   rank: (pass, cell) => rankOf(pass.number(cell.name, cell.index), visibleRow(pass, cell)),
   count: (pass, cell) => counted(visibleRow(pass, cell).length),
+  positive: (pass, cell) => {
+    const row = [...visibleRow(pass, cell)];
+    return `${row.filter((value) => value > 0).length} of ${row.length}`;
+  },
   sum: (pass, cell) => short(sumOf(pass, cell)),
   part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,

@@ -2,7 +2,7 @@
 import { COMPARISONS, ORDERS, QUESTIONS, startAt, stepsOf, VIEWS } from "./state.js";
 
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare"];
-const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer"]; // the last is left out where it is the first
+const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer", "neuron"]; // the last two are left out where they are the first
 
 // What the same pass can be looked at without, and what it is without the numbers that were set by hand.
 const DISPENSABLE = new Map([
@@ -68,13 +68,13 @@ function stepNamed(pass, text) {
 }
 
 function cellIn(text) {
-  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4,5}$/.test(text)) return null;
+  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4,6}$/.test(text)) return null;
   const places = text.split(".").map((place) => Number(place) - 1);
   return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i] ?? 0]));
 }
 
 function textOfCell(cell) {
-  const written = cell.answer === 0 ? COORDINATES.slice(0, -1) : COORDINATES;
+  const written = COORDINATES.slice(0, cell.neuron ? 7 : cell.answer ? 6 : 5);
   return written.map((name) => cell[name] + 1).join(".");
 }
 

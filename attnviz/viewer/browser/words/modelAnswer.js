@@ -10,6 +10,7 @@ const VERDICTS = new Map([
   ["wrong", { mark: "✗", said: "Wrong" }],
   ["tied", { mark: "?", said: "Undecided: several answers are equally likely" }],
   ["unknown", { mark: "?", said: "No answer is right: the model was not made for this text" }],
+  ["next", { mark: "", said: "The most probable continuation" }],
   ["to-come", { mark: "", said: "" }],
 ]);
 const TIED = "tied";
@@ -27,7 +28,8 @@ export function answersOf(pass) {
   });
 }
 
-function verdictOn({ label, isTied }, right, { guesses }) {
+function verdictOn({ label, isTied }, right, { guesses, isOpen }) {
+  if (isOpen) return isTied ? "tied" : "next";
   if (right === null) return "unknown";
   if (isTied) return "tied";
   if (right !== label) return "wrong";

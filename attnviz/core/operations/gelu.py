@@ -1,0 +1,98 @@
+"""GELU: each number times the part of a normal distribution that lies below it."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.core.operations.input import AxesAndShape, Input
+from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
+from attnviz.core.operations.rule import Line, Rule, Slot, Variant
+from attnviz.core.terms import FromOne, Terms, rounding_of
+
+CUBED = 0.044715
+SLOPE = (2 / math.pi) ** 0.5
+FAR = 40.0
+"""From here on what lies below a number is all of the distribution, or nothing, in float64."""
+
+_erf = np.vectorize(math.erf, otypes=[float])  # NumPy has none
+
+
+@dataclass(frozen=True)
+class GELU(Operation):
+    """x Φ(x), where Φ is the standard normal distribution (Hendrycks and Gimpel 2016).
+
+    With `tanh` Φ is nearly that: 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³))), as in GPT-2.
+    """
+
+    tanh: bool = False
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        return (Operand("cell", "gelu"),)
+
+    def compute(self, x: np.ndarray) -> np.ndarray:
+        return x * self._below(x)
+
+    def vjp(self, upstream: np.ndarray, x: np.ndarray) -> Derivatives:
+        near = np.clip(x, -FAR, FAR)  # further out the density is 0, times squares that may overflow
+        return (upstream * (self._below(x) + near * self._density(near)),)
+
+    def _below(self, x: np.ndarray) -> np.ndarray:
+        """The part of the distribution that lies below each number."""
+        if not self.tanh:
+            return (1 + _erf(x / 2**0.5)) / 2
+        with np.errstate(over="ignore"):  # tanh of an infinity is 1
+            return (1 + np.tanh(SLOPE * (x + CUBED * x**3))) / 2
+
+    def _density(self, x: np.ndarray) -> np.ndarray:
+        if not self.tanh:
+            return np.exp(-x * x / 2) / (2 * math.pi) ** 0.5
+        slope = SLOPE * (1 + 3 * CUBED * x * x)
+        return slope * (1 - np.tanh(SLOPE * (x + CUBED * x**3)) ** 2) / 2
+
+    def extent(self, x: Input) -> AxesAndShape:
+        return x.axes, x.shape
+
+    def bound(self, x: Input) -> float:
+        return x.bound
+
+    def rule(self, x: Input) -> Rule:
+        slots = {"a": Slot(0, "q f"), "below": Slot("#below", "q f"), "result": Slot("", "q f")}
+        line = Line(("a",), "{a} × {below}, the part of a normal distribution below it", "result")
+        variant = Variant((line,), formula=r"{a:bt} \cdot {below:bt}")
+        return Rule.of((x,), "q f", slots, variant, arrays={"#below": self._below(x.value)})
+
+    def terms(self, index: Index, reads: Reads) -> Terms:
+        return Gated(*reads[0], self.tanh)
+
+    def latex(self, result: str, x: str) -> str:
+        inner = rf"\mathrm{{erf}}(\frac{{{x}}}{{\sqrt{{2}}}})"
+        if self.tanh:
+            inner = rf"\tanh(\sqrt{{\frac{{2}}{{π}}}} \cdot ({x} + {CUBED} \cdot {x}^{{3}}))"
+        return rf"{result} = \frac{{{x}}}{{2}} \cdot (1 + {inner})"
+
+    def numpy(self, result: str, x: str) -> tuple[str, ...]:
+        if self.tanh:
+            return (f"{result} = {x} * ((1 + np.tanh((2 / np.pi) ** 0.5 * ({x} + {CUBED} * {x}**3))) / 2)",)
+        return (
+            "from math import erf",
+            f"{result} = {x} * ((1 + np.vectorize(erf, otypes=[{x}.dtype])({x} / 2**0.5)) / 2)",
+        )
+
+
+@dataclass(frozen=True)
+class Gated(FromOne):
+    """A number times the part of a normal distribution below it."""
+
+    tanh: bool = False
+
+    def total(self) -> float:
+        x = self.cell.value
+        if not self.tanh:
+            return x * (1 + math.erf(x / math.sqrt(2))) / 2
+        near = min(max(x, -FAR), FAR)
+        return x * (1 + math.tanh(math.sqrt(2 / math.pi) * (near + CUBED * near**3))) / 2
+
+    def rounding(self) -> float:
+        return rounding_of(self.cell.value)  # far below 0, what is left of 1 - 1 is rounded as 1 was

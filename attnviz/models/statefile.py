@@ -1,0 +1,226 @@
+"""State files: a microgpt of one's own, read from the JSON of its state_dict, and written as one."""
+
+import json
+import math
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.parameters import Parameters, banded
+from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.models.model import Model
+from attnviz.models.task import Task
+from attnviz.models.tasks.names import Letters
+
+MAX_EMBEDDING, MAX_LAYERS, MAX_PLACES, MAX_WORDS = 64, 4, 32, 128
+ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True)}
+PARTS = ("uchars", "state_dict", "n_head", "activation")
+IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
+"""The matrices of a layer by microgpt's names; before each stands `layer0.`, `layer1.` and so on."""
+
+Matrices = dict[str, np.ndarray]
+
+
+class OwnLetters(Letters, Task):
+    """The next letter of a text, as someone's own microgpt has learnt it.
+
+    Parameters
+    ----------
+    letters : tuple of str
+        In the order of their rows in `wte`.
+    """
+
+    title = "Your microgpt"
+    lesson = "Your own language model, number by number."
+    question = "After “{sentence}”, what comes next?"
+    about = "You gave this model, and whatever it has learnt."
+
+    def __init__(self, letters: tuple[str, ...]):
+        self.letters = letters
+        self.words_by_kind = {"letters": letters}
+        self.examples = (("first letters", "".join(letters[:2])),)
+
+
+def microgpt(path: str | os.PathLike) -> Model:
+    """Read a microgpt of one's own.
+
+    Parameters
+    ----------
+    path : path of a JSON file
+        An object with `uchars`, the letters in the order of their rows in `wte`, whose last row is BOS; and
+        `state_dict`, matrices as lists of rows by microgpt's own names. `n_head` is 4 and `activation` "relu" unless
+        it says otherwise ("relu2" is its square); without `lm_head` the logits are made with `wte`. These lines at the
+        end of microgpt write it:
+
+            import json
+            floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
+            json.dump({"uchars": uchars, "n_head": n_head, "state_dict": floats}, open("microgpt.json", "w"))
+
+    Returns
+    -------
+    Model
+        `microgpt(path).trace("emma")` is a pass of it.
+
+    Raises
+    ------
+    OwnArraysError
+        If the file is no such object, in one sentence; a ValueError.
+    OSError
+        If there is no such file.
+    """
+    file = Path(path)
+    size = file.stat().st_size
+    if size > MAX_FILE_BYTES:
+        raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {size:,}.")
+    return read(file.read_bytes())
+
+
+def read(written: bytes) -> Model:
+    """The model that a state file describes; OwnArraysError if it is none."""
+    parts = _parts(written)
+    letters = _letters(parts.get("uchars"))
+    matrices = _matrices(parts.get("state_dict"), len(letters) + 1)
+    size = matrices["wte"].shape[1]
+    n_heads, activation = parts.get("n_head", 4), parts.get("activation", "relu")
+    if type(n_heads) is not int or not 1 <= n_heads <= size or size % n_heads:
+        raise OwnArraysError(f"n_head must divide n_embd, {size}; got {_shown(n_heads)}.")
+    if not isinstance(activation, str) or activation not in ACTIVATIONS:
+        raise OwnArraysError(f"activation must be relu or relu2; got {_shown(activation)}.")
+    return Model(
+        OwnLetters(letters),
+        embedding=matrices["wte"],
+        positions=matrices["wpe"],
+        layers=tuple(
+            _layer({name: matrices[f"layer{n}.{name}"] for name in IN_LAYER}, n_heads)
+            for n in range(_n_layers(matrices))
+        ),
+        unembedding=matrices["lm_head"].T,
+        residual=True,
+        causal=True,
+        norm=RMSNorm(),
+        activation=ACTIVATIONS[activation],
+        kind="learnt",
+    )
+
+
+def state_dict(arrays: Mapping[str, np.ndarray], n_layers: int = 1) -> dict[str, list]:
+    """The parameters of a model, by the names of their stages, as microgpt has them: lists of rows (out, in)."""
+    found = {"wte": arrays["embeddings"], "wpe": arrays["positions"], "lm_head": arrays["w_u"].T}
+    for n in range(n_layers):
+        after = f"_{n + 1}" if n_layers > 1 else ""
+        for name in "qkv":
+            found[f"layer{n}.attn_w{name}"] = np.concatenate(arrays[f"w_{name}{after}"], axis=-1).T
+        for name, own in (("attn_wo", "w_o"), ("mlp_fc1", "w_hidden"), ("mlp_fc2", "w_mlp")):
+            found[f"layer{n}.{name}"] = arrays[f"{own}{after}"].T
+    return {name: array.tolist() for name, array in found.items()}
+
+
+def _layer(own: Matrices, n_heads: int) -> Parameters:
+    """A layer's parameters: microgpt's matrices have a row for each number that comes out, ours a column."""
+    q, k, v = (banded(own[f"attn_w{name}"].T, n_heads) for name in "qkv")
+    return Parameters(w_q=q, w_k=k, w_v=v, w_o=own["attn_wo"].T, w_hidden=own["mlp_fc1"].T, w_mlp=own["mlp_fc2"].T)
+
+
+def _parts(written: bytes) -> dict:
+    """What stands in a file."""
+    if len(written) > MAX_FILE_BYTES:
+        raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(written):,}.")
+    try:
+        parts = json.loads(written)
+    except (ValueError, RecursionError):  # of UTF-8 too, which is a ValueError
+        raise OwnArraysError("This file is no JSON. Write it with json.dump.") from None
+    if not isinstance(parts, dict):
+        raise OwnArraysError(f"A state file is an object with uchars and state_dict; got {_shown(parts)}.")
+    others = [name for name in parts if name not in PARTS]
+    if others:
+        raise OwnArraysError(f"A state file has {', '.join(PARTS)}; got {_shown(others[0])} too.")
+    return parts
+
+
+def _letters(uchars: object) -> tuple[str, ...]:
+    """The letters, each a single character."""
+    listed = list(uchars) if isinstance(uchars, list | str) else []
+    if not listed or not all(isinstance(each, str) and len(each) == 1 for each in listed):
+        raise OwnArraysError(f"uchars must be the letters, single characters; got {_shown(uchars)}.")
+    if len(set(listed)) < len(listed):
+        raise OwnArraysError("uchars must hold each letter once; got one of them twice.")
+    if len(listed) + 1 > MAX_WORDS:
+        raise OwnArraysError(f"A vocabulary may have at most {MAX_WORDS} tokens; got {len(listed) + 1}, with BOS.")
+    return tuple(listed)
+
+
+def _matrices(given: object, n_words: int) -> Matrices:
+    """The matrices by their names, each of the shape that follows from wte, wpe and the letters."""
+    if not isinstance(given, dict):
+        raise OwnArraysError(f"state_dict must be an object of matrices by their names; got {_shown(given)}.")
+    for name in ("wte", "wpe"):
+        if name not in given:
+            raise OwnArraysError(f"state_dict must have the matrix {name}; got none.")
+    size, n_places = _width(given["wte"]), len(given["wpe"]) if isinstance(given["wpe"], list) else 0
+    if not 1 <= size <= MAX_EMBEDDING:
+        raise OwnArraysError(f"n_embd, the length of the rows of wte, may be 1 to {MAX_EMBEDDING}; got {size:,}.")
+    if not 1 <= n_places <= MAX_PLACES:
+        raise OwnArraysError(f"block_size, the number of rows of wpe, may be 1 to {MAX_PLACES}; got {n_places:,}.")
+    shapes = {"wte": (n_words, size), "wpe": (n_places, size), "lm_head": (n_words, size)}
+    shapes |= dict(_shapes_in_layers(given, size))
+    unknown = [name for name in given if name not in shapes]
+    if unknown:
+        raise OwnArraysError(f"state_dict may have {', '.join(shapes)}; got {_shown(unknown[0])} too.")
+    found = {name: _matrix(name, given[name], shape) for name, shape in shapes.items() if name in given}
+    missing = [name for name in shapes if name not in found and name != "lm_head"]
+    if missing:
+        raise OwnArraysError(f"state_dict must have the matrix {missing[0]}; got none.")
+    return {"lm_head": found["wte"], **found}  # one that is missing is tied
+
+
+def _shapes_in_layers(given: Mapping[str, object], size: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    n_layers = max(sum(f"layer{n}.{IN_LAYER[0]}" in given for n in range(MAX_LAYERS + 1)), 1)
+    if n_layers > MAX_LAYERS:
+        raise OwnArraysError(f"A model may have at most {MAX_LAYERS} layers; got more.")
+    for n in range(n_layers):
+        for name in IN_LAYER:
+            yield f"layer{n}.{name}", {"mlp_fc1": (4 * size, size), "mlp_fc2": (size, 4 * size)}.get(name, (size, size))
+
+
+def _matrix(name: str, rows: object, shape: tuple[int, int]) -> np.ndarray:
+    """A matrix of finite numbers; all rows of the same length."""
+    n_rows, width = shape
+    if not isinstance(rows, list) or len(rows) != n_rows or any(_length(row) != width for row in rows):
+        got = f"{len(rows):,} rows" if isinstance(rows, list) else _shown(rows)
+        odd = next((_length(row) for row in rows if _length(row) != width), None) if isinstance(rows, list) else None
+        lengths = "" if odd is None else f", one of {odd:,}" if odd >= 0 else ", one that is no list"
+        raise OwnArraysError(f"{name} must have {n_rows} rows of {width} numbers; got {got}{lengths}.")
+    for row in rows:
+        wrong = [number for number in row if type(number) not in (int, float) or not _is_finite(number)]
+        if wrong:
+            raise OwnArraysError(f"{name} must hold finite numbers; got {_shown(wrong[0])}.")
+    return np.array(rows, dtype=float)
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:  # a whole number beyond float64
+        return False
+
+
+def _n_layers(matrices: Matrices) -> int:
+    return (len(matrices) - 3) // len(IN_LAYER)
+
+
+def _width(rows: object) -> int:
+    return max(_length(rows[0]), 0) if isinstance(rows, list) and rows else 0
+
+
+def _length(row: object) -> int:
+    return len(row) if isinstance(row, list) else -1
+
+
+def _shown(value: object) -> str:
+    text = repr(value) if isinstance(value, str | int | float | bool | None) else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else text[:37] + "..."

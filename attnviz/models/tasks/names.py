@@ -1,0 +1,138 @@
+"""Names: which letter comes next, letter by letter, as microgpt learns it from first names."""
+
+import gzip
+import unicodedata
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from attnviz.core.streams import stream
+from attnviz.core.tokens import cleaned
+from attnviz.models.task import Answers, Batch, Learnable
+
+FILE = Path(__file__).parents[1] / "data" / "names.txt.gz"
+BEGIN, END = "BOS", "end"
+"""One token for both, as in microgpt: what a name begins with is what is predicted where it ends."""
+
+LONGEST = 15
+HELD_OUT_PART = 10
+"""One of so many distinct names is held out."""
+
+
+class Letters:
+    """A text as letters, one token each, whatever stands between them.
+
+    Attributes
+    ----------
+    letters : tuple of str
+        One character each.
+    """
+
+    letters: tuple[str, ...]
+    begin = BEGIN
+    read = "last"
+    is_open = True
+    kinds = None
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All letters, and the one token that begins and ends a text."""
+        return (*self.letters, self.begin)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """What may come next."""
+        return (*self.letters, END)
+
+    def split(self, text: str) -> tuple[str, ...]:
+        """The letters of a text but its spaces, each as `known` reads it."""
+        return tuple(map(self.known, cleaned(text).replace(" ", "")))
+
+    def known(self, letter: str) -> str:
+        """The letter that a letter is read as: itself, else small or without its accent; itself if all are unknown."""
+        bare = unicodedata.normalize("NFD", letter)[0]
+        return next((each for each in (letter, letter.lower(), bare, bare.lower()) if each in self.letters), letter)
+
+    def spoken(self, tokens: Sequence[str]) -> str:
+        """The letters as one reads them, without the token that all texts begin with."""
+        return "".join(token for token in tokens if token != self.begin)
+
+    def notes(self, text: str) -> tuple[str, ...]:
+        """What is read otherwise than it was typed, in a sentence each."""
+        typed = dict.fromkeys(cleaned(text).replace(" ", ""))
+        others = {letter: self.known(letter) for letter in typed if self.known(letter) != letter}
+        accents = [f"“{letter}” as “{known}”" for letter, known in others.items() if letter.lower() != known]
+        return (
+            *(["Capitals are read as small letters."] * any(letter != letter.lower() for letter in others)),
+            *([f"Letters are read without accents: {', '.join(accents)}."] * bool(accents)),
+        )
+
+    def right(self, tokens: Sequence[str]) -> Answers:
+        """Nothing, as nobody knows what comes next."""
+        return (None,) * len(tokens)
+
+
+class Names(Letters, Learnable):
+    """The next letter of a first name."""
+
+    title = "microgpt"
+    lesson = (
+        "A whole language model, of 4,192 numbers: it gives each letter that may come next a probability, and so it "
+        "writes names."
+    )
+    question = "After “{sentence}”, which letter comes next?"
+    about = (
+        "This model learnt to continue first names that were given in the United States in 2018, letter by letter. It "
+        "knows nothing else: what is most probable for it is no fact about anybody."
+    )
+    letters = tuple("abcdefghijklmnopqrstuvwxyz")
+    words_by_kind: ClassVar = {"letters": letters}
+    examples = (("eliza", "eliza"), ("soph", "soph"), ("quee", "quee"))
+
+    def batch(self, random: np.random.RandomState, size: int) -> Batch:
+        return self._asking(self._encoded[random.randint(self._n_held_out, len(self._encoded), size=size)])
+
+    def held_out(self) -> Batch:
+        return self._asking(self._encoded[: self._n_held_out])
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All distinct names, those that are held out first."""
+        with gzip.open(FILE, "rt", encoding="utf-8") as lines:
+            found = list(dict.fromkeys(line.strip() for line in lines if not line.startswith("#")))
+        return tuple(found[place] for place in stream("names", 0).permutation(len(found)))
+
+    @property
+    def n_held_out(self) -> int:
+        """How many names are held out."""
+        return len(self.names) // HELD_OUT_PART
+
+    @cached_property
+    def _n_held_out(self) -> int:
+        return self.n_held_out
+
+    @cached_property
+    def _encoded(self) -> np.ndarray:
+        """Each name with what begins and ends it, as places among the words, (names, tokens); -1 after the end."""
+        places = {word: place for place, word in enumerate(self.words)}
+        found = np.full((len(self.names), LONGEST + 2), -1)
+        for row, name in zip(found, self.names, strict=True):
+            row[: len(name) + 2] = [places[token] for token in (self.begin, *name, self.begin)]
+        return found
+
+    def _asking(self, texts: np.ndarray) -> Batch:
+        """At each token what follows it is asked; after the end nothing is, whatever stands there."""
+        n_tokens = (texts >= 0).sum(axis=1).max() - 1
+        tokens, answers = texts[:, :n_tokens], texts[:, 1 : n_tokens + 1]
+        return Batch(tokens.clip(0), answers.clip(0), answers >= 0)
+
+    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
+        back = np.diagonal(arrays["attention"], -1, -2, -1)  # (names, heads, places from the second on)
+        asked = batch.asked[:, 1:]
+        return {
+            f"head {head + 1}: attention on the letter before": float(back[:, head][asked].mean())
+            for head in range(back.shape[1])
+        }

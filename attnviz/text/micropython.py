@@ -1,0 +1,179 @@
+"""microgpt's own Python: a pass as a script without any package, for someone who knows microgpt better than NumPy."""
+
+import json
+import re
+
+import numpy as np
+
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.trace import Layer, Trace
+from attnviz.models.statefile import IN_LAYER, state_dict
+
+NAME = "attnviz_microgpt.json"
+"""The file that the script reads."""
+
+NAMES = {
+    "embeddings": "wte[token_id]",
+    "positions": "wpe[pos_id]",
+    "x": "x",
+    "w_q": "attn_wq",
+    "w_k": "attn_wk",
+    "w_v": "attn_wv",
+    "w_o": "attn_wo",
+    "w_hidden": "mlp_fc1",
+    "w_mlp": "mlp_fc2",
+    "w_u": "lm_head",
+    "q": "q",
+    "k": "keys[li]",
+    "v": "values[li]",
+    "scaled": "attn_logits",
+    "attention": "attn_weights",
+    "heads": "head_out",
+    "concat": "x_attn",
+    "logits": "logits",
+    "probabilities": "probs",
+}
+"""What microgpt calls a stage, where it has a name for it."""
+
+_SCRIPT = '''\
+import json
+import math
+
+# A stage of attnviz, and what it is called in microgpt:
+{named}
+
+# What attnviz wrote: the parameters by microgpt's names, the tokens of the pass and the logits at each of them
+with open("{file}") as file:
+    given = json.load(file)
+state_dict, n_head = given["state_dict"], given["n_head"]
+n_layer, n_embd = {n_layers}, len(state_dict["wpe"][0])
+head_dim = n_embd // n_head
+
+
+def linear(x, w):
+    """A vector times a matrix: each number is x times a row of w."""
+    return [sum(a * b for a, b in zip(x, row)) for row in w]
+
+
+def rmsnorm(x):
+    scale = (sum(a * a for a in x) / len(x) + 1e-5) ** -0.5
+    return [a * scale for a in x]
+
+
+def softmax(logits):
+    largest = max(logits)
+    exps = [math.exp(logit - largest) for logit in logits]
+    total = sum(exps)
+    return [each / total for each in exps]
+
+
+def add(x, y):
+    return [a + b for a, b in zip(x, y)]
+
+
+def gpt(token_id, pos_id, keys, values):
+    """The logits after one more token; keys and values of the tokens before it are kept."""
+    embedded = add(state_dict["wte"][str(token_id)], state_dict["wpe"][pos_id])
+    x = rmsnorm(embedded)
+    for li in range(n_layer):
+        own = {{name: state_dict[f"layer{{li}}.{{name}}"] for name in {names}}}
+
+        # attention: this token looks at itself and at all before it
+        attn_norm = rmsnorm(x)
+        q = linear(attn_norm, own["attn_wq"])
+        keys[li].append(linear(attn_norm, own["attn_wk"]))
+        values[li].append(linear(attn_norm, own["attn_wv"]))
+        x_attn = []
+        for h in range(n_head):
+            band = slice(h * head_dim, (h + 1) * head_dim)
+            scores = [sum(a * b for a, b in zip(q[band], k[band])) for k in keys[li]]
+            attn_logits = [score / math.sqrt(head_dim) for score in scores]
+            attn_weights = softmax(attn_logits)
+            columns = zip(*(v[band] for v in values[li]))
+            head_out = [sum(a * b for a, b in zip(attn_weights, column)) for column in columns]
+            x_attn += head_out
+        residual = add(x, linear(x_attn, own["attn_wo"]))
+
+        # MLP: each neuron that gets something positive fires
+        hidden = linear(rmsnorm(residual), own["mlp_fc1"])
+        active = [max(0.0, each){square} for each in hidden]
+        x = add(residual, linear(active, own["mlp_fc2"]))
+    return linear(x, state_dict["lm_head"])
+
+
+keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
+furthest = 0.0
+for pos_id, token_id in enumerate(given["tokens"]):
+    logits = gpt(token_id, pos_id, keys, values)
+    furthest = max(furthest, *(abs(a - b) for a, b in zip(logits, given["logits"][pos_id])))
+    best = max(range(len(logits)), key=logits.__getitem__)
+    print(f"after {{given['words'][pos_id]}}: {{given['answers'][best]}}, {{softmax(logits)[best]:.1%}}")
+print(f"All logits are attnviz's, to {{furthest:.0e}}." if furthest <= 1e-12 else f"Logits DIFFER by {{furthest:.0e}}.")
+'''
+
+_REPEATED = re.compile(r" \(\d+\)$")
+
+
+def script(trace: Trace) -> str | None:
+    """The pass in the shape of microgpt, beside the file that `numbers` writes; it says how far its logits are off.
+
+    Returns
+    -------
+    str or None
+        None where microgpt cannot make the pass: with other norms, other residuals or another mask than its own, or
+        with computed numbers that were set by hand.
+    """
+    if not is_microgpt(trace):
+        return None
+    squared = trace.layers[0].trace["active"].operation.squared
+    named = "\n".join(f"#   {stage:14}{name}" for stage, name in NAMES.items())
+    return _SCRIPT.format(
+        file=NAME, named=named, n_layers=trace.n_layers, names=list(IN_LAYER), square=" ** 2" * squared
+    )
+
+
+def numbers(trace: Trace) -> bytes:
+    """What the script reads, as JSON: the parameters, tokens and logits. Of `wte` it has the rows of the pass."""
+    words = [_REPEATED.sub("", word) for word in trace.labels["token"]]
+    answers = trace.labels["answer"]
+    tokens = [answers.index(word) if word in answers else len(answers) - 1 for word in words]
+    own = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
+    rows = dict(zip(map(str, tokens), own["wte"], strict=True))
+    written = {
+        "n_head": trace.layers[0].trace["w_q"].shape[0],
+        "tokens": tokens,
+        "words": words,
+        "answers": answers,
+        "logits": trace["logits"].value.tolist(),
+        "state_dict": own | {"wte": rows},
+    }
+    return json.dumps(written).encode()
+
+
+def is_microgpt(trace: Trace) -> bool:
+    """Whether a pass is one that microgpt makes."""
+    return (
+        all(name in trace for name in ("embedded", "positions", "logits"))
+        and trace["x"].operation == RMSNorm()
+        and {"token", "answer"} <= trace.labels.keys()
+        and all(trace[change.stage].is_given for change in trace.changes)
+        and not any(change.stage == "embeddings" for change in trace.changes)
+        and all(map(_is_its_layer, trace.layers))
+    )
+
+
+def _is_its_layer(layer: Layer) -> bool:
+    trace = layer.trace
+    if not all(name in trace for name in ("attn_norm", "w_q", "w_k", "w_v", "mlp_norm", "mlp_residual")):
+        return False
+    n_tokens, mask = trace["x"].shape[0], trace["mask"].value
+    return (
+        trace["attn_norm"].operation == trace["mlp_norm"].operation == RMSNorm()
+        and isinstance(trace["active"].operation, ReLU)
+        and isinstance(trace["attention"].operation, Softmax)
+        and trace["scaled"].operation.factor is None
+        and np.array_equal(mask, np.tri(n_tokens, dtype=bool))
+        and not any(name.startswith("b_") for name in layer.names)
+    )

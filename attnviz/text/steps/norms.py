@@ -1,0 +1,136 @@
+"""Norms: rows are brought to one size, after the embeddings, before attention and before the MLP."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.trace import Trace
+from attnviz.text.condition import Condition, both, has, lacks
+from attnviz.text.entry import Entry
+from attnviz.text.step import Section, Step
+from attnviz.text.story import Story
+
+
+def _is_rms(name: str) -> Condition:
+    return lambda trace: name in trace and isinstance(trace[name].operation, RMSNorm)
+
+
+def _is_layer_norm(name: str) -> Condition:
+    return lambda trace: name in trace and not _is_rms(name)(trace)
+
+
+def _read(name: str, text: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
+    """A text with the symbols of what a norm reads and of what it makes."""
+
+    def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
+        read, *_ = trace[name].inputs
+        return text.format(read=f"${entries[read].symbol}$", made=f"${entries[name].symbol}$")
+
+    return written
+
+
+def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, Entry], *, arcs: bool = False) -> Step:
+    """The step of one norm, which makes the stage `name`."""
+    return Step(
+        id=id,
+        title=title,
+        headings=(Section("normed", heading),),
+        sections=(
+            Section(
+                "rms",
+                _read(
+                    name,
+                    "**RMSNorm** divides each row of {read} by the root of the mean of its squares, which makes "
+                    "{made}. A row keeps its direction: what follows sees which of its numbers are large beside the "
+                    "others, and not how large they all are.",
+                ),
+                _is_rms(name),
+            ),
+            Section(
+                "layer",
+                _read(
+                    name,
+                    "**LayerNorm** takes its mean from each row of {read}, and divides what remains by the root of the "
+                    "mean of its squares, which makes {made}. What follows sees which of its numbers are above the "
+                    "others, and not how large they all are.",
+                ),
+                _is_layer_norm(name),
+            ),
+            *([Section("gain", _affine(name), has(f"g_{name}"))] if entries else []),
+        ),
+        stages=(name,),
+        entries=entries,
+        arcs=arcs,
+    )
+
+
+def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
+    """What is said of the gain of a norm, and of its bias if there is one."""
+
+    def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
+        bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
+        return f"Then each place has a **gain** that it is multiplied by{bias}."
+
+    return written
+
+
+def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> dict[str, Entry]:
+    """What is said of one norm: of what it makes of whichever of some stages is there, and of its gain and bias."""
+    makes = (
+        Story(f"At place {{column}} of “{{row}}”, the norm makes {{value}} of {{{source}}}.", of=_reads(name, source))
+        for source in sources
+    )
+    gains = Story("At place {column}, every token is multiplied by {value} after it is normed.")
+    adds = Story("At place {column}, {value} is added to every token after it is normed.")
+
+    def parameter(letter: str, called: str, meaning: str, story: Story) -> dict[str, Entry]:
+        entry = Entry(f"{letter}^{symbol}", f"{title} {called}", meaning, kind="parameter", stories=(story,))
+        return {f"{letter}_{name}": entry}
+
+    return {
+        name: Entry(symbol, title, what, stories=tuple(makes)),
+        **parameter("g", "gain", "a factor for each place", gains),
+        **parameter("b", "bias", "what is added at each place", adds),
+    }
+
+
+def _reads(name: str, source: str) -> Condition:
+    return lambda trace: source in trace[name].inputs
+
+
+INPUT_NORM = replace(_norm("input-norm", "Input norm", "Every token gets the same size", "x", {}), when=has("embedded"))
+ATTN_NORM = _norm(
+    "attn-norm",
+    "Attention norm",
+    "Attention reads every token at the same size",
+    "attn_norm",
+    _entries("attn_norm", "N", "Normed for attention", "what attention reads", "x"),
+)
+MLP_NORM = _norm(
+    "mlp-norm",
+    "MLP norm",
+    "The MLP reads every token at the same size",
+    "mlp_norm",
+    _entries("mlp_norm", "U", "Normed for the MLP", "what the MLP reads", "residual", "output"),
+    arcs=True,
+)
+
+EMBEDDED = (
+    Story(
+        "“{row}” has {value} at place {column}: {embeddings} from the word and {positions} from where it stands.",
+        of=has("positions"),
+    ),
+    Story("“{row}” has {value} at place {column}: its embedding, to which nothing is added.", of=lacks("positions")),
+)
+"""What is said of what is normed before anything else."""
+
+ENTERS_NORMED = (
+    Story(
+        "“{row}” enters with {value} at place {column}: {embedded}, over the root of the mean of its row’s squares.",
+        of=both(has("embedded"), _is_rms("x")),
+    ),
+    Story(
+        "“{row}” enters with {value} at place {column}, which the norm makes of {embedded}.",
+        of=both(has("embedded"), _is_layer_norm("x")),
+    ),
+)

@@ -1,0 +1,212 @@
+"""microgpt: its logits, its losses, what it reads, a model of one's own, and the same in its own Python."""
+
+import gzip
+import json
+import math
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cases import of_each
+
+from attnviz.core.errors import OwnArraysError, SettingsError
+from attnviz.models import MODELS, microgpt
+from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
+from attnviz.models.recorded import file_of
+from attnviz.models.recording import measures
+from attnviz.models.statefile import read, state_dict
+from attnviz.models.task import Batch
+from attnviz.text import micropython
+
+MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
+LOGITS = json.loads((Path(__file__).parent / "data" / "microgpt_logits.json").read_text())["logits"]
+"""After 40 held-out names, by a copy of microgpt that was given the recorded numbers of seed 0; `made` says which."""
+
+
+def test_the_logits_are_those_of_microgpt_itself():
+    assert len(LOGITS) == 40
+    for name, logits in LOGITS.items():
+        np.testing.assert_allclose(MODEL.trace(name)["logits"].value[-1], logits, rtol=0, atol=1e-12)
+
+
+def test_names_are_parted_by_name_and_none_is_in_both_parts():
+    names, n = TASK.names, TASK.n_held_out
+    assert (len(names), len(set(names)), n) == (29_494, 29_494, 2_949)
+    letters = np.array([*TASK.letters, ""])
+
+    def texts(batch):
+        return {"".join(letters[row[1:][asked[1:]]]) for row, asked in zip(batch.tokens, batch.asked, strict=True)}
+
+    assert texts(TASK.held_out()) == set(names[:n])
+    assert texts(TASK.batch(np.random.RandomState(0), 3_000)) <= set(names[n:])
+
+
+def pairs_loss(names, held_out):
+    """Of a table of how often a letter follows the one before, in nats a letter; a tenth is added to every count."""
+
+    def pairs(some):
+        return np.array(
+            [[ord(letter) - ord("a") for letter in pair] for name in some for pair in pairwise(f"{{{name}{{")]
+        )
+
+    counts = np.full((27, 27), 0.1)  # "{" follows "z"
+    np.add.at(counts, tuple(pairs(names).T), 1)
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return -np.log(shares[tuple(pairs(held_out).T)]).mean()
+
+
+def test_it_says_names_never_seen_better_than_pairs_of_letters():
+    names, n = TASK.names, TASK.n_held_out
+    pairs = pairs_loss(names[n:], names[:n])
+    assert pairs == pytest.approx(2.451, abs=5e-4)
+    choice, held_out = MODELS["microgpt"], TASK.held_out()
+    ends = [choice.curve(seed)[-1][1] for seed in choice.seeds]
+    assert max(ends[:3]) <= 2.11 < ends[3] <= 2.38 < pairs < math.log(27)
+    for seed, recipe in zip(choice.seeds, [MICROGPT] * 3 + [OWN_MICROGPT], strict=True):
+        curve = {step: loss for step, loss, _ in choice.curve(seed)}
+        steps = choice.checkpoints(seed)
+        assert list(steps) == list(recipe.checkpoints)
+        assert len(steps) >= 12
+        assert measures(choice.at(seed), held_out)["loss"] == pytest.approx(curve[steps[-1]], abs=2e-4)
+
+
+def test_rounding_its_numbers_to_three_decimals_costs_at_most_a_ten_thousandth():
+    for recipe in (MICROGPT, OWN_MICROGPT):
+        for run in json.loads(gzip.decompress(file_of(recipe).read_bytes())):
+            assert run["curve"][-1][1] == pytest.approx(run["loss_unrounded"], abs=1.01e-4)
+
+
+def test_what_follows_an_end_is_never_asked_and_changes_nothing():
+    batch = TASK.held_out().picked(slice(0, 40))
+    other = Batch(np.where(batch.asked, batch.tokens, 5), batch.answers, batch.asked)
+    assert measures(MODEL, batch) == measures(MODEL, other)
+    shortest = batch.asked.sum(axis=1).argmin()
+    assert not batch.asked[shortest, -1]
+    assert batch.answers[shortest][batch.asked[shortest]][-1] == 26
+
+
+@of_each("case", [("Éliza", "eliza"), ("ZOË", "zoe"), ("a n n", "ann"), ("", ""), ("e\u0301va", "eva")])
+def test_capitals_and_accents_are_read_as_small_letters(case):
+    typed, read_as = case
+    assert MODEL.tokens(typed) == ("BOS", *read_as)
+    notes = " ".join(TASK.notes(typed))
+    assert ("Capitals" in notes) == any(letter.isupper() for letter in typed)
+    assert ("accents" in notes) == any(not letter.isascii() for letter in typed)
+
+
+@of_each("case", [("anna3", "“3”"), ("mary-ann", "“-”"), ("ßa", "“ß”"), ("a" * 16, "at most 15 tokens")])
+def test_what_it_cannot_read_is_named(case):
+    typed, named = case
+    with pytest.raises(SettingsError, match=named):
+        MODEL.trace(typed)
+
+
+def own(n_embd=12, n_head=3, n_layer=2, block_size=9, letters="xyzé", **parts):
+    """A state file of random numbers, as an object."""
+    draw = np.random.default_rng(3).standard_normal
+    shapes = {"wte": (len(letters) + 1, n_embd), "wpe": (block_size, n_embd), "lm_head": (len(letters) + 1, n_embd)}
+    for n in range(n_layer):
+        shapes |= {f"layer{n}.attn_w{each}": (n_embd, n_embd) for each in "qkvo"}
+        shapes |= {f"layer{n}.mlp_fc1": (4 * n_embd, n_embd), f"layer{n}.mlp_fc2": (n_embd, 4 * n_embd)}
+    numbers = {name: (0.3 * draw(shape)).tolist() for name, shape in shapes.items()}
+    return {"uchars": list(letters), "n_head": n_head, "state_dict": numbers} | parts
+
+
+def model_of(parts):
+    return read(json.dumps(parts).encode())
+
+
+def test_a_microgpt_of_ones_own_is_read_and_written_back(tmp_path):
+    (tmp_path / "microgpt.json").write_text(json.dumps(own()))
+    model = microgpt(tmp_path / "microgpt.json")
+    assert (model.d_model, model.n_heads, len(model.layers), model.longest, model.n_neurons) == (12, 3, 2, 9, 48)
+    assert state_dict(model.arrays, 2) == own()["state_dict"]
+    assert model.trace("xé").labels["answer"] == ("x", "y", "z", "é", "end")
+    largest = own(n_embd=64, n_head=8, n_layer=4, block_size=32, letters="".join(map(chr, range(300, 427))))
+    assert model_of(largest).trace(largest["uchars"][-1])["logits"].shape == (2, 128)
+
+
+def ran(trace, folder):
+    """What the pass prints in microgpt's own Python: in a process that imports no package."""
+    (folder / micropython.NAME).write_bytes(micropython.numbers(trace))
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", micropython.script(trace)], cwd=folder, capture_output=True, text=True
+    )
+    assert not done.stderr
+    return done.stdout
+
+
+def test_the_same_in_microgpts_own_python_agrees(tmp_path):
+    tied = own(n_layer=1, activation="relu2")
+    del tied["state_dict"]["lm_head"]
+    for trace in (
+        MODEL.trace("eliza"),
+        MODEL.trace("eliza").with_change("w_mlp", (0, 0), 0.5),
+        model_of(own()).trace("zyxxé"),
+        model_of(tied).trace("xx"),
+    ):
+        assert "All logits are attnviz's" in ran(trace, tmp_path)
+    off = MODEL.trace("eliza")
+    assert "DIFFER by" in ran(off.with_values({"logits": off["logits"].value + 1e-11}), tmp_path)
+
+
+def test_what_microgpt_cannot_make_has_no_script():
+    trace = MODEL.trace("eliza")
+    for change in (("mlp", (0, 0), 1.0), ("mask", (3, 1), 0), ("embeddings", (1, 0), 1.0)):
+        assert micropython.script(trace.with_change(*change)) is None
+    assert micropython.script(MODELS["recall"].at(0).trace("a 1 a")) is None
+
+
+def changed(name, rows):
+    return {"state_dict": own()["state_dict"] | {name: rows}}
+
+
+def without(name):
+    return {"state_dict": {each: rows for each, rows in own()["state_dict"].items() if each != name}}
+
+
+@of_each(
+    "wrong",
+    {
+        "layers": (own(n_layer=5), "at most 4 layers"),
+        "width": (own(n_embd=66, n_head=3), "n_embd, the length of the rows of wte, may be 1 to 64; got 66"),
+        "places": (own(block_size=33), "block_size, the number of rows of wpe, may be 1 to 32; got 33"),
+        "vocabulary": (own(letters="".join(map(chr, range(300, 428)))), "at most 128 tokens; got 129"),
+        "heads": (own(n_head=5), "n_head must divide n_embd, 12; got 5"),
+        "heads of no number": (own(n_head=True), "n_head must divide"),
+        "activation": (own(activation="gelu"), "activation must be relu or relu2; got 'gelu'"),
+        "letters of two": (own(uchars=["x", "yz"]), "single characters"),
+        "letters twice": (own(uchars="xxyz"), "each letter once"),
+        "other letters": (own(uchars="xyz"), "wte must have 4 rows of 12 numbers; got 5 rows"),
+        "a part": (own(biases=1), "'biases' too"),
+        "a matrix": (own(**changed("layer0.attn_bq", [])), "'layer0.attn_bq' too"),
+        "no matrix": (own(**without("layer1.mlp_fc2")), "the matrix layer1.mlp_fc2; got none"),
+        "rows": (own(**changed("lm_head", [[0.0] * 12] * 4)), "lm_head must have 5 rows of 12 numbers; got 4 rows"),
+        "a row": (own(**changed("lm_head", [[0.0] * 12] * 4 + [[0.0]])), "got 5 rows, one of 1"),
+        "no row": (own(**changed("lm_head", [[0.0] * 12] * 4 + [3])), "one that is no list"),
+        "a word": (own(**changed("lm_head", [[0.0] * 11 + ["1"]] * 5)), "lm_head must hold finite numbers; got '1'"),
+        "no number": (own(**changed("lm_head", [[math.nan] * 12] * 5)), "finite numbers; got nan"),
+        "a large one": (own(**changed("lm_head", [[10**400] * 12] * 5)), "finite numbers"),
+        "no states": (own(state_dict=[]), "state_dict must be an object"),
+        "no object": ([1], "an object with uchars and state_dict"),
+    },
+)
+def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
+    parts, message = wrong
+    with pytest.raises(OwnArraysError, match=message):
+        model_of(parts)
+
+
+@of_each("written", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"nonsense"])
+def test_what_is_no_json_is_said_to_be_none(written):
+    with pytest.raises(OwnArraysError, match="no JSON"):
+        read(written)
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    (tmp_path / "large.json").write_bytes(b" " * (8 * 2**20 + 1))
+    with pytest.raises(OwnArraysError, match="at most 8,388,608 bytes"):
+        microgpt(tmp_path / "large.json")
