@@ -77,6 +77,7 @@ def test_every_document_follows_the_schema(name):
 ANSWERED = {
     "a model": TabScene("", FIRST_VISIT),
     "a model with words": TabScene("", of_model("mirror")),
+    "a language model": TabScene("", of_model("microgpt")),
     "words that a model does not know": TabScene("", replace(FIRST_VISIT, sentence="unicorn")),
     "no words": TabScene("", Scene(sentence="")),
     "a seed that is none": TabScene("", Scene(), seed="abc"),

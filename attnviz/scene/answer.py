@@ -17,6 +17,7 @@ from attnviz.scene.scene import OWN_PARAMETERS, Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
+from attnviz.text import micropython
 from attnviz.text.code import coloured
 from attnviz.text.export import script
 from attnviz.text.movement import described
@@ -122,8 +123,16 @@ def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
 
 
 def _script(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
-    torch = torch_script(fitted.trace)
-    return json_of({"runs": coloured(script(fitted.trace)), "torch": torch and coloured(torch)})
+    trace = fitted.trace
+    torch, micro = torch_script(trace), micropython.script(trace)
+    return json_of(
+        {
+            "runs": coloured(script(trace)),
+            "torch": torch and coloured(torch),
+            "microgpt": micro and coloured(micro),
+            "file": {"name": micropython.NAME, "text": micropython.numbers(trace).decode()} if micro else None,
+        }
+    )
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}
