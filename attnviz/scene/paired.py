@@ -36,7 +36,7 @@ def parted(found: Pairing) -> str:
     --------
     >>> from attnviz import Settings, trace_of
     >>> parted(pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", seed=7))))
-    'They part at the embeddings: 24 of 24 differ, by up to 2.6797.'
+    'They part at the embeddings: 24 of 24 differ, by up to 3.4918.'
     """
     first = found.first
     if first is None:
