@@ -12,14 +12,16 @@ from asgi import APP, MARKER, ask, asked, run
 from implementations import Implementation
 from page import pieces_in, worded
 from posts import answer, new_tab
+from test_microgpt import own as own_microgpt
 
 from attnviz import attend
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.models import statefile
 from attnviz.scene import pass_cache
 from attnviz.scene.fitting import LACKS_ARRAYS
 from attnviz.scene.ownrequest import QUESTIONS
-from attnviz.scene.scene import OWN_PARAMETERS, parts_for_source
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.server import arrays_route
 
 
@@ -194,3 +196,27 @@ def test_nothing_that_a_file_holds_is_in_the_log(tab, caplog):
         said(post(sent(tab, npz({MARKER: np.eye(3), "x": np.eye(3)}), f"{MARKER}.npz")))
         said(post(sent(tab, MARKER.encode(), f"{MARKER}.csv")))
     assert MARKER not in caplog.text
+
+
+def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab):
+    written = json.dumps(own_microgpt()).encode()
+    model, before = statefile.read(written), dict(pass_cache.ANSWERS._kept)
+    assert said(post(sent(tab, written, "mine.json"))).startswith("A microgpt of your own")
+    place = tab.places[""]
+    place.update(**parts_for_source(OWN_MODEL), sentence="zxy")
+    assert np.array_equal(place.fitted().trace["logits"].value, model.trace("zxy")["logits"].value)
+    found = answer(tab, ("sentence", "Éy"), ("pin", True), ("sentence", "xy"))
+    assert found["pass"]["words"]["query"] == ["BOS", "x", "y"]
+    assert found["pass"]["beside"]["document"]["words"]["query"] == ["BOS", "é", "y"]
+    assert found["address"] | {"beside": None} == dict.fromkeys(found["address"]) | {
+        "source": OWN_MODEL,
+        "sentence": "xy",
+    }
+    assert dict(pass_cache.ANSWERS._kept) == before
+    other = new_tab()  # who follows the link has none
+    other.places[""].update(source=OWN_MODEL, sentence="xy")
+    assert answer(other)["notices"] == [LACKS_ARRAYS]
+    assert answer(other)["lacksFile"]
+    answer(tab, ("source", "mirror"))
+    assert place.scene.own is None
+    assert said(post(sent(tab, b"[1]", "mine.json"))).startswith("A state file is an object")

@@ -1,14 +1,17 @@
 """Files of one's own in a real browser: picked, compared, and opened in the walkthrough."""
 
+import json
 import re
 
 import numpy as np
 import pytest
 from implementations import Implementation
-from tab import expect, numbers_are, pick
+from tab import expect, numbers_are, pick, sentence
+from test_microgpt import own as own_microgpt
 
 from attnviz import attend
 from attnviz.core.parameters import Parameters
+from attnviz.models import statefile
 
 pytestmark = pytest.mark.browser
 
@@ -53,3 +56,21 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     assert "%3Cb%3E" not in page.url
     page.reload()
     expect(page.get_by_role("alert")).to_contain_text("own numbers, which no link holds")
+
+
+def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit, tmp_path):
+    tab = visit()
+    page = tab.open("your_own_numbers")
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(own_microgpt(n_layer=1)), "utf-8")
+    page.locator("input[type=file]").set_input_files(path)
+    says(page, "A microgpt of your own")
+    page.get_by_role("button", name="Open in the walkthrough").click()
+    tab.settled()
+    expect(page.get_by_role("combobox", name="Show").locator("option:checked")).to_have_text("Your own microgpt")
+    sentence(page).fill("zyx")
+    page.get_by_role("button", name="All words").click()
+    page.get_by_role("button", name="Softmax").click()
+    trace = statefile.read(path.read_bytes()).trace("zyx")
+    numbers_are(page, "Attention", trace["attention"].value[0])
+    assert tab.errors == []

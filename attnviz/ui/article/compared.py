@@ -7,6 +7,9 @@ import numpy as np
 from attnviz.analysis.agreement import Agreement
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
+from attnviz.models import statefile
+from attnviz.models.built import Built
+from attnviz.models.choice import Choice
 from attnviz.scene.owncomparison import OwnComparison, compared
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import OwnRequest
@@ -16,19 +19,36 @@ from attnviz.ui.article import pieces
 from attnviz.ui.article.matrix import Side, matrix, written
 from attnviz.ui.article.pieces import Piece
 
-OPEN = "walkthrough"
-"""The name of the door to the walkthrough."""
+OPEN, OPEN_MODEL = "walkthrough", "model"
+"""The names of the doors to the walkthrough: to one's own parameters, and to one's own model."""
+
+_MODELS = ".json"
 
 _MOST_ROWS, _MOST_COLUMNS = 16, 12
 
 
-def answer(asked: OwnRequest, content: bytes, shown: Trace | None) -> tuple[list[Piece], OwnParameters | None]:
-    """What is said of a file, and what its own pass begins with, if the walkthrough can show that."""
+def answer(asked: OwnRequest, content: bytes, shown: Trace | None) -> tuple[list[Piece], OwnParameters | Choice | None]:
+    """What is said of a file, and what of it the walkthrough can show: what a pass begins with, or a model."""
     try:
+        if asked.filename.lower().endswith(_MODELS):
+            return _of_model(Built(statefile.read(content)))
         found = compared(asked, content, shown)
     except OwnArraysError as error:
         return [_plain(str(error))], None
     return _pieces(found), found.parameters
+
+
+def _of_model(choice: Built) -> tuple[list[Piece], Choice]:
+    """What is said of a microgpt of somebody's own."""
+    model = choice.model
+    n_numbers = sum(each.size for each in model.arrays.values())
+    said = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
+    opens = "It opens as a model: type what it is to continue. It stays in this tab."
+    return [
+        pieces.text([["strong", "A microgpt of your own"]]),
+        _plain(said),
+        pieces.door(OPEN_MODEL, "Open in the walkthrough", opens),
+    ], choice
 
 
 def _pieces(found: OwnComparison) -> list[Piece]:

@@ -7,9 +7,9 @@ import streamlit as st
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
-from attnviz.scene.scene import OWN_PARAMETERS, parts_for_source
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.tabscene import TabScene
-from attnviz.ui.article.compared import OPEN
+from attnviz.ui.article.compared import OPEN, OPEN_MODEL
 from attnviz.ui.loader import loader
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
@@ -42,8 +42,8 @@ def draw(shown: Shown) -> None:
     """Draw where a file goes and what came of it; the door in that leads to its pass in the walkthrough."""
     data = {
         "tab": tabs.mine().token,
-        "hint": f".npz, .npy, .safetensors or .csv, at most {_MEBIBYTES}. It is compared on this server and kept in "
-        "this tab alone.",
+        "hint": f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {_MEBIBYTES}. It is read on this "
+        "server and kept in this tab alone.",
         "most": MAX_FILE_BYTES,
         "tooLarge": f"A file of arrays may have at most {_MEBIBYTES}; this one has more. Leave out what attention "
         "doesn't need.",
@@ -60,13 +60,38 @@ def draw(shown: Shown) -> None:
         ],
     }
     result = _component(key=shown.key("numbers"), data=data, on_opened_change=_opened)
-    if result.opened == OPEN:
-        shown.open_page("pages/walkthrough.py", **parts_for_source(OWN_PARAMETERS))
+    if result.opened in _OPENS:
+        shown.open_page(
+            "pages/walkthrough.py", **parts_for_source(_OPENS[result.opened]), **_typed(shown, result.opened)
+        )
+
+
+_OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
+
+
+def _typed(shown: Shown, door: str) -> dict[str, str]:
+    """What a model of one's own is asked first."""
+    model = shown.place.own_model
+    return {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
+
+
+MICROGPT_SNIPPET = """\
+import json  # at the end of microgpt
+
+floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
+json.dump({"uchars": uchars, "n_head": n_head, "state_dict": floats}, open("microgpt.json", "w"))
+"""
+"""How a microgpt is saved."""
 
 
 def draw_saving(place: TabScene) -> None:
     """Say how one's own arrays are saved, and offer a file to begin with."""
     st.code(SNIPPET, language=None)
+    st.markdown(
+        "A **microgpt** of your own (its 200 lines of Python, with your own text) opens as a model: add these lines to "
+        "its end, and give the file here."
+    )
+    st.code(MICROGPT_SNIPPET, language=None)
     st.download_button("A correct file to begin with (numbers.npz)", _maker(place), "numbers.npz", on_click="ignore")
 
 

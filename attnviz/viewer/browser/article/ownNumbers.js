@@ -50,13 +50,13 @@ export function mountOwnNumbers(root, url, open) {
   const often = makeControls(line, answer), seldom = makeControls(rare, answer);
   const draw = () => {
     const kept = fileKept(window), isFile = Boolean(kept) && !kept.said.example;
-    const single = isFile && /\.(npy|csv)$/i.test(kept.name);
-    const asked = isFile ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
+    const single = isFile && /\.(npy|csv)$/i.test(kept.name), isModel = isFile && /\.json$/i.test(kept.name);
+    const asked = isFile && !isModel ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
     const now = { ...first(), ...(kept?.said ?? said) };
     const boxes = asked.map((each) => ({ kind: "choice", ...each, value: now[each.event] }));
     often.update(boxes.filter(({ rare }) => !rare), false);
     seldom.update(boxes.filter(({ rare }) => rare), false);
-    line.hidden = more.hidden = !isFile;
+    line.hidden = more.hidden = !isFile || isModel;
   };
   // What is said of a file: its name and what came of it, which is heard too, and all else.
   const tell = ({ name, said: of, pieces }, isUnderway) => {
@@ -68,7 +68,7 @@ export function mountOwnNumbers(root, url, open) {
     result.replaceChildren(...rest.map(made));
   };
 
-  Object.assign(input, { type: "file", accept: ".npz,.npy,.safetensors,.csv" });
+  Object.assign(input, { type: "file", accept: ".npz,.npy,.safetensors,.csv,.json" });
   input.onchange = () => {
     take(input.files[0]);
     input.value = ""; // the same file, saved anew, may be picked again
