@@ -17,6 +17,7 @@ from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
+from attnviz.text import micropython
 from attnviz.text.code import coloured
 from attnviz.text.export import script
 from attnviz.text.movement import described
@@ -122,8 +123,9 @@ def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
 
 
 def _script(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
-    torch = torch_script(fitted.trace)
-    return json_of({"runs": coloured(script(fitted.trace)), "torch": torch and coloured(torch)})
+    others = {"torch": torch_script(fitted.trace), "microgpt": micropython.script(fitted.trace)}
+    written = {name: text and coloured(text) for name, text in others.items()}
+    return json_of({"runs": coloured(script(fitted.trace)), **written})
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}

@@ -83,7 +83,7 @@ NEURONS = Step(
             ),
         ),
         "active": Entry(
-            "F^+",
+            "F^{+}",
             "Firing",
             "what each neuron passes on",
             one="firing neuron",

@@ -1,9 +1,9 @@
-// The script: the pass as a program, in NumPy or PyTorch, in colours, with a button that copies it.
+// The script: the pass as a program, in NumPy, PyTorch or the shape of microgpt, in colours, with a button that copies it.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { copyText } from "../elements/link.js";
 
-const LANGUAGES = { NumPy: "runs", PyTorch: "torch" };
+const LANGUAGES = { NumPy: "runs", PyTorch: "torch", microgpt: "microgpt" };
 
 // Returns {show(script), end()}.
 export function mountScript(box) {
@@ -15,7 +15,9 @@ export function mountScript(box) {
       language = name;
       draw();
     };
-    redraw(languages, shown.torch ? [choice(Object.keys(LANGUAGES), now, pick)] : ["PyTorch’s nn.MultiheadAttention can’t make this pass."]);
+    const there = Object.keys(LANGUAGES).filter((name) => shown[LANGUAGES[name]]);
+    const choices = there.length > 1 ? [choice(there, now, pick)] : [];
+    redraw(languages, [...choices, ...(shown.torch ? [] : ["PyTorch’s nn.MultiheadAttention can’t make this pass."])]);
     code.replaceChildren(...shown[LANGUAGES[now]].map(([kind, part]) => (kind ? element("span", kind, part) : document.createTextNode(part))));
   };
   const copy = button("Copy", async () => {
