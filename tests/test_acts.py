@@ -82,11 +82,12 @@ DOES = {
     "turn": (PASSES, True, lambda scene: scene),
     "pair": (PASSES, "change", lambda scene: replace(scene, beside=replace(pinned(scene), changes=()))),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
+    "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),
     "need": (PASSES, 0, lambda scene: scene),
 }
 """Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
 
-ASKS = {"slopes": ("slopes_of", "q[0,1,0]"), "need": ("heads", (0,))}
+ASKS = {"slopes": ("slopes_of", "q[0,1,0]"), "flip": ("flips_of", "attention[0,1,0]"), "need": ("heads", (0,))}
 """What the next answer has besides, of acts that leave the scene as it is."""
 
 
@@ -168,12 +169,20 @@ def test_what_a_model_does_not_offer_is_not_heard(name, messages):
         assert place.scene == KINDS["model"], message
 
 
+def test_what_would_flip_it_is_asked_of_shares_alone():
+    place = TabScene("", KINDS["own"])
+    act(place, "flip", "q[0,0,0]")
+    assert place.said.startswith("What would flip it is asked of a share")
+    assert place.flips_of == ""
+
+
 OF_ANOTHER_PASS = {
     "change": [{"cell": "scores_2[0,0,0]", "value": 1}, {"cell": "q[0,0,0]"}, {"cell": "q[9,9,9]", "value": 1}],
     "drop": [10**30, -1, 0.5, [0], 2, True],
     "mute": [{"stage": "heads_2", "head": 0}, {"stage": "heads", "head": 10**30}, {"stage": ["heads"], "head": 0}],
     "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
     "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
+    "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
     "need": [10**30, -1, "0", [0, 2], [0, 0], [[0]], 2],
 }
 

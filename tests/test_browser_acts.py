@@ -1,7 +1,10 @@
 """What is done in a page is answered by the server, whole, in order and without a run, in a real browser."""
 
 import os
+import re
 import signal
+import subprocess
+import sys
 
 import pytest
 from tab import (
@@ -250,3 +253,16 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
             becomes(page, lambda: parameters(page), there | {"step": "scaling"})
             page.reload()
         page.close()  # before its server ends, which it would miss
+
+
+def test_microgpts_own_python_runs_on_the_numbers_that_are_downloaded_with_it(visit, tmp_path):
+    page = visit().open("numpy_code" + at(model="microgpt", sentence="emma"))
+    page.get_by_role("button", name="microgpt’s Python").click()
+    expect(page.locator(".script pre")).to_contain_text("def gpt(")
+    (tmp_path / "microgpt_pass.py").write_text(page.locator(".script pre").inner_text(), "utf-8")
+    with page.expect_download() as download:
+        page.get_by_role("button", name=re.compile("^Its numbers")).click()
+    download.value.save_as(tmp_path / download.value.suggested_filename)
+    ran = subprocess.run([sys.executable, "-I", "microgpt_pass.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[-1].startswith("All logits are attnviz's")

@@ -1,4 +1,4 @@
-"""Two passes in one viewer, in a real browser: pinned, matched by word, apart, and as a link, a difference and a file."""
+"""Two passes in one viewer, in a real browser: pinned, matched by word, as a link, a difference and a file."""
 
 import re
 
@@ -18,7 +18,8 @@ LINES = """(sheet) => [...sheet.querySelectorAll("tr")].flatMap((line) => {
   return [...line.querySelectorAll("td[data-cell]:not([data-cell=''])")].map((cell, _, all) => {
     const isEnd = heads.includes("A") && !side && cell.dataset.cell.startsWith("heads[");
     const ends = all.filter(({ dataset }) => dataset.cell.startsWith("heads["));
-    return [isEnd ? "AB"[ends.indexOf(cell)] : side, cell.dataset.cell, cell.firstChild.data, cell.classList.contains("apart")];
+    const own = isEnd ? "AB"[ends.indexOf(cell)] : side;
+    return [own, cell.dataset.cell, cell.firstChild.data, cell.classList.contains("apart")];
   });
 })"""
 

@@ -19,8 +19,10 @@ from asgi import run
 from page import ROOT
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
 
-from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_BYTES
+from attnviz.scene.scene import OWN_PARAMETERS
 from attnviz.server.acts_route import MAX_REQUEST_BYTES
+from attnviz.server.arrays_route import MAX_SAID_BYTES
 from attnviz.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor
@@ -102,10 +104,10 @@ def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
 
 def test_without_cookies_a_session_and_what_is_done_in_it_have_one_process(site):
     for browser in range(12):
-        for path in ("acts", "_stcore/stream"):
+        for path in ("acts", "arrays", "_stcore/stream"):
             asked(f"{site.address}/{path}", **{"User-Agent": str(browser)})
     answering = site.answering("/acts", 12)
-    assert answering == site.answering("/_stcore/stream", 12)
+    assert answering == site.answering("/arrays", 12) == site.answering("/_stcore/stream", 12)
     assert len(set(answering)) == 2, "12 browsers are not all sent to one"
 
 
@@ -215,6 +217,9 @@ def test_of_acts_nginx_takes_as_much_as_the_app(site):
     assert asked(f"{site.address}/acts", data=b"0" * MAX_REQUEST_BYTES)[0] == 400, "the app was asked, and read it"
     status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_REQUEST_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
+    line = b"0" * MAX_SAID_BYTES + b"\n"
+    assert asked(f"{site.address}/arrays", data=line + b"0" * MAX_FILE_BYTES)[0] == 400
+    assert asked(f"{site.address}/arrays", data=line + b"0" * (MAX_FILE_BYTES + 20_000))[0] == 413
     assert asked(f"{site.address}/?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"
 
 
@@ -225,7 +230,14 @@ def test_the_longest_address_fits(site):
 
 @pytest.mark.browser
 def test_a_lost_process_loses_nothing(site, browser):
-    page = browser.new_page()
+    context = browser.new_context()
+    own, page = context.new_page(), context.new_page()
+    own.goto(f"{site.address}/your_own_numbers")
+    own.get_by_role("button", name="A weight used transposed").click()
+    own.get_by_role("button", name="Open in the walkthrough").click()
+    becomes(own, lambda: parameters(own).get("source"), OWN_PARAMETERS)
+    expect(own.locator(".panel h3")).to_contain_text("=")
+    shown = own.locator(".panel h3").inner_text()
     page.goto(f"{site.address}/audit{at(**ADDRESS)}")
     page.get_by_test_id("stTopNavLink").filter(has_text="Walkthrough").click()  # Streamlit is told the address there
     step_is(page, 7)
@@ -236,18 +248,25 @@ def test_a_lost_process_loses_nothing(site, browser):
     becomes(page, lambda: "picked" in parameters(page), True)
     before = _seen(page)
 
-    (answering,) = set(site.answering(CONFIGURATION, 1))
+    sent = []
+    own.on("request", lambda request: sent.append(request.url) if request.url.endswith("/arrays") else None)
+    (answering,) = set(site.answering(CONFIGURATION, 2))
     with page.expect_websocket():  # it is back too soon for anybody to see that it was away
         site.processes[answering].kill()
     expect(page.locator(CONNECTED)).to_have_count(1)
 
     becomes(page, lambda: _seen(page), before)
+    own.bring_to_front()
+    becomes(own, lambda: sent, [f"{site.address}/arrays"], "the browser sends what the other process lacks")
+    expect(own.get_by_role("alert")).to_be_hidden()
+    expect(own.locator(".panel h3")).to_have_text(shown)
+    page.bring_to_front()
     page.keyboard.press("PageDown")
     step_is(page, 8)
     pick(page, "Heads", "1")
     expected = before["address"] | {"step": "weighted-sum", "heads": "1"}
     becomes(page, lambda: parameters(page), expected)
-    page.close()
+    context.close()
 
 
 def _seen(page):

@@ -51,8 +51,11 @@ LARGE = Scene(sentence=" ".join(f"w{i}" for i in range(64)), options=Options(d_m
 @functools.cache
 def documents():
     found = {name: fit_and_write(parse(address)) for name, address in ADDRESSES.items()}
+    asked = {"slopes": {"slopes_of": "output[1,2]"}, "flips": {"flips_of": "attention[0,1,2]"}}
     beside = answers()["a pass beside it: pass"]["pass"]
-    return found | {"slopes": fit_and_write(parse({}), slopes_of="output[1,2]"), "a pass beside it": beside}
+    return (
+        found | {name: fit_and_write(parse({}), **each) for name, each in asked.items()} | {"a pass beside it": beside}
+    )
 
 
 def fit_and_write(fitted, **asked):
@@ -65,7 +68,7 @@ def read(pieces, shape):
     return np.concatenate(arrays).reshape(shape)
 
 
-@of_each("name", [*ADDRESSES, "slopes", "a pass beside it"])
+@of_each("name", [*ADDRESSES, "slopes", "flips", "a pass beside it"])
 def test_every_document_follows_the_schema(name):
     validator = jsonschema.Draft202012Validator(SCHEMA)
     assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []
@@ -74,6 +77,7 @@ def test_every_document_follows_the_schema(name):
 ANSWERED = {
     "a model": TabScene("", FIRST_VISIT),
     "a model with words": TabScene("", of_model("mirror")),
+    "a language model": TabScene("", of_model("microgpt")),
     "words that a model does not know": TabScene("", replace(FIRST_VISIT, sentence="unicorn")),
     "no words": TabScene("", Scene(sentence="")),
     "a seed that is none": TabScene("", Scene(), seed="abc"),

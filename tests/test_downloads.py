@@ -1,15 +1,14 @@
 """Downloads: what is made is of the pass that is shown when it is asked for, and no pass is held for it."""
 
 import io
-import json
 
 import numpy as np
 import pytest
 
 from attnviz import Settings, trace_of
-from attnviz.scene.scene import Scene, of_model
+from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.text import export, micropython
+from attnviz.text import export
 from attnviz.ui.sections import downloads
 
 
@@ -36,11 +35,3 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
 def test_where_there_is_no_pass_a_file_is_empty(offered):
     downloads.draw(TabScene("", Scene(sentence="")))
     assert [make() for make in offered.values()] == [b"", b""]
-
-
-def test_a_pass_of_microgpt_can_be_downloaded_as_its_numbers(offered):
-    place = TabScene("", of_model("microgpt"))
-    downloads.draw(place)
-    assert json.loads(offered[micropython.NAME]())["words"] == ["BOS", *place.scene.sentence]
-    place.update(sentence="anna 3")
-    assert offered[micropython.NAME]() == b""

@@ -32,7 +32,7 @@ from attnviz.server.hosts import LOCAL, answers_to, same_origin
 )
 def test_doors_that_no_page_needs_are_shut(path):
     answer = ask(APP, path)
-    assert (answer.status, "attnviz takes no files" in answer.text) == (404, True)
+    assert (answer.status, "used through its pages" in answer.text) == (404, True)
 
 
 @pytest.mark.parametrize(

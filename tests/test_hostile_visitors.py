@@ -117,7 +117,7 @@ def test_nothing_can_be_left_on_the_server(server):
     for method in ("PUT", "POST"):
         with pytest.raises(urllib.error.HTTPError, match="405") as refused:
             server.fetch("/_stcore/upload_file/0/0", method=method, data=b"0" * 1_000)
-        assert "takes no files" in refused.value.read().decode()
+        assert "used through its pages" in refused.value.read().decode()
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_acts_of_any_kind_harm_nobody(server, bystander):
         async with server.visitor("sentence=a+b") as visitor:
             before = visitor.query
             for name in (*NAMES, MARKER):
-                if name not in ("sentence", "context", "seed", "another_seed"):
+                if name not in ("sentence", "context", "seed", "another_seed", "pin"):
                     await visitor.act(name, {"cell": MARKER, "value": [MARKER] * 99})
             assert visitor.query == before
             assert visitor.notices == []

@@ -34,6 +34,7 @@ ACTS = {
     "worked_examples.py": lambda at: sends(at, "notebook", "chosen", {"notebook": "003"}),
     "by_hand.py": lambda at: at.text_input(key="string").set_value("dcd").run(),
     "what_attention_says.py": lambda at: at.run(),
+    "your_own_numbers.py": lambda at: at.run(),
 }
 """What a person does on a page without a box for a sentence."""
 
@@ -50,7 +51,7 @@ def test_a_page_opens_and_answers(page):
     assert quiet(at)
 
 
-@pytest.mark.parametrize("page", ["audit", "by_hand"])
+@pytest.mark.parametrize("page", ["audit", "by_hand", "your_own_numbers"])
 def test_all_that_a_browser_is_to_fill_is_busy_until_it_has(page):
     parts = opened(ROOT / "pages" / f"{page}.py").get("bidi_component")
     html = [each.proto.html_content for each in parts if not each.proto.id.endswith("-address")]

@@ -53,7 +53,8 @@ def test_every_act_of_a_setting_has_a_box():
     asked = {box.get("event") for scene in KINDS.values() for box in listed(scene)} - {None}
     assert set(NAMES) - asked == {
         *("replace", "checkpoint"),  # which a notice and the view ask for
-        *("change", "drop", "reset", "mute", "swap", "slopes", "need"),
+        *("change", "drop", "reset", "mute", "swap", "slopes", "flip", "need"),
+        *("pin", "unpin", "turn", "pair"),
     }
 
 

@@ -191,6 +191,6 @@ def test_what_can_not_be_joined_is_refused(tmp_path, changed, says):
 
 
 def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
-    joined = "".join(bundle(module(entry)) for entry in ("component", "articles", "arrival", "standalone"))
+    joined = "".join(bundle(module(entry)) for entry in ("component", "articles", "numbers", "arrival", "standalone"))
     for path in BROWSER.glob("*/*.js"):
         assert path.read_text("utf-8").splitlines()[0] in joined, path.name

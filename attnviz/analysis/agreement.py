@@ -38,6 +38,8 @@ class Agreement:
         How it was read; None if no layout fits.
     value : ndarray or None
         The array as attnviz lays it out.
+    expected : ndarray or None
+        What it was compared with.
     off : float
         The largest difference; inf where one of the two is no number, or no layout fits.
     roundings : float
@@ -50,6 +52,7 @@ class Agreement:
     name: str
     layout: Layout | None
     value: np.ndarray | None
+    expected: np.ndarray | None
     off: float
     roundings: float
     agrees: bool
@@ -68,7 +71,7 @@ def agreement(own: OwnArray, stage: str, ours: Mapping[str, Rounded], sizes: Siz
                     compared, ratio = _compared(own, target, layout, read, expected, precision)
                     found.append((not compared.agrees, target != stage, ratio, compared))
     nearest = min(found, key=lambda each: each[:3], default=None)
-    return nearest[3] if nearest else Agreement(stage, own.name, None, None, math.inf, math.inf, False)
+    return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, math.inf, False)
 
 
 def _compared(
@@ -89,7 +92,7 @@ def _compared(
     largest = float(off.max())
     scale = precision.epsilon * float(size.max()) or precision.least
     return (
-        Agreement(stage, own.name, layout, value, largest, largest / scale, bool((off <= allowed).all())),
+        Agreement(stage, own.name, layout, value, expected, largest, largest / scale, bool((off <= allowed).all())),
         float((off / allowed).max()),
     )
 

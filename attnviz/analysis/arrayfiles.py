@@ -5,20 +5,43 @@ import io
 import math
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_FILE_ARRAYS, MAX_FILE_BYTES
+from attnviz.core.tokens import cleaned
 
 _MEBIBYTES = f"{MAX_FILE_BYTES // 2**20} MiB"
 _TEXT = "SU"
-"""The kinds of arrays that hold text, such as the words in attnviz's own file. They are left out."""
+"""The kinds of arrays that hold text, such as the words in attnviz's own file."""
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayFile:
+    """What a file holds.
+
+    Attributes
+    ----------
+    arrays : dict of str to ndarray
+        Of booleans, whole numbers or floats, in the precision that they came in.
+    texts : dict of str to tuple of str
+        The rows of words in it, without what no word has.
+    """
+
+    arrays: dict[str, np.ndarray]
+    texts: dict[str, tuple[str, ...]]
 
 
 def read_arrays(filename: str, content: bytes, stage: str | None = None) -> dict[str, np.ndarray]:
-    """The arrays of a file, none of which is unpickled, and none larger than the file may be.
+    """The arrays of a file without its words (see `read_file`)."""
+    return read_file(filename, content, stage).arrays
+
+
+def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayFile:
+    """What a file holds; none of it is unpickled, and none is larger than the file may be.
 
     Parameters
     ----------
@@ -31,8 +54,7 @@ def read_arrays(filename: str, content: bytes, stage: str | None = None) -> dict
 
     Returns
     -------
-    dict of str to ndarray
-        Of booleans, whole numbers or floats, in the precision that they came in.
+    ArrayFile
 
     Raises
     ------
@@ -50,6 +72,7 @@ def read_arrays(filename: str, content: bytes, stage: str | None = None) -> dict
         )
     try:
         arrays = reader(content, stage or path.stem)
+        texts = {name: _words(array) for name, array in arrays.items() if _is_text(array) and array.ndim == 1}
     except OwnArraysError:
         raise
     except Exception:  # what a library's parser raises of a broken file is not written down anywhere
@@ -57,10 +80,10 @@ def read_arrays(filename: str, content: bytes, stage: str | None = None) -> dict
             f"{_shown(path.name)} must be a {path.suffix.lower()} file as NumPy, safetensors or a spreadsheet writes "
             "it; this one is broken or is something else. Save it again."
         ) from None
-    found = {name: array for name, array in arrays.items() if array.dtype.kind not in _TEXT}
+    found = {name: array for name, array in arrays.items() if not _is_text(array)}
     if not found:
         raise OwnArraysError(f"A file of arrays holds at least one array of numbers; {_shown(path.name)} has none.")
-    return found
+    return ArrayFile(found, texts)
 
 
 def numeric(name: str, array: np.ndarray) -> np.ndarray:
@@ -69,6 +92,15 @@ def numeric(name: str, array: np.ndarray) -> np.ndarray:
     if array.size == 0:
         raise OwnArraysError(f"Each array holds at least one number; {_shown(name)} has the shape {array.shape}.")
     return array
+
+
+def _is_text(array: np.ndarray) -> bool:
+    return array.dtype.kind in _TEXT
+
+
+def _words(array: np.ndarray) -> tuple[str, ...]:
+    words = (each if isinstance(each, str) else each.decode("utf-8", "replace") for each in array.tolist())
+    return tuple(cleaned(each).strip() for each in words)
 
 
 def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:

@@ -18,6 +18,7 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.source import Source
 from attnviz.core.operations.weightedsum import WeightedSum
+from attnviz.core.order import NO_MASK
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
@@ -36,7 +37,7 @@ _AXES = {
 """What the places along the axes of each stage count that a pass may begin with, but for the mask's."""
 
 PROJECTIONS = ("w_q", "w_k", "w_v")
-_GIVEN = Source("yours")
+_GIVEN = Source("from your arrays")
 
 Step = tuple[str, tuple[str, ...]]
 STEPS: tuple[Step, ...] = (
@@ -149,8 +150,8 @@ def _give(build: Builder, name: str, array: np.ndarray) -> None:
 
 
 def _give_mask(build: Builder, begins: Mapping[str, np.ndarray]) -> None:
-    mask = begins.get("mask")
+    mask, source = begins.get("mask"), _GIVEN
     if mask is None:
-        mask = np.ones(build["scaled"].shape[1:], dtype=bool)
+        mask, source = np.ones(build["scaled"].shape[1:], dtype=bool), NO_MASK
     axes = ("head", "query", "key")[-mask.ndim :]
-    build.give(Stage.given("mask", fitting_mask(mask, *build["scaled"].shape), axes, _GIVEN))
+    build.give(Stage.given("mask", fitting_mask(mask, *build["scaled"].shape), axes, source))

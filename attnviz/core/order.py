@@ -28,7 +28,7 @@ Activation = ReLU | GELU
 RELU = ReLU()
 
 _TO_QUERIES, _TO_KEYS, _TO_TOKENS = Projection("query"), Projection("key"), Projection("token")
-_NO_MASK = Source("no mask: every key is visible")
+NO_MASK = Source("no mask: every key is visible")
 
 
 def project(build: Builder, parameters: Parameters, norm: Norm | None = None) -> None:
@@ -63,7 +63,7 @@ def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise:
     scaled = build.apply("scaled", Scale(d_k, factor), scores)
     if "mask" not in build:
         axes = ("head", "query", "key")[-visible.array.ndim :]
-        build.give(Stage.given("mask", visible, axes, _NO_MASK if mask is None else GIVEN), shared=True)
+        build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
     masked = build.apply("masked", Hide() if is_boolean else Addition(hides=True), scaled, build["mask"])
     attention = build.apply("attention", normalise(), masked)
     heads = build.apply("heads", WeightedSum(), attention, v)

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable
 from functools import partial
 
+from attnviz.analysis.contest import contest_of
 from attnviz.analysis.pairing import furthest
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
@@ -17,12 +18,12 @@ from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
 from attnviz.scene.pairs import pairs_of
-from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import (
     COMPARISONS,
     DECIDING,
     OWN,
+    READY_MADE,
     SOURCES,
     Scene,
     parts_for_source,
@@ -46,7 +47,7 @@ def act(place: TabScene, name: object, message: object) -> None:
 
 def _settings_of(scene: Scene) -> dict[str, Callable[[TabScene, object], None]]:
     """The acts that need no pass: a worked example has no settings but that another is shown."""
-    if scene.source in SOURCES:
+    if scene.source in READY_MADE:
         return _OF_ALL
     options = _OF_OPTIONS if has_options(scene) else {}
     return _OF_ALL | options | (_OF_MODELS if scene.source in MODELS else _OF_OWN)
@@ -176,6 +177,14 @@ def _slopes(place: TabScene, fitted: SceneWithPass, message: object) -> None:
         place.slopes_of = message
 
 
+def _flip(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    cell = cell_in(fitted.trace, message)
+    if cell and contest_of(fitted.trace, *cell):
+        place.flips_of = message
+    elif cell:
+        place.said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
+
+
 def _pin(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     """Keep the present pass as A beside what is shown next."""
     place.update(beside=pinned(fitted.scene))
@@ -195,7 +204,7 @@ def _pair(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
     if pair is None:
         return
-    a, b = (fit(scene, ANSWERS.original) for scene in (pair.a, pair.b))
+    a, b = (fit(scene, place.original) for scene in (pair.a, pair.b))
     if a.refused or b.refused:
         place.said = (*a.refused, *b.refused)[0]
         return
@@ -236,6 +245,7 @@ _OF_PASSES = {
     "mute": _mute,
     "swap": _swap,
     "slopes": _slopes,
+    "flip": _flip,
     "need": _need,
     "pin": _pin,
     "turn": _turn,

@@ -22,6 +22,7 @@ from attnviz.scene.scene import (
     ORDERS,
     OWN,
     QUESTIONS,
+    READY_MADE,
     SOURCES,
     VIEWS,
     Options,
@@ -214,13 +215,14 @@ def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
     """A sentence on the settings that the scene's pass has no use for."""
     if scene.source == OWN:
         return []
-    if scene.source in SOURCES:
-        rule, names = "A worked example brings its words and settings with it", (*_OPTIONS, "sentence", "context")
+    if scene.source in READY_MADE:
+        what = "A worked example" if scene.source in SOURCES else "A pass of somebody's own parameters"
+        rule, names = f"{what} brings its words and settings with it", (*_OPTIONS, "sentence", "context")
     elif has_options(scene):
         rule, names = "A sentence that a model can't read has no training and no context", ("checkpoint", "context")
     else:
         rule, names = "A model brings its settings with it and reads one sentence", (*_OPTIONS, "context")
-    left_out = [name for name in names if name in texts and (name != "seed" or scene.source in SOURCES)]
+    left_out = [name for name in names if name in texts and (name != "seed" or scene.source in READY_MADE)]
     return [f"{rule}; left out: {', '.join(left_out)}."] if left_out else []
 
 
@@ -297,7 +299,7 @@ def _typed(name: str) -> Callable[[str, list[str]], dict]:
 
 
 _READERS: dict[str, Callable[[str, list[str]], dict]] = {
-    "source": _chosen("source", "source", (OWN, *SOURCES)),
+    "source": _chosen("source", "source", (OWN, *READY_MADE)),
     "sentence": _typed("sentence"),
     "context": _typed("context"),
     "step": _step,

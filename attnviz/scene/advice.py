@@ -7,7 +7,7 @@ from attnviz.core.tokens import labels, tokenize
 from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options, model_of, reading_model, room, unknown, words_in
-from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.scene.scene import OWN, READY_MADE, Scene
 
 MAX_NAMED_WORDS = 4
 """How many of the words that a model doesn't know are named."""
@@ -22,7 +22,7 @@ MIN_LIKENESS = 0.7
 def said(fitted: SceneWithPass) -> list[str]:
     """A sentence on the words that the model doesn't know, and one on what is left out of a long text."""
     scene = fitted.scene
-    if fitted.trace is None or scene.source in SOURCES:
+    if fitted.trace is None or scene.source in READY_MADE:
         return []
     typed, keys = len(words_in(scene)), len(tokenize(scene.context))
     reads = reading_model(scene)

@@ -13,7 +13,7 @@ from attnviz.scene.controls import settings
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import OWN_PARAMETERS, Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
@@ -60,7 +60,7 @@ def reply_to(place: TabScene, done: ActsRequest) -> bytes:
     """The answer to what a person did, which changes the place."""
     if done.address != place.address:
         written = {name: text for name, text in done.address.items() if text is not None}
-        place.scene = parse(written, ANSWERS.original).scene
+        place.scene = parse(written, place.original).scene
     if not place.name:  # the one scene that the address is of
         place.scene = looking(place.scene, done.look)
     with place.answering():
@@ -99,22 +99,22 @@ def reply_bytes(
     try:
         part = PARTS[view](place, fitted, tab, plans) if fitted.trace else b"null"
     finally:  # what fails once is not asked for with every answer that follows
-        place.slopes_of = place.said = ""
+        place.slopes_of = place.flips_of = place.said = ""
     return frame[:-1] + f',"{view}":'.encode() + part + b"}"
 
 
 def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[str]) -> bytes:
     """The document that a viewer shows."""
-    asked = {"asked": place.heads, "slopes_of": place.slopes_of, "arrival": place.arrivals}
-    return ANSWERS.written(fitted, tab, **asked, plans=plans, beside=_beside(fitted))
+    asked = {"asked": place.heads, "slopes_of": place.slopes_of, "flips_of": place.flips_of}
+    return ANSWERS.written(fitted, tab, **asked, arrival=place.arrivals, plans=plans, beside=_beside(place, fitted))
 
 
-def _beside(fitted: SceneWithPass) -> SceneWithPass | None:
+def _beside(place: TabScene, fitted: SceneWithPass) -> SceneWithPass | None:
     """The second scene beside its pass, at the same number as the first."""
     pinned = fitted.scene.beside
     if pinned is None:
         return None
-    found = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step), ANSWERS.original)
+    found = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step), place.original)
     return found if found.trace else None
 
 
@@ -123,9 +123,16 @@ def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
 
 
 def _script(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
-    others = {"torch": torch_script(fitted.trace), "microgpt": micropython.script(fitted.trace)}
-    written = {name: text and coloured(text) for name, text in others.items()}
-    return json_of({"runs": coloured(script(fitted.trace)), **written})
+    trace = fitted.trace
+    torch, micro = torch_script(trace), micropython.script(trace)
+    return json_of(
+        {
+            "runs": coloured(script(trace)),
+            "torch": torch and coloured(torch),
+            "microgpt": micro and coloured(micro),
+            "file": {"name": micropython.NAME, "text": micropython.numbers(trace).decode()} if micro else None,
+        }
+    )
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}
@@ -145,6 +152,7 @@ def reply_head(place: TabScene, fitted: SceneWithPass, view: str, tab: str, noti
         "settings": settings(scene, place.seed if has_options(scene) else ""),
         "notices": [*said, *advice.said(fitted), *fitted.refused],
         "offers": advice.offers(fitted),
+        "lacksFile": fitted.trace is None and scene.source == OWN_PARAMETERS,
         "byHand": _by_hand(place, fitted) if view != "pass" else None,
         "address": place.address,
     }

@@ -6,7 +6,7 @@ from attnviz.core.masks import SIZED
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, divisors
 from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, SOURCES, Scene
 from attnviz.text.markup import runs
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
@@ -94,7 +94,9 @@ def _words(scene: Scene) -> list[dict]:
 
 
 def _example(scene: Scene) -> list[dict]:
-    """What a worked example is about."""
+    """What a worked example is about; where one's own parameters are from."""
+    if scene.source == OWN_PARAMETERS:
+        return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []
 
 
@@ -106,6 +108,8 @@ def _sources(scene: Scene) -> dict:
         "Random parameters": [(OWN, "Your own sentence")],
         "Worked examples": examples,
     }
+    if scene.source == OWN_PARAMETERS:
+        groups["Your own numbers"] = [(OWN_PARAMETERS, "Your own parameters")]
     options = [
         {"value": source, "label": title, "group": group}
         for group, listed in groups.items()

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from attnviz.analysis.contest import contest_of
+from attnviz.analysis.flips import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
@@ -24,7 +26,7 @@ from attnviz.scene.scene import OWN, Scene
 from attnviz.scene.start import selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.scene.written import json_of
-from attnviz.text import movement
+from attnviz.text import movement, turning
 from attnviz.text.steps import steps_of
 from attnviz.views.model import model_data
 from attnviz.views.scales import limits
@@ -52,7 +54,7 @@ class Body(NamedTuple):
     numbers: bytes
 
 
-def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "") -> Body:
+def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "", flips_of: str = "") -> Body:
     """The body of a document.
 
     Parameters
@@ -63,8 +65,10 @@ def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "
         The heads that were asked for, the latest last: of a pass too large to be sent at once these are sent.
     slopes_of : str, optional
         The address of a cell whose slopes are to be sent.
+    flips_of : str, optional
+        The address of a share; what would turn the order of its row is to be sent.
     """
-    return Body(plan_of(fitted.trace), json_of(_numbers(fitted, asked, slopes_of)))
+    return Body(plan_of(fitted.trace), json_of(_numbers(fitted, asked, slopes_of, flips_of)))
 
 
 def written(
@@ -96,7 +100,7 @@ def written_beside(a: SceneWithPass, b: SceneWithPass, document: bytes) -> bytes
     return b'{"document":' + document + b"," + json_of(paired_data(a, b))[1:]
 
 
-def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dict:
+def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_of: str) -> dict:
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MAX_BYTES if asked else MAX_UNASKED_BYTES)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
@@ -112,6 +116,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str) -> dic
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
+        "flips": turns(trace, flips_of) if flips_of else None,
         "imprint": imprint(scene),
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
         "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
@@ -150,6 +155,28 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
         "of": str(cell),
         "text": movement.steepest(trace, cell.stage, cell.index, found),
         "values": {name: values(sloped[name], heads) for name in found if name != cell.stage},
+    }
+
+
+def turns(trace: Trace, address: str) -> dict | None:
+    """What would turn the order of a share's row, stage by stage; None if the pass has no such share."""
+    cells, _ = parse_trail(trace, address)
+    contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None
+    if not contest:
+        return None
+    found = flips(trace, contest)
+    return {
+        "of": str(cells[0]),
+        "text": turning.headline(trace, contest),
+        "stages": [
+            {
+                "stage": each.stage,
+                "text": turning.sentence(trace, contest, each),
+                "cell": each.flip and str(each.flip.cell),
+                "value": each.flip and each.flip.turns,
+            }
+            for each in found
+        ],
     }
 
 

@@ -14,9 +14,14 @@ from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, SOURCES, Options, Scene
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene
 from attnviz.scene.start import start
 from attnviz.text.ids import nearest, title
+
+LACKS_ARRAYS = (
+    "This link leads to a pass of somebody's own numbers, which no link holds. If they are yours, give the file again "
+    "under “Your own numbers”; else ask whoever sent it for the page, which has them (the button “Page”)."
+)
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,10 @@ def pass_of(scene: Scene) -> Trace:
     Raises
     ------
     SettingsError
-        If its sentence makes none.
+        If its sentence makes none, or its arrays are in somebody's tab (see `TabScene.original`).
     """
+    if scene.source == OWN_PARAMETERS:
+        raise SettingsError(LACKS_ARRAYS)
     if scene.source in SOURCES:
         return SOURCES[scene.source][1].trace
     if has_options(scene):
@@ -103,7 +110,7 @@ def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWit
 
 def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene without what its pass has no use for, and with a training that there is; what was mended."""
-    if scene.source in SOURCES:
+    if scene.source in READY_MADE:
         scene = replace(scene, sentence=Scene().sentence)
     if scene.source != OWN:
         scene = replace(scene, context="")

@@ -4,13 +4,15 @@ from attnviz.core.masks import SIZED
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import SOURCES, Options, Scene
+from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Options, Scene
 
 _ALWAYS = ("d_model", "n_heads", "mask", "seed")
 
 
 def imprint(scene: Scene) -> str:
     """What decides the numbers of the scene's pass, besides its words and what is set by hand."""
+    if scene.source == OWN_PARAMETERS:
+        return "Somebody's own parameters."
     if scene.source in SOURCES:
         example, variant = SOURCES[scene.source]
         return f"Worked example: {example.title}, {variant.title}."

@@ -9,7 +9,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, SOURCES, Scene
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Scene
 from attnviz.text.movement import described
 from attnviz.text.steps import full_title
 
@@ -85,25 +85,36 @@ def differing(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
 
 def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
     one, other = a.scene, b.scene
-    names = [name for name in OPTIONS if has_options(one) or has_options(other)]
-    return [
+    what = [
         ("Source", _source(one), _source(other)),
-        ("Sentence", _quoted(one.sentence), _quoted(other.sentence)),
+        ("Sentence", _sentence(one), _sentence(other)),
+        ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
+    ]
+    if _source(one) != _source(other):  # which brings its own settings
+        return what
+    names = [name for name in OPTIONS if has_options(one)]
+    return [
+        *what,
         ("Context", _quoted(one.context), _quoted(other.context)),
         *((OPTIONS[name].label, _option(one, name), _option(other, name)) for name in names),
         ("Seed", str(one.model_seed), str(other.model_seed)),
         ("Training", _training(one), _training(other)),
-        ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
     ]
 
 
 def _source(scene: Scene) -> str:
+    if scene.source == OWN_PARAMETERS:
+        return "somebody's own numbers"
     if scene.source in SOURCES:
         example, variant = SOURCES[scene.source]
         return f"{example.title}, {variant.title}"
     if scene.source == OWN or has_options(scene):
         return "random parameters"
     return MODELS[scene.source].title
+
+
+def _sentence(scene: Scene) -> str:
+    return "its own" if scene.source in READY_MADE else _quoted(scene.sentence)
 
 
 def _quoted(text: str) -> str:
@@ -113,8 +124,6 @@ def _quoted(text: str) -> str:
 
 
 def _option(scene: Scene, name: str) -> str:
-    if not has_options(scene):
-        return "as trained"
     value = getattr(scene.options, name)
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from attnviz.core.settings import divisors
 from attnviz.models import MODELS
 from attnviz.scene.reading import has_options, words_in
-from attnviz.scene.scene import SOURCES, Scene, pinned, with_options
+from attnviz.scene.scene import READY_MADE, Scene, pinned, with_options
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def _of_models(now: Scene) -> Iterator[Pair]:
 
 def _shuffled(now: Scene) -> Iterator[Pair]:
     words = list(words_in(now))
-    if now.source in SOURCES or len(set(words)) < 2:
+    if now.source in READY_MADE or len(set(words)) < 2:
         return
     shuffled, dice = words[:], random.Random(0)  # the same for everyone
     while shuffled == words:

@@ -12,8 +12,8 @@ class has that asked for it. A session's flood of other scenes pushes out nothin
 
 Nobody fills it. An answer is kept once two sessions have asked for the same.
 Of what is kept each session may have brought a sixteenth at most, and of what
-waits for a second session it has the last few. No change by hand, head, slope or
-large pass is ever kept. With sixteen sessions and more one can fill what is not
+waits for a second session it has the last few. No change by hand, head, slope,
+large pass or pass of somebody's own parameters is ever kept. With sixteen sessions and more one can fill what is not
 of the closed set; then others wait as long as they would without this module.
 
 It is bounded in bytes: `MAX_BYTES` besides the closed set, which comes to about as much.
@@ -31,7 +31,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.document import Body, body, written, written_beside
 from attnviz.scene.fitting import SceneWithPass, pass_of
-from attnviz.scene.scene import FIRST_VISIT, SOURCES, Scene, of_model
+from attnviz.scene.scene import FIRST_VISIT, OWN_PARAMETERS, SOURCES, Scene, of_model
 
 MAX_BYTES = 32_000_000
 MIN_SESSIONS = 16  # how many sessions at least fill the room
@@ -113,6 +113,7 @@ class Answers:
         *,
         asked: Sequence[int] = (),
         slopes_of: str = "",
+        flips_of: str = "",
         arrival: int = 0,
         plans: Collection[str] = (),
         beside: SceneWithPass | None = None,
@@ -129,6 +130,8 @@ class Answers:
             The heads of a large pass that it asked for.
         slopes_of : str, optional
             The address of the cell whose slopes it asked for.
+        flips_of : str, optional
+            The address of the share of whose row it asked what would turn it.
         arrival : int, optional
             Another number where the viewer is to look where the scene says.
         plans : collection of str, optional
@@ -136,7 +139,7 @@ class Answers:
         beside : SceneWithPass, optional
             The scene of a second pass beside this one.
         """
-        made = self._body(fitted, asker, asked, slopes_of)
+        made = self._body(fitted, asker, asked, slopes_of, flips_of)
         if beside is None:
             return written(made, fitted, arrival=arrival, plans=plans)
         other = self._body(beside, asker, asked)
@@ -148,9 +151,11 @@ class Answers:
         """How much is kept besides the closed set."""
         return sum(answer.size for answer in self._open().values())
 
-    def _body(self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "") -> Body:
-        if fitted.scene.changes or asked or slopes_of or _n_bytes(fitted.original) > MAX_PASS_BYTES:
-            return body(fitted, asked=asked, slopes_of=slopes_of)
+    def _body(
+        self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "", flips_of: str = ""
+    ) -> Body:
+        if _is_of_one(fitted) or asked or slopes_of or flips_of:
+            return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of)
         return self._made(fitted, asker)
 
     def _made(self, fitted: SceneWithPass, asker: str) -> Body:
@@ -200,6 +205,12 @@ class Answers:
 
     def _worth(self, key: Key) -> tuple[int, int]:
         return len(self._kept[key].askers), self._kept[key].used
+
+
+def _is_of_one(fitted: SceneWithPass) -> bool:
+    """Whether nobody else asks for the like, or it is too large to be kept."""
+    scene = fitted.scene
+    return bool(scene.changes) or scene.source == OWN_PARAMETERS or _n_bytes(fitted.original) > MAX_PASS_BYTES
 
 
 def _n_bytes(trace: Trace) -> int:

@@ -6,7 +6,7 @@ from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.models import MODELS
 from attnviz.models.model import Model
-from attnviz.scene.scene import SOURCES, Scene
+from attnviz.scene.scene import READY_MADE, Scene
 
 
 def model_of(source: str) -> Model:
@@ -26,7 +26,7 @@ def reading_model(scene: Scene) -> Model | None:
 
 def has_options(scene: Scene) -> bool:
     """Whether the sentence has random parameters, so that the scene's options decide its pass."""
-    return scene.source not in SOURCES and reading_model(scene) is None
+    return scene.source not in READY_MADE and reading_model(scene) is None
 
 
 def words_in(scene: Scene) -> Sequence[str]:

@@ -26,6 +26,12 @@ SOURCES = {
 }
 """The passes of the worked examples by what stands for them."""
 
+OWN_PARAMETERS = "your own parameters"
+"""The source of a pass that somebody gave the arrays of. They are in their tab alone, and in no address."""
+
+READY_MADE = (OWN_PARAMETERS, *SOURCES)
+"""The sources that bring their words and settings with them."""
+
 SENTENCE = "the cat sat on the mat"
 QUESTIONS = ("what made it", "what would move it", "what if")
 ORDERS = ("large ones first", "in order")
@@ -49,7 +55,8 @@ class Scene:
     Attributes
     ----------
     source : str
-        `OWN`, which has random parameters; a model's id in `MODELS`; or a worked example's key in `SOURCES`.
+        `OWN`, which has random parameters; a model's id in `MODELS`; a worked example's key in `SOURCES`; or
+        `OWN_PARAMETERS`.
     sentence, context : str
         As they were typed, so perhaps empty or too long for a pass; no context is "".
     options : Options

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
+from attnviz.core.trace import Trace
 from attnviz.scene.address import LOOKED_AT
 from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.pass_cache import ANSWERS, Key
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import OWN_PARAMETERS, Scene
 
 
 @dataclass(eq=False)
@@ -34,12 +36,16 @@ class TabScene:
         The heads of a large pass that were asked for, the latest last.
     slopes_of : str
         The address of a cell whose slopes are part of the next answer.
+    flips_of : str
+        The address of a share; what would turn the order of its row is part of the next answer.
     said : str
         A sentence that is part of the next answer.
     address : dict of str to str or None
         The parameters that the browser's address has, or lacks, since the last answer.
     audit : tuple of Key and Audit or None
         What decides the pass that was audited last because somebody asked for it (`pass_key`), and what was found.
+    own : OwnParameters or None
+        What somebody gave last that makes a pass. It is theirs alone.
     """
 
     name: str
@@ -49,9 +55,11 @@ class TabScene:
     seed: str = ""
     heads: tuple[int, ...] = ()
     slopes_of: str = ""
+    flips_of: str = ""
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None
+    own: OwnParameters | None = None
     _made: dict[Scene, SceneWithPass] | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -62,11 +70,17 @@ class TabScene:
     def fitted(self) -> SceneWithPass:
         """The scene beside its pass."""
         number, scene, made = self.number(), self.scene, self._made
-        fitted = (made or {}).get(scene) or fit(scene, ANSWERS.original)
+        fitted = (made or {}).get(scene) or fit(scene, self.original)
         if made is not None:
             made.clear()
             made[scene] = fitted
         return replace(fitted, number=number)
+
+    def original(self, scene: Scene) -> Trace:
+        """The pass of a scene before any number is set by hand. That of somebody's own parameters is kept nowhere."""
+        if scene.source == OWN_PARAMETERS and self.own:
+            return self.own.trace()
+        return ANSWERS.original(scene)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -76,6 +90,10 @@ class TabScene:
             yield
         finally:
             self._made = None
+
+    def given(self, own: OwnParameters) -> None:
+        """Keep what somebody gave of their own, in place of what they gave before."""
+        self.own, self.audit = own, None
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""

@@ -5,12 +5,12 @@ from dataclasses import replace
 from attnviz.core import tokens
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import room, words_in
-from attnviz.scene.scene import SOURCES, Scene
+from attnviz.scene.scene import READY_MADE, Scene
 
 
 def n_typed(scene: Scene) -> int:
     """How many of the last words of its pass were typed in one sentence; 0 for two sentences and worked examples."""
-    if scene.source in SOURCES or scene.context.strip():
+    if scene.source in READY_MADE or scene.context.strip():
         return 0
     return min(len(words_in(scene)), room(scene))
 

@@ -9,13 +9,14 @@ from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.server import acts_route
+from attnviz.server import acts_route, arrays_route
 
 _OWN = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
-_REFUSED = "There is nothing here: attnviz takes no files, and is used through its pages."
+_POSTED = (acts_route.PATH, arrays_route.PATH)
+_REFUSED = "There is nothing here: attnviz is used through its pages."
 
 
 def is_open(path: str) -> bool:
@@ -25,18 +26,18 @@ def is_open(path: str) -> bool:
 
 
 def leads_somewhere(path: str) -> bool:
-    """Whether a path, below where the app is mounted, may be that of a page, a file or acts.
+    """Whether a path, below where the app is mounted, may be that of a page, a file, acts or arrays.
 
     Streamlit answers any other with its page too. At `/audit/extra` a browser would
     look for the scripts of that page below `/audit`, and show nothing.
     """
     names = path.strip("/").split("/")
-    return len(names) == 1 or path.endswith(acts_route.PATH) or not _FOLDERS.isdisjoint(names)
+    return len(names) == 1 or path.endswith(_POSTED) or not _FOLDERS.isdisjoint(names)
 
 
 def methods(path: str) -> tuple[str, ...]:
-    """How a path may be asked; what is done in a viewer is all that is sent."""
-    return ("POST",) if path.endswith(acts_route.PATH) else ("GET", "HEAD")
+    """How a path may be asked; what is done in a viewer, and somebody's own arrays, is all that is sent."""
+    return ("POST",) if path.endswith(_POSTED) else ("GET", "HEAD")
 
 
 class AllowedPaths:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.arraynames import Meaning, Orientation, named
 from attnviz.analysis.diagnosis import UNSEEING, Candidate, Diagnosis, Examiner
-from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN
+from attnviz.analysis.layouts import IN_OUT, JOINED, LAYOUTS, OUT_IN, Layout
 from attnviz.analysis.mistakes import Mistake
 from attnviz.analysis.ownarrays import OwnArrays, own_arrays, readings, sizes_of
 from attnviz.analysis.ownpass import own_pass
@@ -18,14 +18,8 @@ from attnviz.analysis.rounding import Precision
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.trace import Trace
-from attnviz.text.steps import full_title
-
-SYMBOLS = {
-    **{f"w_{letter}": f"W_{letter.upper()}" for letter in "qkvo"},
-    **{f"b_{letter}": f"b_{letter.upper()}" for letter in "qkvo"},
-    **{letter: letter.upper() for letter in "qkv"},
-}
-"""What sentences call parameters, queries, keys and values."""
+from attnviz.text.comparing import capital, cause, listed, off, shortened, title
+from attnviz.text.comparisontable import Row, html_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +46,8 @@ class Comparison:
         The names of the arrays that are of no known stage.
     precision : str
         The coarsest of the arrays': float16, float32 or float64.
+    rows : tuple of Row
+        What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
         Attnviz's pass: the given one; or that of their inputs and parameters, None where it doesn't reach from queries,
         keys and values to head outputs.
@@ -66,42 +62,63 @@ class Comparison:
     not_recomputed: tuple[str, ...]
     unread: tuple[str, ...]
     precision: str
+    rows: tuple[Row, ...]
     trace: Trace | None
 
     def __str__(self) -> str:
-        return "\n".join((*self._verdict(), *self.read, *self._rest()))
+        return "\n".join((*self.verdict, *self.notes))
 
     __repr__ = __str__
 
-    def _verdict(self) -> list[str]:
+    def _repr_html_(self) -> str:
+        """The same in a notebook, with a table of all arrays."""
+        said = self.verdict if self.first else self.verdict[1:]
+        return html_of((self.headline, *said, *self.notes), self.rows)
+
+    @property
+    def headline(self) -> str:
+        """What came out, in one sentence or two."""
+        if self.first is None:
+            return self.verdict[0]
+        because = f" {capital(cause(self.causes[0]))}." if self.causes else ""
+        return f"The first stage that differs: {title(self.first.stage)}.{because}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the arrays were read, and what was not compared, in a sentence each."""
+        return (*self.read, *self._rest())
+
+    @property
+    def verdict(self) -> list[str]:
+        """What agrees, the first stage that differs, and the mistake that explains it, in a sentence each."""
         if not self.stages:
             return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
         if self.first is None:
-            return [f"{_several([_title(each.stage) for each in self.stages])} to rounding in {self.precision}."]
-        before = [_title(each.stage) for each in self.stages[: self.stages.index(self.first)]]
+            return [f"{_several([title(each.stage) for each in self.stages])} to rounding in {self.precision}."]
+        before = [title(each.stage) for each in self.stages[: self.stages.index(self.first)]]
         agree = [f"{_several(before)}."] if before else []
-        return [*agree, f"{_capital(_title(self.first.stage))} {_off(self.first, self.precision)}.", *self._blame()]
+        return [*agree, f"{capital(title(self.first.stage))} {off(self.first, self.precision)}.", *self._blame()]
 
     def _blame(self) -> list[str]:
         if not self.causes:
             return ["No mistake that attnviz knows of makes these numbers."]
         first, *more = self.causes
         said = [
-            f"{_capital(_cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
+            f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
             "your numbers agree."
         ]
         if self.alternatives:
-            said.append(f"These numbers would be the same if {' or if '.join(map(_cause, self.alternatives[:2]))}.")
-        said += [f"Besides, {_cause(each)}." for each in more]
+            said.append(f"These numbers would be the same if {' or if '.join(map(cause, self.alternatives[:2]))}.")
+        said += [f"Besides, {cause(each)}." for each in more]
         return said if self.explained else [*said, "Something else differs too."]
 
     def _rest(self) -> list[str]:
         said = []
         if self.not_recomputed:
-            titles = _listed([_title(each) for each in self.not_recomputed])
+            titles = listed([title(each) for each in self.not_recomputed])
             said.append(f"Taken as given, as there is nothing to recompute it from: {titles}.")
         if self.unread:
-            names = _listed([each if len(each) <= 40 else each[:37] + "..." for each in self.unread[:8]])
+            names = listed([shortened(each) for each in self.unread[:8]])
             said.append(f"Not read, as attnviz doesn't know the name: {names}.")
         return said
 
@@ -140,7 +157,7 @@ def compare(
     Returns
     -------
     Comparison
-        `print` it.
+        `print` it, or have a notebook show it.
 
     Raises
     ------
@@ -229,20 +246,38 @@ def _comparison(
         tuple(aside),
         unread,
         str(precision.dtype),
+        tuple(sorted(_rows(found, own, entering, str(precision.dtype)), key=lambda row: row.agrees is None)),
         given or (trace if whole else None),
     )
 
 
-def _read(found: Diagnosis, own: OwnArrays) -> list[str]:
-    """What is said of the arrays that are laid out otherwise than attnviz's."""
+def _rows(found: Diagnosis, own: OwnArrays, entering: set[str], precision: str) -> Iterator[Row]:
+    layouts, compared = _layouts(found), {each.name: each for each in found.stages}
+    for stage, array in own.items():
+        beside = compared.get(array.name)
+        read_as = beside.stage if beside else stage
+        layout = beside.layout if beside else layouts.get(stage)
+        says = f"agrees to rounding in {precision}" if beside and beside.agrees else beside and off(beside, precision)
+        aside = "where the pass begins" if stage in entering else "taken as given"
+        laid_out = "" if layout is None or layout in LAYOUTS[read_as][:1] else layout.title
+        yield Row(array.name, title(read_as), laid_out, says or aside, beside and beside.agrees)
+
+
+def _layouts(found: Diagnosis) -> dict[str, Layout]:
+    """How each stage was read."""
     reading = found.candidate.reading
     layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
-    layouts |= reading.layouts if reading else {}
+    return layouts | dict(reading.layouts if reading else {})
+
+
+def _read(found: Diagnosis, own: OwnArrays) -> list[str]:
+    """What is said of the arrays that are laid out otherwise than attnviz's."""
+    reading, layouts = found.candidate.reading, _layouts(found)
     one_head = found.candidate.sizes["h"] == 1
     said = []
     for oriented in (OUT_IN, IN_OUT):
-        names = [_title(stage) for stage, layout in layouts.items() if layout.title == oriented and stage != "w_o"]
-        names += [_title("w_o")] * (layouts.get("w_o") is not None and layouts["w_o"].title == oriented == OUT_IN)
+        names = [title(stage) for stage, layout in layouts.items() if layout.title == oriented and stage != "w_o"]
+        names += [title("w_o")] * (layouts.get("w_o") is not None and layouts["w_o"].title == oriented == OUT_IN)
         if names:
             how = (
                 "read transposed"
@@ -251,68 +286,22 @@ def _read(found: Diagnosis, own: OwnArrays) -> list[str]:
                 if len(names) > 1
                 else "read as it stands"
             )
-            said.append(f"Your {_listed(names)} {'is' if len(names) == 1 else 'are'} {oriented}: {how}.")
+            said.append(f"Your {listed(names)} {'is' if len(names) == 1 else 'are'} {oriented}: {how}.")
     alike: dict[str, list[str]] = {}
     for stage, layout in layouts.items():
         if layout.title not in ("", OUT_IN, IN_OUT, JOINED) and not (layout.is_averaged and one_head):
-            alike.setdefault(layout.title, []).append(_title(stage))
-    said += [f"Your {_listed(names)}: {title}." for title, names in alike.items()]
+            alike.setdefault(layout.title, []).append(title(stage))
+    said += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     if reading and reading.true_is == "hidden":
         said.append("True in your mask is a hidden key: read the other way round.")
     renamed = [
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
-    said += [f"Your {each.name} are attnviz's {_title(each.stage)}." for each in renamed]
+    said += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
     if found.unseeing != UNSEEING[0]:
         said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
     return said
 
 
-def _title(stage: str) -> str:
-    return SYMBOLS.get(stage) or (full_title(stage).lower() if stage != "x" else "x")
-
-
 def _several(titles: list[str]) -> str:
-    return f"{_capital(_listed(titles))} {'agree' if len(titles) > 1 or titles[0].endswith('s') else 'agrees'}"
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _capital(sentence: str) -> str:
-    return sentence if sentence[1:2] == "_" else sentence[:1].upper() + sentence[1:]
-
-
-def _off(stage: Agreement, precision: str) -> str:
-    plural = stage.stage in ("scores", "scaled", "masked", "heads", "contributions", "embeddings", "positions")
-    differ = "differ" if plural else "differs"
-    if stage.layout is None:
-        return f"{'have' if plural else 'has'} a shape that doesn't fit the other arrays"
-    if not np.isfinite(stage.off):
-        return f"{differ}: some of your numbers are infinite or NaN where attnviz's are finite"
-    return f"{differ} by up to {stage.off:.3g}, {_times(stage.roundings)} the rounding of {precision}"
-
-
-def _times(roundings: float) -> str:
-    if roundings < 1e6:
-        return "once" if round(roundings) <= 1 else f"{round(roundings):,} times"
-    mantissa, exponent = f"{min(roundings, 1e300):.0e}".split("e")
-    return f"{mantissa} · 10^{int(exponent)} times"
-
-
-def _cause(mistake: Mistake) -> str:
-    """A mistake as a clause."""
-    about = _listed([SYMBOLS.get(each, each) for each in mistake.about.split()]) if mistake.about else ""
-    one = " " not in mistake.about
-    return {
-        "unscaled": "the scores were not divided by √d_k",
-        "scaled otherwise": f"the scores were divided by {about}, not by √d_k",
-        "mask inverted": "the mask was applied the other way round",
-        "mask after the softmax": "the mask was applied after the softmax, so that rows no longer add up to 1",
-        "softmax along the wrong axis": f"the softmax was taken along the {about}, not along the keys",
-        "transposed": f"{about} {'was' if one else 'were'} used transposed",
-        "heads split without transposing": f"{about} {'was' if one else 'were'} cut into heads without transposing",
-        "heads joined without transposing": "the heads were joined without transposing",
-        "bias forgotten": f"{about} {'was' if one else 'were'} not added",
-    }[mistake.id]
+    return f"{capital(listed(titles))} {'agree' if len(titles) > 1 or titles[0].endswith('s') else 'agrees'}"

@@ -51,10 +51,11 @@ _PAGE = Script.exporting("page", "", shell=_SHELL)
 SCRIPTS = {
     "component": Script.of(
         "component",
-        (name for name in STYLES if name != "article"),
+        (name for name in STYLES if name not in ("article", "numbers")),
         page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)},
     ),
     "articles": Script.of("articles", ("formula", "article")),
+    "numbers": Script.of("numbers", ("formula", "article", "numbers", "settings")),
     "page": _PAGE,
 }
-"""The viewer with its settings, the articles, and the page that the viewer is downloaded in."""
+"""The viewer with its settings, the articles, what takes a file, and the page that the viewer is downloaded in."""

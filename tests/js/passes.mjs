@@ -286,5 +286,6 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     slopes: null,
     pairs: [],
     beside: null,
+    flips: null,
   };
 }

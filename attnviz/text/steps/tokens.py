@@ -55,8 +55,8 @@ TOKENS = Step(
         ),
         Section(
             "given",
-            "Each token enters as a row of numbers, the input $X$. Here the rows are **given**: someone chose them for "
-            "an example; in a model they would be the words' embeddings.",
+            "Each token enters as a row of numbers, the input $X$. Here the rows are **given** as they "
+            "are; in a model they would be the words' embeddings, or what the layer before has made of them.",
             lacks("embeddings"),
         ),
     ),

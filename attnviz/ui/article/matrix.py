@@ -1,5 +1,6 @@
 """A matrix in an article: a table in the colours of the walkthrough, with what its rows and columns are called."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -40,7 +41,16 @@ class Side:
         return {"title": self.title, "labels": self.labels, "blocks": blocks}
 
 
-def matrix(caption: str, values: np.ndarray, rows: Side, columns: Side, *, is_share: bool = False) -> Piece:
+def matrix(
+    caption: str,
+    values: np.ndarray,
+    rows: Side,
+    columns: Side,
+    *,
+    is_share: bool = False,
+    limit: float | None = None,
+    marked: tuple[int, int] | None = None,
+) -> Piece:
     """A matrix as a piece of an article.
 
     Parameters
@@ -51,23 +61,31 @@ def matrix(caption: str, values: np.ndarray, rows: Side, columns: Side, *, is_sh
     rows, columns : Side
     is_share : bool
         Whether its colours are those of attention, from 0 to 1.
+    limit : float, optional
+        The number that has its colour in full; by default its largest.
+    marked : tuple of int, optional
+        The row and the column of the cell that is pointed at.
     """
     numbers = values.tolist()
+    finite = np.where(np.isfinite(values), values, 0)
     return {
         "kind": "matrix",
         "caption": caption,
         "rows": rows.data(),
         "columns": columns.data(),
-        "values": numbers,
+        "values": finite.tolist(),
         "texts": [list(map(written, line)) for line in numbers],
-        "limit": (1.0 if is_share else float(np.abs(values).max()) or 1.0) / STRONGEST,
+        "limit": (1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0) / STRONGEST,
+        "marked": marked,
         "colours": (SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
     }
 
 
 def written(value: float) -> str:
     """A number as it fits into its cell; a zero is left out."""
-    if abs(value) >= 1e5:
+    if not math.isfinite(value):
+        text = "NaN" if math.isnan(value) else f"{value:g}".replace("inf", "∞")
+    elif abs(value) >= 1e5:
         text = f"{value:.0e}".replace("+", "")
     else:
         text = f"{value:.0f}" if value == round(value) else f"{value:z.2f}"

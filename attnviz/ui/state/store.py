@@ -94,7 +94,8 @@ def read() -> Shown:
     has_arrived = "" not in places or arrival.is_navigation()
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
-        fitted = parse(written, ANSWERS.original)
+        known = places[""].original if "" in places else ANSWERS.original
+        fitted = parse(written, known)
         place = _arrived(places, fitted.scene, here)
         fitted = replace(fitted, number=place.number())
     else:

@@ -2,7 +2,8 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 import streamlit as st
@@ -33,6 +34,20 @@ def in_turns(work: Iterator[Part]) -> Iterator[Part]:
         _stop_if_unwanted()
         yield part
         time.sleep(PAUSE_SECONDS)
+
+
+@contextmanager
+def turn() -> Iterator[Callable[[], float]]:
+    """Do long work that comes in one piece; gives how many seconds it has taken. A `rest` as long follows it."""
+    with _TURN:
+        start = time.perf_counter()
+        yield lambda: time.perf_counter() - start
+
+
+def rest(seconds: float) -> None:
+    """Let so many seconds pass in which no long work is done."""
+    with _TURN:
+        time.sleep(seconds)
 
 
 def _stop_if_unwanted() -> None:

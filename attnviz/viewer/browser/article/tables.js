@@ -3,9 +3,9 @@ import { element } from "../elements/element.js";
 
 const MAX_LABEL_LETTERS = 3; // letters of a label that has room above its column; a longer one stands upright
 
-// A matrix between the names of its rows and columns: {caption, rows, columns, values, texts, limit, colours}.
-// A number of the size of `limit` would have its colour in full.
-export function drawMatrix({ caption, rows, columns, values, texts, limit, colours }) {
+// A matrix between the names of its rows and columns: {caption, rows, columns, values, texts, limit, colours, marked}.
+// A number of the size of `limit` would have its colour in full; `marked` is the place of the cell that is pointed at.
+export function drawMatrix({ caption, rows, columns, values, texts, limit, colours, marked }) {
   const table = element("table", "matrix"), body = element("tbody"), isFirst = [rows, columns].map(startsOf);
   table.append(element("caption", "", caption), headOf(rows, columns), body);
   body.append(...values.map((line, row) => {
@@ -13,6 +13,7 @@ export function drawMatrix({ caption, rows, columns, values, texts, limit, colou
     made.append(...line.map((value, column) => {
       const cell = element("td", isFirst[1].has(column) ? "first" : "", texts[row][column]);
       if (value) cell.style.backgroundColor = `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${Math.abs(value) / limit})`;
+      if (marked?.[0] === row && marked[1] === column) cell.classList.add("marked");
       cell.title = `${nameAt(rows, row)}, ${nameAt(columns, column)}: ${value}`;
       return cell;
     }));

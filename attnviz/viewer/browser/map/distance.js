@@ -1,6 +1,8 @@
 // Distance: how far apart two passes are at each step of the map, and where they part.
 import { element } from "../elements/element.js";
 
+const LEAST = 0.08; // of the bar, so that one number of many is seen
+
 // Shows it on the buttons of the steps, which are those of `columns`.
 export function showDistances(buttons, columns, { beside }) {
   let isParted = false;
@@ -13,7 +15,7 @@ export function showDistances(buttons, columns, { beside }) {
     const own = stages.map(shareOf), share = Math.max(...own);
     bar.classList.toggle("first", share > 0 && !isParted);
     isParted ||= share > 0;
-    bar.style.setProperty("--share", share);
+    bar.style.setProperty("--share", share && LEAST + (1 - LEAST) * share);
     bar.append(element("span", "bar"), element("span", "text", share ? "≠" : "="));
     bar.title = stages[own.indexOf(share)].said;
   });

@@ -4,6 +4,7 @@ import { addressOf } from "../seams/history.js";
 import { join } from "./outlets.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
+import { fileKept, sendFile } from "../talk/ownFile.js";
 import { makePlans } from "../talk/plans.js";
 import { postTo } from "../talk/post.js";
 import { makeServer } from "../talk/server.js";
@@ -29,7 +30,17 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   if (answer.view === "pass") shown.stand(root);
   else join(answer.name, { page: shown });
   shown.given(answer);
+  if (answer.lacksFile) giveFile(answer, site);
   return onceGone(root, () => { if (pages.delete(root)) left = shown.end(); });
+}
+
+// A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.
+async function giveFile({ tab, name }, site) {
+  const kept = fileKept(window);
+  if (!kept || kept.tab === tab) return;
+  kept.tab = tab; // once
+  const isAnswered = await sendFile(new URL("arrays", site), tab, kept, () => fileKept(window) === kept && kept.tab === tab);
+  if (isAnswered) serverOf(name, site).act("nothing", true);
 }
 
 // A page for the viewer to be downloaded in, which nobody sees: no script of it runs.

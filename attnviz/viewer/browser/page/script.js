@@ -1,9 +1,11 @@
-// The script: the pass as a program, in NumPy, PyTorch or the shape of microgpt, in colours, with a button that copies it.
+// The script: the pass as a program, in NumPy, PyTorch or microgpt's own Python, in colours, with a button that copies it, and
+// one for the file that it reads where the page has none.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { copyText } from "../elements/link.js";
+import { saveFile } from "../viewer/download.js";
 
-const LANGUAGES = { NumPy: "runs", PyTorch: "torch", microgpt: "microgpt" };
+const LANGUAGES = { NumPy: "runs", PyTorch: "torch", "microgpt’s Python": "microgpt" };
 
 // Returns {show(script), end()}.
 export function mountScript(box) {
@@ -16,8 +18,11 @@ export function mountScript(box) {
       draw();
     };
     const there = Object.keys(LANGUAGES).filter((name) => shown[LANGUAGES[name]]);
-    const choices = there.length > 1 ? [choice(there, now, pick)] : [];
-    redraw(languages, [...choices, ...(shown.torch ? [] : ["PyTorch’s nn.MultiheadAttention can’t make this pass."])]);
+    redraw(languages, [
+      ...(there.length > 1 ? [choice(there, now, pick)] : []),
+      ...(shown.torch ? [] : [element("span", "note", " PyTorch’s nn.MultiheadAttention can’t make this pass.")]),
+      ...(LANGUAGES[now] === "microgpt" ? [button(`Its numbers (${shown.file.name})`, () => saveFile(shown.file.text, shown.file.name, "application/json"))] : []),
+    ]);
     code.replaceChildren(...shown[LANGUAGES[now]].map(([kind, part]) => (kind ? element("span", kind, part) : document.createTextNode(part))));
   };
   const copy = button("Copy", async () => {

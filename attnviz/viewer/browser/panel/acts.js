@@ -1,12 +1,9 @@
 // Acts: what one can do to a word or a head with one press, to see what follows: hide a key, swap two words, mute a head.
 import { button } from "../elements/button.js";
-import { element } from "../elements/element.js";
 import { stepAt } from "../scene/state.js";
 
 export function drawActs(pass, where, tools) {
-  const line = element("p", "acts");
-  line.append(drawHide(pass, where, tools), ...drawSwap(pass, where, tools), drawMute(pass, where, tools));
-  return line;
+  return [drawHide(pass, where, tools), ...drawSwap(pass, where, tools), drawMute(pass, where, tools)];
 }
 
 // The selected key is hidden from the selected query in the mask, and so in all layers.

@@ -7,6 +7,7 @@ import { element, redraw, write } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
 import { makeScroller } from "../elements/scroller.js";
 import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../scene/state.js";
+import { drawFlipsQuestion, makeFlips } from "./flips.js";
 import { drawTerms } from "./terms.js";
 import { drawStory, lightUp, titleOf } from "./numberStory.js";
 import { drawTrail } from "./trail.js";
@@ -17,10 +18,10 @@ export function makePanel(tools) {
   box.setAttribute("aria-label", "The number");
   const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set), besides = element("div", "beside"), elsewhere = element("div"), acts = element("div");
+  const byHand = makeByHand(tools.set), besides = element("div", "beside"), elsewhere = element("div"), acts = element("div"), flips = makeFlips(tools);
   let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(name, besides, said, elsewhere, acts, byHand.element, questions, answer, changed);
+  box.append(name, besides, said, elsewhere, acts, flips.element, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -34,17 +35,26 @@ export function makePanel(tools) {
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
     const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
-    redraw(acts, isOffered ? [drawActs(pass, where, tools)] : []);
+    const question = isThere ? drawFlipsQuestion(pass, focus, tools) : [];
+    redraw(acts, inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...question]));
+    flips.update(pass);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
     byHand.element.hidden = !isThere || !isAsked;
-    questions.hidden = answer.hidden = !isAsked; // the first screen is of one sentence
+    acts.hidden = flips.isOpen;
+    questions.hidden = answer.hidden = !isAsked || flips.isOpen; // the first screen is of one sentence
     if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
     asked = where.ask;
     redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
     redraw(answer, value === undefined ? [waiting(pass, focus, tools)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };
   return { element: box, update };
+}
+
+function inLine(buttons) {
+  const line = element("p", "acts");
+  line.append(...buttons);
+  return buttons.length ? [line] : [];
 }
 
 function waiting(pass, { name, index }, { alone }) {

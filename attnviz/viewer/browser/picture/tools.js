@@ -17,6 +17,11 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     const { pass, where } = now(), of = askedOf(pass, where);
     if (pass.document.slopes?.of !== of) errands.begin("slopes", of, (later) => later.document.slopes?.of === of);
   };
+  const pick = (name, index) => move((pass, where) => atCell(pass, where, name, index));
+  // A number set by hand; null is -inf, which JSON has no number for.
+  const set = ({ name, index }, value) => {
+    send("change", { cell: now().pass.address(name, index), value: value === -Infinity ? null : value });
+  };
   return {
     go,
     send,
@@ -24,7 +29,7 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     show,
     point,
     onPoint: (listener) => listeners.add(listener),
-    pick: (name, index) => move((pass, where) => atCell(pass, where, name, index)),
+    pick,
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
     back: (place) => move((pass, { cell, trail }) => {
       const { name, index } = pass.read(trail[place]);
@@ -36,9 +41,13 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     train: (at) => send("checkpoint", at),
     // A head that was not sent with the document.
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
-    // A number set by hand; null is -inf, which JSON has no number for.
-    set: ({ name, index }, value) => {
-      send("change", { cell: now().pass.address(name, index), value: value === -Infinity ? null : value });
+    set,
+    wantFlips: (name, index) => send("flip", now().pass.address(name, index)),
+    // The number that turns an answer over is set, and looked at, beside the pass as it was.
+    setFlip: (name, index, value) => {
+      send("pin", true);
+      pick(name, index);
+      set({ name, index }, value);
     },
   };
 }

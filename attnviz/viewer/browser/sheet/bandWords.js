@@ -23,9 +23,9 @@ export function drawSaid(part, paint, acts) {
 }
 
 // What is said of a part of two passes: what it is, over how far they are apart.
-function drawApart({ cells: { stage }, band: { array, label }, side, note, isFirst }) {
+function drawApart({ cells: { stage }, band: { array, label }, side, note, isFirst, isAlone }) {
   const line = element("p");
-  if (side !== "B" || isFirst) line.append(element("strong", "", array ? label : stage.title), ...(isFirst ? [": here they part"] : []), ...(note ? [element("br")] : []));
+  if (side !== "B" || isAlone) line.append(element("strong", "", array ? label : stage.title), ...(isFirst ? [": here they part"] : []), ...(note ? [element("br")] : []));
   line.append(note);
   return [line];
 }

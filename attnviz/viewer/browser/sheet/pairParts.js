@@ -20,7 +20,8 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
   };
   return parts.flatMap((b) => {
     const { said } = pass.document.beside.stages[b.cells.name], found = besides.get(b.key);
-    if (!found) return [parting({ ...b, side: "B", note: said })];
+    if (!found) return [parting({ ...b, side: "B", isAlone: true, note: said })];
+    if (hasWords(b.cells.columns) && !isAnyInA(pass, b)) return [parting({ ...b, side: "B", isAlone: true, note: "A has other words" })];
     const whole = (part) => ({ ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] });
     const a = { ...alongside(pass, whole(found), whole(b)), side: "A", acts, paint };
     const isOther = alike(a, whole(b), paintB), ends = a.beside.length ? [...endsIn(a, "A", paint, acts), ...endsIn(b, "B")] : [];
@@ -39,6 +40,11 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
 function briefly(pass, part, opened) {
   const isLong = part.cells.size[0] > MOST_ROWS;
   return { ...(isLong && !opened.has(part.key) ? withRows(pass, part, ALONE) : part), isLong };
+}
+
+function isAnyInA(pass, { cells: { columns }, columns: places }) {
+  const inA = pass.document.beside.places[columns.coordinates[0][0]];
+  return places.some((place) => inA[place] !== null);
 }
 
 function endsIn(part, side, paint, acts) {
@@ -85,5 +91,5 @@ function noteOn(pairs, tolerance) {
   const others = pairs.filter(([one, other]) => areApart(one, other, tolerance)), sizes = others.map(([one, other]) => Math.abs(other - one));
   const finite = sizes.filter(Number.isFinite), hidden = sizes.length - finite.length;
   const said = [`${others.length} of ${pairs.length} differ`, ...(hidden ? [`${hidden} hidden in one`] : []), ...(finite.length ? [`by up to ${digits(Math.max(...finite))}`] : [])];
-  return said.join(", ");
+  return others.length ? said.join(", ") : "only among the other words";
 }

@@ -49,8 +49,8 @@ function sentenceOf({ link, words }) {
 }
 
 // Gives the browser a file to keep.
-export function saveFile(text, name) {
-  const link = element("a"), url = URL.createObjectURL(new Blob([text], { type: "text/html" }));
+export function saveFile(text, name, type = "text/html") {
+  const link = element("a"), url = URL.createObjectURL(new Blob([text], { type }));
   link.href = url;
   link.download = name;
   link.click();

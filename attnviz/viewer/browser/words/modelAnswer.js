@@ -1,4 +1,5 @@
 // Model answers: what a model says, beside the words at which it was trained to. A click leads to how that was computed.
+import { button } from "../elements/button.js";
 import { element, redraw, roomy } from "../elements/element.js";
 import { PERCENTS, percent } from "../pass/numeral.js";
 import { ties } from "../pass/row.js";
@@ -54,7 +55,7 @@ function isOther(one, other) {
 }
 
 // `words` is the line of words that they stand beside.
-export function makeAnswers({ pick, visit }, words) {
+export function makeAnswers({ pick, visit, wantFlips }, words) {
   const line = element("div"), box = element("div", "answers");
   line.append(words, box);
   box.setAttribute("role", "group");
@@ -67,14 +68,15 @@ export function makeAnswers({ pick, visit }, words) {
       line.className = `spoken ${model?.read ?? ""}`;
       line.style.setProperty("--words", pass.document.words.query.length);
       if (model) line.style.setProperty("--label", Math.max(...roomIn(pass).labels.map(({ length }) => length)));
-      redraw(box, answersOf(pass).map((answer) => {
+      redraw(box, answersOf(pass).flatMap((answer) => {
         const { place, index } = answer;
         const made = drawAnswer(look.shown(model.answers, index) ? answer : null, roomIn(pass), () => {
           pick(model.answers, index);
           visit(model.answers);
         });
         if (model.read === "each") made.style.gridColumn = place + 1;
-        return made;
+        const isAsked = model.read === "last" && !made.disabled; // of each of many the panel asks
+        return isAsked ? [made, button("What would flip it?", () => wantFlips(model.answers, index), "link flip")] : [made];
       }));
     },
   };

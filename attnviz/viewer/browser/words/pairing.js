@@ -2,6 +2,7 @@
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makeJoined } from "./joined.js";
+import { pairOf } from "../scene/pair.js";
 import { COMPARISONS } from "../scene/state.js";
 
 const NAMES = { both: "A and B", difference: "B − A" };
@@ -27,7 +28,8 @@ export function makePairing(tools) {
     sides.title = between.map(([name, one, other]) => `${name}: ${other} instead of ${one}`).join("; ");
     write(first, beside.parted);
     first.onclick = () => tools.pick(beside.first, beside.at);
-    redraw(parted, !between.length ? [] : beside.first ? [first] : [beside.parted]);
+    const word = pass.document.words.query[where.cell.query], isAlone = pairOf(pass, where).isThere ? "" : ` A has no “${word}”.`;
+    redraw(parted, !between.length ? [] : [beside.first ? first : beside.parted, isAlone]);
     if (where.compare !== looked) redraw(views, [choice(COMPARISONS.map((each) => NAMES[each]), NAMES[where.compare], (name) => tools.go({ compare: COMPARISONS.find((each) => NAMES[each] === name) }))]);
     looked = where.compare;
   };

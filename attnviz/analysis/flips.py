@@ -1,0 +1,148 @@
+"""Flips: for each stage the number whose smallest change turns a model's answer over, or the order of two shares."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from itertools import accumulate
+
+import numpy as np
+
+from attnviz.analysis.contest import Contest
+from attnviz.analysis.onerow import OneRow
+from attnviz.analysis.smallest import Smallest, Turn
+from attnviz.core.errors import ArrayError
+from attnviz.core.settings import MAX_FLIP_NUMBERS
+from attnviz.core.stage import Stage
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
+
+DIGITS = range(4, 8)
+"""In how many digits of the change the two sides of a threshold are written: the first that do."""
+
+
+@dataclass(frozen=True)
+class Flip:
+    """The number of a stage whose smallest change turns the order of a row over.
+
+    Attributes
+    ----------
+    cell : Cell
+        As it is.
+    stays : float
+        What it may be at most, or at least, without turning anything: short, and the threshold is just beyond.
+    turns : float
+        The next number of as many digits, which does turn it.
+    winner : int
+        The place that is ahead then.
+    """
+
+    cell: Cell
+    stays: float
+    turns: float
+    winner: int
+
+
+@dataclass(frozen=True)
+class StageFlip:
+    """What was found for one stage.
+
+    Attributes
+    ----------
+    stage : str
+    flip : Flip or None
+        None where no change that was tried turns anything.
+    most : float
+        The largest change of a number that was tried; 0 where the stage is too large to try any.
+    """
+
+    stage: str
+    flip: Flip | None
+    most: float
+
+
+def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
+    """For each stage that a row is computed from, the one number whose smallest change turns the row's order over.
+
+    Each number is changed alone, up and down, by the steps of `smallest.STEPS`, from a thousandth of a stage's unit to
+    a thousand units. Of the numbers that turn the order over at the first step that has any, the one with the smallest
+    change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
+
+    What is sure: the two sides, and that no smaller step turns the order over, whichever number takes it. A number
+    that turns it over and back again between two steps may be missed.
+
+    Parameters
+    ----------
+    trace : Trace
+        Numbers set by hand keep what they are.
+    contest : Contest
+
+    Returns
+    -------
+    tuple of StageFlip
+        In the order of the stages, without the row's own; empty where nobody is ahead. Hidden cells, which are -inf,
+        are left alone; those of a boolean mask are turned, which counts as a change of 1. Shares stay between 0 and 1.
+        The largest stages aren't tried where that would compute more than `MAX_FLIP_NUMBERS` numbers in each step.
+
+    Examples
+    --------
+    >>> from attnviz.analysis.contest import contest_of
+    >>> from attnviz.models import MODELS
+    >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
+    >>> found = {each.stage: each.flip for each in flips(trace, contest_of(trace, "probabilities", (11, 0)))}
+    >>> trace.name_of(found["scores"].cell), found["scores"].stays, found["scores"].turns
+    ('scores[head 1, tired, animal]', 30.16, 30.15)
+    """
+    if not contest.is_won(trace[contest.stage].value[contest.row]):
+        return ()
+    row = OneRow(trace, contest.stage, contest.row)
+    searches = {stage.name: Smallest(row, contest, stage) for stage in row.stages[:-1]}
+    affordable = _affordable(searches)
+    return tuple(
+        _found(trace, contest, row, trace[name], search) if name in affordable else StageFlip(name, None, 0.0)
+        for name, search in searches.items()
+    )
+
+
+def _affordable(searches: Mapping[str, Smallest]) -> set[str]:
+    """The stages that are tried: the smaller ones first, as many as `MAX_FLIP_NUMBERS` allows."""
+    by_size = sorted(searches, key=lambda name: searches[name].n_numbers)
+    sums = accumulate(searches[name].n_numbers for name in by_size)
+    return {name for name, total in zip(by_size, sums, strict=True) if total <= MAX_FLIP_NUMBERS}
+
+
+def _found(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
+    turn = search.turn()
+    flip = turn and _checked(trace, contest, stage.cell(row.index(stage.name, turn.cell)), turn)
+    return StageFlip(stage.name, flip, search.most)
+
+
+def _checked(trace: Trace, contest: Contest, cell: Cell, turn: Turn) -> Flip | None:
+    """The two sides of a change as short numbers, both set in the pass; None where setting them does not agree."""
+    is_flag = trace[cell.stage].value.dtype == bool
+    for stays, turns in [(cell.value, 1 - cell.value)] if is_flag else _sides(cell.value, turn):
+        before, after = (_row_with(trace, contest, cell, number) for number in (stays, turns))
+        if contest.is_won(before) and contest.is_lost(after):
+            return Flip(cell, stays, turns, contest.winner(after))
+    return None
+
+
+def _sides(value: float, turn: Turn) -> list[tuple[float, float]]:
+    """Short numbers on both sides of a threshold, the shortest first."""
+    found = []
+    for digits in DIGITS:
+        unit = Decimal((0, (1,), math.floor(math.log10(turn.high)) - digits + 1))
+        beyond = Decimal(value + turn.sign * turn.high)
+        turns = (beyond / unit).to_integral_value(ROUND_CEILING if turn.sign > 0 else ROUND_FLOOR) * unit
+        found += [(float(turns - turn.sign * n * unit), float(turns)) for n in (1, 2)]
+    return found
+
+
+def _row_with(trace: Trace, contest: Contest, cell: Cell, number: float) -> np.ndarray:
+    """The row once a number is set by hand; of no numbers where another goes beyond float64."""
+    try:
+        return trace.with_change(cell.stage, cell.index, number)[contest.stage].value[contest.row]
+    except ArrayError:
+        return np.full(trace[contest.stage].shape[-1], np.nan)

@@ -1,0 +1,111 @@
+"""One row: what a single row of a pass is computed from, run forward for many numbers of one stage at once.
+
+Of the stages on the way to the row only those places are computed that it
+reads: a query's row of attention needs one row of the scores, and all keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from attnviz.core.graph import leading_to
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+
+_AS_ROWS = {"token": "query"}
+"""What enters has tokens for rows, and so has what the residual stream adds it to; later each of them is a query."""
+
+
+class OneRow:
+    """The stages on the way to one row.
+
+    Attributes
+    ----------
+    stages : tuple of Stage
+        The row's own is the last of them.
+    arrays : dict of stage names to ndarray
+        Those parts of them that the row is computed from.
+    """
+
+    def __init__(self, trace: Trace, name: str, row: Sequence[int]):
+        self.stages = leading_to(trace.stages, name)
+        self._axes = {stage.name: stage.axes for stage in self.stages}
+        self._places = _places(self.stages, dict(zip(trace[name].axes[:-1], row, strict=True)))
+        self.arrays = {stage.name: self._part(stage, stage.value) for stage in self.stages}
+        self._by_hand = {stage.name: self._set(stage) for stage in self.stages if stage.overridden}
+        self._after = {stage.name: self._reached(stage.name) for stage in self.stages}
+
+    def index(self, name: str, cell: int) -> tuple[int, ...]:
+        """Where a cell of the part of a stage, counted along all of it, is in the whole stage."""
+        places = np.unravel_index(cell, self.arrays[name].shape)
+        kept = self._places[name]
+        return tuple(kept.get(axis, int(at)) for axis, at in zip(self._axes[name], places, strict=True))
+
+    def n_numbers(self, name: str) -> int:
+        """How many numbers are computed for one other number in a stage."""
+        return self.arrays[name].size + sum(self.arrays[stage.name].size for stage in self._after[name])
+
+    def rows(self, name: str, values: np.ndarray) -> np.ndarray:
+        """The row, for each of many arrays in place of a stage's part.
+
+        Parameters
+        ----------
+        name : str
+        values : ndarray (n, *shape of the part)
+
+        Returns
+        -------
+        ndarray (n, places)
+            Where numbers on the way go beyond float64 it may hold NaN, which is ahead of nothing.
+        """
+        is_shared_mask = self.arrays[name].ndim == 2 and self._axes[name][-1] == "key"
+        arrays = {name: values[:, None] if is_shared_mask else values}  # every head reads it
+        with np.errstate(over="ignore", invalid="ignore"):
+            for stage in self._after[name]:
+                inputs = [arrays.get(each, self.arrays[each]) for each in stage.inputs]
+                made = self._part(stage, stage.operation.compute(*inputs))
+                if stage.name in self._by_hand:
+                    made = np.where(self._by_hand[stage.name], self.arrays[stage.name], made)
+                arrays[stage.name] = made
+        return arrays[self.stages[-1].name].reshape(len(values), -1)
+
+    def _reached(self, name: str) -> list[Stage]:
+        """The stages that are computed from one, in their order."""
+        reached = {name}
+        after = []
+        for stage in self.stages:
+            if not reached.isdisjoint(stage.inputs):
+                reached.add(stage.name)
+                after.append(stage)
+        return after
+
+    def _part(self, stage: Stage, array: np.ndarray) -> np.ndarray:
+        """Of an array of a stage, or of many, those places that count; an axis that is cut already stays."""
+        for axis, place in self._places[stage.name].items():
+            at = stage.axes.index(axis) - len(stage.axes)
+            if array.shape[at] > 1:
+                array = array.take([place], axis=at)
+        return array
+
+    def _set(self, stage: Stage) -> np.ndarray:
+        """Which places of a part hold a number that is set by hand."""
+        is_set = np.zeros(stage.shape, dtype=bool)
+        for index in stage.overridden:
+            is_set[index] = True
+        return self._part(stage, is_set)
+
+
+def _places(stages: Sequence[Stage], asked: Mapping[str, int]) -> dict[str, dict[str, int]]:
+    """For each stage the axes along which one place counts: those of the row that all stages which read it have too."""
+    found: dict[str, dict[str, int]] = {}
+    for stage in reversed(stages):
+        readers = [
+            {_AS_ROWS.get(axis, axis) for axis in found[each.name]} for each in stages if stage.name in each.inputs
+        ]
+        rows = ((axis, _AS_ROWS.get(axis, axis)) for axis in stage.axes)
+        found[stage.name] = {
+            axis: asked[row] for axis, row in rows if row in asked and all(row in reader for reader in readers)
+        }
+    return found

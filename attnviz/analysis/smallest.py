@@ -1,0 +1,103 @@
+"""Smallest: of all numbers of a stage the one whose smallest change has a row lost by its leader."""
+
+import math
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.analysis.contest import Contest
+from attnviz.analysis.onerow import OneRow
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.stage import Stage
+
+STEPS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0)
+"""The changes that are tried, in units of a stage: closest together where most answers turn."""
+
+PRECISION = 1e-7
+"""How far apart the two ends of a change may be in the end, relative to it."""
+
+BATCH_NUMBERS = 2**17
+"""How many numbers are computed at a time: they stay in the processor's cache."""
+
+MANY = 64
+"""Of more changes than so many fewer points are tried at a time, as most of them are soon out."""
+
+MAX_NUMBER = float(np.finfo(float).max)
+
+
+class Turn(NamedTuple):
+    """A change of one number: `low` turns nothing, and `high`, which is close by, does."""
+
+    cell: int
+    sign: int
+    low: float
+    high: float
+
+
+class Smallest:
+    """The changes of single numbers of a stage, and what comes of them in a row.
+
+    Attributes
+    ----------
+    most : float
+        The largest change that is tried.
+    n_numbers : int
+        How many numbers are computed in each step.
+    """
+
+    def __init__(self, row: OneRow, contest: Contest, stage: Stage):
+        name, is_share = stage.name, isinstance(stage.operation, Softmax)
+        part = row.arrays[name]
+        self._row, self._contest, self._name, self._part = row, contest, name, part.ravel()
+        self._cells = np.flatnonzero(np.isfinite(part))
+        self._is_flag = part.dtype == bool
+        self._ends = (0.0, 1.0) if is_share else (-MAX_NUMBER, MAX_NUMBER)
+        self._unit = 1.0 if self._is_flag else _power_of_ten(np.abs(self._part[self._cells]).max(initial=0.0))
+        self._at_once = max(1, BATCH_NUMBERS // row.n_numbers(name))
+        self.most = 1.0 if self._is_flag else STEPS[-1] * self._unit
+        self.n_numbers = (2 - self._is_flag) * len(self._cells) * row.n_numbers(name)
+
+    def turn(self) -> Turn | None:
+        """The smallest change that has the row lost; None where no step does."""
+        if self._is_flag:
+            lost = self._lost(self._cells, np.ones(len(self._cells)))
+            return Turn(int(self._cells[lost.argmax()]), 1, 0.0, 1.0) if lost.any() else None
+        cells, signs = np.tile(self._cells, 2), np.repeat((1, -1), len(self._cells))
+        for low, high in pairwise((0.0, *STEPS)):
+            lost = self._lost(cells, signs * high * self._unit)
+            if lost.any():
+                return self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
+        return None
+
+    def _bisected(self, cells: np.ndarray, signs: np.ndarray, low: float, high: float) -> Turn:
+        """Of changes that turn the row between two steps the smallest; of several alike the first."""
+        lows, highs = np.full(len(cells), low), np.full(len(cells), high)
+        while (highs - lows > PRECISION * highs).any():
+            n = 3 if len(cells) > MANY else 15
+            tried = lows[:, None] + (highs - lows)[:, None] * np.arange(1, n + 1) / (n + 1)
+            lost = self._lost(np.repeat(cells, n), (signs[:, None] * tried).ravel()).reshape(-1, n)
+            first = np.where(lost.any(axis=1), lost.argmax(axis=1), n)[:, None]
+            ends = np.column_stack((lows, tried, highs))
+            lows, highs = (np.take_along_axis(ends, first + after, axis=1)[:, 0] for after in (0, 1))
+            stays_in = lows < highs.min() * (1 + 10 * PRECISION)
+            cells, signs, lows, highs = (each[stays_in] for each in (cells, signs, lows, highs))
+        return Turn(int(cells[0]), int(signs[0]), float(lows[0]), float(highs[0]))
+
+    def _lost(self, cells: np.ndarray, changes: np.ndarray) -> np.ndarray:
+        """For each change of a cell whether the row is lost."""
+        found = []
+        for start in range(0, len(cells), self._at_once):
+            some = slice(start, start + self._at_once)
+            values = np.tile(self._part, (len(cells[some]), 1))
+            places = np.arange(len(values)), cells[some]
+            changed = ~values[places] if self._is_flag else values[places] + changes[some]
+            values[places] = np.clip(changed, *self._ends)
+            rows = self._row.rows(self._name, values.reshape(-1, *self._row.arrays[self._name].shape))
+            found.append(self._contest.is_lost(rows))
+        return np.concatenate(found) if found else np.zeros(0, dtype=bool)
+
+
+def _power_of_ten(largest: float) -> float:
+    """The power of ten that no number is beyond; 1 where all are 0."""
+    return 10.0 ** min(max(math.ceil(math.log10(largest)), -300), 304) if largest else 1.0

@@ -1,0 +1,90 @@
+"""Own comparisons: what somebody sends, compared with a pass; and their own pass, for the walkthrough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.analysis.arrayfiles import read_file
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.trace import Trace
+from attnviz.scene.ownexamples import EXAMPLE_NAME
+from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.ownrequest import SHOWN, OwnRequest
+from attnviz.text.comparison import Comparison, compare
+
+_IT = "the pass that the walkthrough shows"
+_SINGLE = (".npy", ".csv")
+_LACKS_STAGES = "Or pick “the pass that the walkthrough shows” to compare with."
+
+
+@dataclass(frozen=True, eq=False)
+class OwnComparison:
+    """What came of a file.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    shown : str
+        What it was compared with, if that is in the walkthrough; empty for a pass of its own.
+    parameters : OwnParameters or None
+        What its own pass begins with, if the walkthrough can show that.
+    refused : str
+        Why the walkthrough can't.
+    """
+
+    comparison: Comparison
+    shown: str
+    parameters: OwnParameters | None
+    refused: str
+
+
+def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnComparison:
+    """Compare the arrays of a file, perhaps of an example's.
+
+    Parameters
+    ----------
+    asked : OwnRequest
+    content : bytes
+        The file's.
+    shown : Trace or None
+        The pass that the walkthrough shows.
+
+    Raises
+    ------
+    OwnArraysError
+        If it can't be read, or not as parts of a pass.
+    """
+    if asked.example:
+        asked = replace(asked, filename=EXAMPLE_NAME, true_is="visible")
+    read = read_file(asked.filename, content, asked.stage or None)
+    arrays = _without_sizes(read.arrays)
+    said = {"orientation": asked.orientation or None, "true_is": asked.true_is or None}
+    if asked.against == SHOWN or asked.filename.lower().endswith(_SINGLE):
+        return OwnComparison(*_beside(shown, arrays, said), None, "")
+    try:
+        found = compare(None, arrays, n_heads=int(asked.n_heads) if asked.n_heads else None, **said)
+    except OwnArraysError as error:
+        raise OwnArraysError(f"{error} {_LACKS_STAGES}") from None
+    parameters, refused = None, ""
+    if found.trace is not None:
+        try:
+            parameters = OwnParameters.of(found.trace, read.texts)
+        except OwnArraysError as error:
+            refused = str(error)
+    return OwnComparison(found, "", parameters, refused)
+
+
+def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], said: dict) -> tuple[Comparison, str]:
+    """The comparison with the layer of a pass that they are nearest to, and which one that is."""
+    if shown is None:
+        raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
+    found = [(compare(shown, arrays, layer=layer, **said), layer) for layer in range(1, shown.n_layers + 1)]
+    nearest, layer = min(found, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
+    return nearest, f"layer {layer} of {_IT}" if shown.n_layers > 1 else _IT
+
+
+def _without_sizes(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays without what attnviz's own file has beside each of its stages, for its script."""
+    return {name: each for name, each in arrays.items() if not (name[:5] == "size_" and name[5:] in arrays)}

@@ -1,0 +1,83 @@
+"""Own parameters: the arrays of a pass that somebody gave, kept in their tab alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from attnviz.analysis.ownpass import own_pass
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.settings import MAX_TOKENS, OPTIONS
+from attnviz.core.tokens import labels
+from attnviz.core.trace import Trace
+
+_WORDS = ("tokens", "words", "words_query", "words_token")
+_WORDS_OF_KEYS = ("context_tokens", "context_words", "words_key", "words_context_token")
+_MOST = {"head": max(OPTIONS["n_heads"].allowed), "query": MAX_TOKENS, "key": MAX_TOKENS}
+_WIDEST = max(OPTIONS["d_model"].allowed)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnParameters:
+    """What a pass begins with. It holds no pass, which is larger, and made anew in a millisecond.
+
+    Attributes
+    ----------
+    given : mapping of str to ndarray
+        The given stages.
+    n_heads, d_k : int
+    words, words_of_keys : tuple of str
+    """
+
+    given: Mapping[str, np.ndarray]
+    n_heads: int
+    d_k: int
+    words: tuple[str, ...]
+    words_of_keys: tuple[str, ...]
+
+    @classmethod
+    def of(cls, trace: Trace, texts: Mapping[str, tuple[str, ...]]) -> OwnParameters:
+        """Those of a pass that reaches from queries, keys and values to head outputs.
+
+        Parameters
+        ----------
+        trace : Trace
+        texts : mapping of str to tuple of str
+            The words that came with the arrays; where none are as many as the tokens, these are counted.
+
+        Raises
+        ------
+        OwnArraysError
+            If the pass is larger than the walkthrough shows.
+        """
+        n_heads, n_queries, n_keys = trace["attention"].shape
+        for what, n in zip(_MOST, (n_heads, n_queries, n_keys), strict=True):
+            if n > _MOST[what]:
+                raise OwnArraysError(f"The walkthrough shows at most {_MOST[what]} {_PLURAL[what]}; this pass has {n}.")
+        widest = max(stage.shape[-1] for stage in trace.stages)
+        if widest > _WIDEST:
+            raise OwnArraysError(f"The walkthrough shows vectors of at most {_WIDEST} numbers; this pass has {widest}.")
+        given = {stage.name: stage.value for stage in trace.stages if stage.is_given}
+        words = _words(texts, _WORDS, n_queries)
+        crosses = "context" in given or n_queries != n_keys
+        return cls(
+            given, n_heads, trace["q"].shape[-1], words, _words(texts, _WORDS_OF_KEYS, n_keys) if crosses else words
+        )
+
+    def trace(self) -> Trace:
+        """The pass."""
+        queries, keys = labels(self.words), labels(self.words_of_keys)
+        return own_pass(self.given, self.n_heads, self.d_k).labelled(
+            token=queries, query=queries, key=keys, context_token=keys
+        )
+
+
+_PLURAL = {"head": "heads", "query": "tokens", "key": "tokens that are looked at"}
+
+
+def _words(texts: Mapping[str, tuple[str, ...]], names: tuple[str, ...], n: int) -> tuple[str, ...]:
+    """Words of one of these names, one for each token; else they are counted from 1 on."""
+    fitting = (texts[name] for name in names if len(texts.get(name, ())) == n)
+    return tuple(word or str(place) for place, word in enumerate(next(fitting, ("",) * n), start=1))

@@ -1,0 +1,131 @@
+"""The route of arrays: a file of somebody's own is sent here and compared, and kept nowhere but in their tab.
+
+A comparison takes seconds of processor in one piece, unlike an audit, so it is done in a thread: Python hands its lock
+on every 5 ms, so that whoever asks for something short waits a little longer, and not for its end. It has its turn
+among all long work of the process, and as long a rest after it: comparisons take half of the time at most.
+"""
+
+import asyncio
+import base64
+import time
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.scene.ownexamples import example_file
+from attnviz.scene.ownrequest import OwnRequest, read
+from attnviz.scene.written import json_of
+from attnviz.ui.article.compared import answer
+from attnviz.ui.state import turns
+from attnviz.ui.state.tabs import OPEN, Tab
+
+PATH = "/arrays"
+
+MAX_SAID_BYTES = 8_192
+"""Bytes of the line of JSON before a file."""
+
+MAX_UNDERWAY = 8
+"""Files in one process that are being sent or compared. So many are in memory at once."""
+
+MAX_SECONDS = 60.0
+"""Seconds that a file may take to come."""
+
+_LANE = ThreadPoolExecutor(1, "arrays")
+_UNDERWAY: set[Tab] = set()
+_REFUSED = "What is asked here is a page's own: a line of JSON, and a file. Reload the page."
+_UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
+_BUSY = f"One file of a tab and {MAX_UNDERWAY} of all are compared at once; ask again in a moment."
+_TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_BYTES // 2**20} MiB; this one has more."
+_SLOW = f"A file has {MAX_SECONDS:.0f} s to come; this one took longer."
+
+
+def route() -> Route:
+    """The route that files are sent to."""
+    return Route(f"/{{base:path}}{PATH[1:]}", _arrays, methods=["POST"])  # wherever the app is mounted
+
+
+async def _arrays(request: Request) -> Response:
+    pieces = request.stream()
+    try:
+        async with asyncio.timeout(MAX_SECONDS):
+            line, begun = await _line(pieces)
+            asked = read(line)
+            if asked is None:
+                return _refusal(400, _REFUSED)
+            tab = OPEN.get(asked.tab)
+            if tab is None or "" not in tab.places:
+                return _refusal(404, _UNKNOWN)
+            if tab in _UNDERWAY or len(_UNDERWAY) == MAX_UNDERWAY:
+                return _refusal(429, _BUSY)
+            _UNDERWAY.add(tab)
+    except TimeoutError:
+        return _refusal(408, _SLOW)
+    try:
+        return await _of_tab(tab, asked, pieces, begun)
+    finally:
+        _UNDERWAY.discard(tab)
+
+
+async def _of_tab(tab: Tab, asked: OwnRequest, pieces: AsyncIterator[bytes], begun: bytes) -> Response:
+    try:
+        async with asyncio.timeout(MAX_SECONDS):
+            content = await _content(pieces, begun)
+    except TimeoutError:
+        return _refusal(408, _SLOW)
+    except ClientDisconnect:
+        return _refusal(400, _REFUSED)
+    if content is None:
+        return _refusal(413, _TOO_LARGE)
+    await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
+    loop = asyncio.get_running_loop()
+    made = await loop.run_in_executor(_LANE, _response, tab, asked, content)
+    return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
+
+
+def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
+    place, made = tab.places[""], {}
+    with turns.turn() as used, tab.cpu_quota.noted():
+        shown = place.fitted().trace
+        if asked.example and not content:  # the browser keeps that too, to send it again
+            content = example_file(asked.example, shown)
+            made = {"file": base64.b64encode(content).decode()}
+        pieces, parameters = answer(asked, content, shown)
+        if parameters:
+            place.given(parameters)
+    _LANE.submit(turns.rest, used())
+    return json_of({"pieces": pieces} | made)
+
+
+async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:
+    """The first line of what is sent, and what has come of the rest; nothing if it is too long, or never comes."""
+    begun = b""
+    try:
+        async for piece in pieces:
+            begun += piece
+            line, found, rest = begun.partition(b"\n")
+            if found and len(line) <= MAX_SAID_BYTES:
+                return line, rest
+            if len(line) > MAX_SAID_BYTES:
+                break
+    except ClientDisconnect:
+        pass
+    return b"", b""
+
+
+async def _content(pieces: AsyncIterator[bytes], begun: bytes) -> bytes | None:
+    """The rest of what is sent; None if that is too much."""
+    content = bytearray(begun)
+    while len(content) <= MAX_FILE_BYTES:
+        piece = await anext(pieces, None)
+        if piece is None:
+            return bytes(content)
+        content += piece
+    return None
+
+
+def _refusal(status: int, rule: str) -> PlainTextResponse:
+    return PlainTextResponse(rule, status, {"Connection": "close"})  # what else is sent is not read

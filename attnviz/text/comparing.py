@@ -1,0 +1,75 @@
+"""Comparing: the words in which someone's arrays and a pass are spoken of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.analysis.agreement import Agreement
+from attnviz.analysis.mistakes import Mistake
+from attnviz.text.steps import full_title
+
+MAX_NAME_CHARACTERS = 40
+
+SYMBOLS = {
+    **{f"w_{letter}": f"W_{letter.upper()}" for letter in "qkvo"},
+    **{f"b_{letter}": f"b_{letter.upper()}" for letter in "qkvo"},
+    **{letter: letter.upper() for letter in "qkv"},
+}
+"""What sentences call parameters, queries, keys and values."""
+
+
+def title(stage: str) -> str:
+    """What a stage is called within a sentence."""
+    return SYMBOLS.get(stage) or (full_title(stage).lower() if stage != "x" else "x")
+
+
+def off(stage: Agreement, precision: str) -> str:
+    """How far an array is from a stage, as a predicate."""
+    plural = stage.stage in ("scores", "scaled", "masked", "heads", "contributions", "embeddings", "positions")
+    differ = "differ" if plural else "differs"
+    if stage.layout is None:
+        return f"{'have' if plural else 'has'} a shape that doesn't fit the other arrays"
+    if not np.isfinite(stage.off):
+        return f"{differ}: some of your numbers are infinite or NaN where attnviz's are finite"
+    return f"{differ} by up to {stage.off:.3g}, {_times(stage.roundings)} the rounding of {precision}"
+
+
+def _times(roundings: float) -> str:
+    if roundings < 1e6:
+        return "once" if round(roundings) <= 1 else f"{round(roundings):,} times"
+    mantissa, exponent = f"{min(roundings, 1e300):.0e}".split("e")
+    return f"{mantissa} · 10^{int(exponent)} times"
+
+
+def cause(mistake: Mistake) -> str:
+    """A mistake as a clause."""
+    about = listed([SYMBOLS.get(each, each) for each in mistake.about.split()]) if mistake.about else ""
+    one = " " not in mistake.about
+    return {
+        "unscaled": "the scores were not divided by √d_k",
+        "scaled otherwise": f"the scores were divided by {about}, not by √d_k",
+        "mask inverted": "the mask was applied the other way round",
+        "mask after the softmax": "the mask was applied after the softmax, so that rows no longer add up to 1",
+        "softmax along the wrong axis": f"the softmax was taken along the {about}, not along the keys",
+        "transposed": f"{about} {'was' if one else 'were'} used transposed",
+        "heads split without transposing": f"{about} {'was' if one else 'were'} cut into heads without transposing",
+        "heads joined without transposing": "the heads were joined without transposing",
+        "bias forgotten": f"{about} {'was' if one else 'were'} not added",
+    }[mistake.id]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names with commas and “and”."""
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def capital(sentence: str) -> str:
+    """A sentence with a capital letter first, unless a symbol begins it."""
+    return sentence if sentence[1:2] == "_" else sentence[:1].upper() + sentence[1:]
+
+
+def shortened(name: str) -> str:
+    """What someone calls an array, short enough for a sentence."""
+    return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 3]}..."

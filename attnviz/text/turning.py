@@ -1,0 +1,83 @@
+"""Turning: in sentences, which number of each stage turns an answer over, or the order of two shares, and where."""
+
+from attnviz.analysis.contest import Contest
+from attnviz.analysis.flips import Flip, StageFlip
+from attnviz.core.trace import Trace
+from attnviz.text.steps import entry, full_title
+from attnviz.text.wording import percent
+
+
+def headline(trace: Trace, contest: Contest) -> str:
+    """Who is ahead as it is, and what stands below; where nobody is, that there is nothing to turn."""
+    leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
+    shares = trace[contest.stage].value[contest.row]
+    each = "For each stage, the one number that turns this with the smallest change:"
+    if not contest.is_won(shares):
+        return f"{where} several are ahead alike, so there is nothing to turn."
+    if _is_answer(trace, contest):
+        return f"{where} the answer is {leader}, with {percent(shares[contest.leader])}. {each}"
+    first, second = (percent(shares[place]) for place in (contest.leader, contest.rivals[0]))
+    return f"{where} {leader} has a larger share, {first}, than {rival}, {second}. {each}"
+
+
+def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
+    """What turns a contest in one stage, and how far it may go without; or that nothing does that was tried.
+
+    Examples
+    --------
+    >>> from attnviz.analysis.contest import contest_of
+    >>> from attnviz.analysis.flips import flips
+    >>> from attnviz.models import MODELS
+    >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
+    >>> contest = contest_of(trace, "probabilities", (11, 0))
+    >>> scores = next(each for each in flips(trace, contest) if each.stage == "scores")
+    >>> sentence(trace, contest, scores)
+    'scores[head 1, tired, animal] from 56.71 to 30.15 turns the answer to “horse”; at 30.16 “animal” stays ahead.'
+    """
+    title = full_title(found.stage)
+    if found.flip:
+        return _turning(trace, contest, found.flip)
+    if not found.most:
+        return f"{title}: too large to try each of its numbers."
+    scale = entry(found.stage).scale
+    tried = {"flag": "hiding or showing one key", "share": "a share from 0 to 1"}
+    return f"{title}: nothing that was tried turns it, {tried.get(scale) or f'changes of up to {found.most:g}'}."
+
+
+def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
+    leader, winner = _leader(trace, contest), _label(trace, contest, flip.winner)
+    turns = f"turns the answer to {winner}" if _is_answer(trace, contest) else f"puts {winner} ahead of {leader}"
+    if trace[flip.cell.stage].value.dtype == bool:
+        *head, query, key = (trace.label(*at) for at in zip(trace[flip.cell.stage].axes, flip.cell.index, strict=True))
+        act = "Showing" if flip.turns else "Hiding"
+        return f"{act} “{key}” {'to' if flip.turns else 'from'} “{query}”{''.join(f' in {n}' for n in head)} {turns}."
+    now, to, still = (_written(value, flip.stays, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
+    return f"{trace.name_of(flip.cell)} from {now} to {to} {turns}; at {still} {leader} stays ahead."
+
+
+def _written(value: float, stays: float, turns: float) -> str:
+    """A number with as many decimals as the two sides of a threshold; with three digits where these have an e."""
+    sides = repr(stays), repr(turns)
+    if any("e" in side for side in sides):
+        text = repr(value) if value in (stays, turns) else f"{value:.2e}"
+    else:
+        text = f"{value:.{max(len(side.removesuffix('.0').partition('.')[2]) for side in sides)}f}"
+    return text.replace("e+", "e").replace("-", "−")
+
+
+def _is_answer(trace: Trace, contest: Contest) -> bool:
+    return trace[contest.stage].axes[-1] == "answer"
+
+
+def _leader(trace: Trace, contest: Contest) -> str:
+    return _label(trace, contest, contest.leader)
+
+
+def _label(trace: Trace, contest: Contest, place: int) -> str:
+    return f"“{trace.label(trace[contest.stage].axes[-1], place)}”"
+
+
+def _where(trace: Trace, contest: Contest) -> str:
+    """The row as a person would say it."""
+    *head, query = (trace.label(*at) for at in zip(trace[contest.stage].axes[:-1], contest.row, strict=True))
+    return f"For “{query}”{''.join(f' in {each}' for each in head)}"

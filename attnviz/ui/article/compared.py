@@ -1,0 +1,97 @@
+"""Compared: a file of somebody's own beside a pass, as pieces of an article."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.analysis.agreement import Agreement
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.trace import Trace
+from attnviz.scene.owncomparison import OwnComparison, compared
+from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.ownrequest import OwnRequest
+from attnviz.text.comparing import capital, title
+from attnviz.text.comparisontable import HEAD
+from attnviz.ui.article import pieces
+from attnviz.ui.article.matrix import Side, matrix, written
+from attnviz.ui.article.pieces import Piece
+
+OPEN = "walkthrough"
+"""The name of the door to the walkthrough."""
+
+_MOST_ROWS, _MOST_COLUMNS = 16, 12
+
+
+def answer(asked: OwnRequest, content: bytes, shown: Trace | None) -> tuple[list[Piece], OwnParameters | None]:
+    """What is said of a file, and what its own pass begins with, if the walkthrough can show that."""
+    try:
+        found = compared(asked, content, shown)
+    except OwnArraysError as error:
+        return [_plain(str(error))], None
+    return _pieces(found), found.parameters
+
+
+def _pieces(found: OwnComparison) -> list[Piece]:
+    comparison = found.comparison
+    first = comparison.first
+    said = comparison.verdict if first else comparison.verdict[1:]
+    beside = [f"Compared with {found.shown}."] if found.shown else []
+    return [
+        pieces.text([["strong", comparison.headline]]),
+        *([_plain(" ".join(said))] if said else []),
+        *(_matrices(first) if first else []),
+        *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
+        *(_plain(each) for each in (*beside, *comparison.notes)),
+        *([pieces.door(OPEN, "Open in the walkthrough", _OPENS)] if found.parameters else []),
+        *([_plain(found.refused)] if found.refused else []),
+    ]
+
+
+_OPENS = "attnviz's pass from your inputs and weights, step by step, as your own parameters. It stays in this tab."
+
+
+def _matrices(first: Agreement) -> list[Piece]:
+    """The worst cell of the first stage that differs and what is around it, theirs beside ours."""
+    if first.value is None or first.expected is None or first.value.ndim < 2:
+        return []
+    theirs, ours = first.value.astype(float), np.broadcast_to(first.expected, first.value.shape).astype(float)
+    with np.errstate(invalid="ignore"):
+        off = np.abs(theirs - ours)
+    off[theirs == ours] = 0
+    *head, row, column = np.unravel_index(np.argmax(np.nan_to_num(off, nan=np.inf)), off.shape)
+    rows, columns = _around(row, off.shape[-2], _MOST_ROWS), _around(column, off.shape[-1], _MOST_COLUMNS)
+    of_head = f", head {head[0] + 1}" if head else ""
+    what = f"{capital(title(first.stage))}{of_head}"
+    shown = [each[(*head, rows, columns)] for each in (theirs, ours)]
+    limit = max(float(np.abs(each[np.isfinite(each)]).max(initial=0)) for each in shown)
+    sides = Side("", _counted(rows)), Side("", _counted(columns))
+    marked = int(row - rows.start), int(column - columns.start)
+    drawn = [
+        [
+            pieces.text([["strong", f"{whose} {what[:1].lower() + what[1:] if what[1:2].islower() else what}"]]),
+            matrix(f"{whose} {what}", each, *sides, limit=limit, marked=marked),
+        ]
+        for whose, each in zip(("Your", "attnviz's"), shown, strict=True)
+    ]
+    at = f"Row {row + 1}, column {column + 1} is the furthest off{of_head and f' (in head {head[0] + 1})'}: "
+    yours, expected = (float(each[(*head, row, column)]) for each in (theirs, ours))
+    return [pieces.beside(*drawn), _plain(f"{at}{_exact(yours)} in your array, {_exact(expected)} in attnviz's.")]
+
+
+def _around(place: int, n: int, most: int) -> slice:
+    """As many places as are shown, with one of them among them."""
+    start = max(min(int(place) - most // 2, n - most), 0)
+    return slice(start, min(start + most, n))
+
+
+def _counted(places: slice) -> tuple[str, ...]:
+    return tuple(str(place + 1) for place in range(places.start, places.stop))
+
+
+def _exact(value: float) -> str:
+    return f"{value:.6g}".replace("-", "−") if np.isfinite(value) else written(value)
+
+
+def _plain(text: str) -> Piece:
+    """A paragraph in which nothing is markup: names from a file are in it."""
+    return pieces.text([["", text]])

@@ -1,0 +1,108 @@
+// Your own numbers: a file is picked or dropped, what its shapes don't tell is asked, and what came of it stands below.
+import { makeControls } from "../controls/controls.js";
+import { button } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { makePiece } from "./pieces.js";
+import { fileKept, keepFile, sendFile } from "../talk/ownFile.js";
+
+// url is the server's for files; open(door) leads to another page. Returns {given({tab, questions, examples, most, tooLarge}),
+// end()}.
+export function mountOwnNumbers(root, url, open) {
+  const input = element("input"), drop = element("label", "drop"), hint = element("span", "hint");
+  const line = element("div", "settings"), more = element("details", "more"), rare = element("div", "settings");
+  const examples = element("p", "examples"), status = element("div", "came"), result = element("div", "came");
+  let shown = null, said = {}, wanted = null;
+
+  const send = async () => {
+    const kept = fileKept(window), mine = {}, { tab } = shown;
+    wanted = mine;
+    root.ariaBusy = true;
+    tell(kept, true);
+    const isAnswered = await sendFile(url, tab, kept, () => wanted === mine && fileKept(window) === kept);
+    if (!isAnswered) return;
+    root.ariaBusy = false;
+    tell(kept, false);
+  };
+  const keep = (parts) => {
+    keepFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
+    draw();
+    send();
+  };
+  const take = async (file) => {
+    if (!file) return;
+    const asked = { ...first(), ...said, example: "" };
+    if (file.size > shown.most) {
+      keepFile(window, null);
+      wanted = null;
+      root.ariaBusy = false;
+      tell({ name: file.name, pieces: [{ kind: "text", runs: [["", shown.tooLarge]] }] }, false);
+      draw();
+    } else keep({ name: file.name, bytes: await file.arrayBuffer(), said: asked });
+  };
+  const answer = (event, value) => {
+    said = { ...said, [event]: value };
+    const kept = fileKept(window);
+    if (kept && !kept.said.example) keep({ ...kept, said: { ...first(), ...said, example: "" } });
+    else draw();
+  };
+  const first = () => Object.fromEntries(shown.questions.map(({ event, options }) => [event, options[0].value]));
+
+  const often = makeControls(line, answer), seldom = makeControls(rare, answer);
+  const draw = () => {
+    const kept = fileKept(window), isFile = Boolean(kept) && !kept.said.example;
+    const single = isFile && /\.(npy|csv)$/i.test(kept.name);
+    const asked = isFile ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
+    const now = { ...first(), ...(kept?.said ?? said) };
+    const boxes = asked.map((each) => ({ kind: "choice", ...each, value: now[each.event] }));
+    often.update(boxes.filter(({ rare }) => !rare), false);
+    seldom.update(boxes.filter(({ rare }) => rare), false);
+    line.hidden = more.hidden = !isFile;
+  };
+  // What is said of a file: its name and what came of it, which is heard too, and all else.
+  const tell = ({ name, said: of, pieces }, isUnderway) => {
+    const called = name || shown.examples.find(({ value }) => value === of?.example)?.label;
+    const title = element("p", "name", isUnderway ? `Comparing ${called} …` : called);
+    const [head, ...rest] = isUnderway ? [] : pieces;
+    const made = (piece) => makePiece(piece, { open }).element;
+    status.replaceChildren(title, ...(head ? [made(head)] : []));
+    result.replaceChildren(...rest.map(made));
+  };
+
+  Object.assign(input, { type: "file", accept: ".npz,.npy,.safetensors,.csv" });
+  input.onchange = () => {
+    take(input.files[0]);
+    input.value = ""; // the same file, saved anew, may be picked again
+  };
+  drop.append(element("strong", "", "Pick a file, or drop it here"), hint, input);
+  drop.ondragover = (event) => {
+    event.preventDefault();
+    drop.classList.add("over");
+  };
+  drop.ondragleave = () => drop.classList.remove("over");
+  drop.ondrop = (event) => {
+    event.preventDefault();
+    drop.classList.remove("over");
+    take(event.dataTransfer.files[0]);
+  };
+  more.append(element("summary", "", "More"), rare);
+  status.setAttribute("role", "status");
+  root.replaceChildren(drop, examples, line, more, status, result);
+
+  return {
+    given: (next) => {
+      const isFirst = shown === null;
+      shown = next;
+      write(hint, next.hint);
+      if (isFirst) {
+        redraw(examples, next.examples.map(({ value, label }) => button(label, () => keep({ said: { ...first(), example: value } }))));
+        examples.prepend("No file at hand? Try one of ours: ");
+        draw();
+      }
+      const kept = fileKept(window);
+      if (kept && kept.tab !== next.tab) send();
+      else if (isFirst && kept) tell(kept, false);
+      if (!kept) root.ariaBusy = false;
+    },
+    end: () => { wanted = null; },
+  };
+}

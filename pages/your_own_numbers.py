@@ -1,0 +1,25 @@
+"""Your own numbers: the arrays of an implementation of one's own beside attnviz's, stage by stage."""
+
+import streamlit as st
+
+from attnviz.ui.sections import frame, ownnumbers
+from attnviz.ui.state import store
+
+shown = store.read()
+frame.draw_without_settings(shown)
+with st.container(width=900):
+    st.title("Your own numbers", anchor=False)
+    st.markdown(
+        "Does your attention compute what it should? Save what goes in, the weights, and any stages that your code "
+        "computes. attnviz recomputes the pass **from your own inputs and weights**, names the **first stage that "
+        "differs**, and says why where the numbers show it. A difference counts where it is larger than rounding in "
+        "your precision."
+    )
+    ownnumbers.draw(shown)
+    st.markdown("## Save yours")
+    st.markdown(
+        "PyTorch's names and layouts are known; so are those of Hugging Face, TransformerLens, Keras, Flax and "
+        "attnviz. Of others, what the shapes don't tell is tried in all ways, and the one that fits is named. "
+        "Give one sentence and one layer. `tokens`, an array of words, is shown beside them."
+    )
+    ownnumbers.draw_saving(shown.place)

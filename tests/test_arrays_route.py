@@ -1,0 +1,196 @@
+"""Files of somebody's own, sent to their route: what is compared, what is refused, and that nothing of them stays."""
+
+import asyncio
+import io
+import json
+import logging
+import threading
+
+import numpy as np
+import pytest
+from asgi import APP, MARKER, ask, asked, run
+from implementations import Implementation
+from page import pieces_in, worded
+from posts import answer, new_tab
+
+from attnviz import attend
+from attnviz.core.parameters import Parameters
+from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.scene import pass_cache
+from attnviz.scene.fitting import LACKS_ARRAYS
+from attnviz.scene.ownrequest import QUESTIONS
+from attnviz.scene.scene import OWN_PARAMETERS, parts_for_source
+from attnviz.server import arrays_route
+
+
+@pytest.fixture
+def tab():
+    return new_tab()
+
+
+def sent(tab, content=b"", name="own.npz", **said):
+    """What a page sends of a file."""
+    first = {each: next(iter(answers)) for each, (_, answers) in QUESTIONS.items()}
+    line = {"tab": tab if isinstance(tab, str) else tab.token, "filename": name, "example": ""} | first | said
+    return json.dumps(line).encode() + b"\n" + content
+
+
+def post(body):
+    return ask(APP, arrays_route.PATH, "POST", body=body)
+
+
+def said(answered):
+    assert answered.status == 200, answered.text
+    pieces = list(pieces_in(json.loads(answered.text)["pieces"]))
+    return "\n".join(worded(each) for each in pieces if each["kind"] == "text")
+
+
+def npz(arrays):
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return file.getvalue()
+
+
+def implementation(**how):
+    return Implementation(np.random.default_rng(1), n=6, mask=np.tri(6, dtype=bool), **how)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ("transposed", "The first stage that differs: output. W_V was used transposed."),
+        ("mask inverted", "The first stage that differs: attention. The mask was applied the other way round."),
+        ("", "Attention and output agree to rounding in float32."),
+    ],
+)
+def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wrong, says):
+    own = implementation(wrong=wrong)
+    answered = post(sent(tab, npz(own.written("torch.nn.MultiheadAttention", "attention", "output"))))
+    assert said(answered).startswith(says)
+    assert "read transposed" in said(answered)
+    assert answered.headers["cache-control"] == "no-store"
+    assert ("marked" in answered.text) == bool(wrong)
+
+
+@pytest.mark.parametrize("example", ["correct", "transposed", "mask inverted", "unscaled"])
+def test_an_example_needs_no_file(tab, example):
+    cause = {
+        "correct": "agree to rounding",
+        "transposed": "W_V was used transposed",
+        "mask inverted": "the other way round",
+        "unscaled": "not divided by √d_k",
+    }
+    assert cause[example] in said(post(sent(tab, example=example)))
+
+
+def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
+    trace = tab.places[""].fitted().trace
+    csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
+    for name, stage in (("output.csv", ""), ("mine.csv", ""), ("mine.csv", "output")):
+        assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to rounding in float64.")
+    assert tab.places[""].own is None
+    assert said(post(sent(tab, npz({"q": trace["q"].value * 2}), against="shown"))).startswith(
+        "The first stage that differs: Q."
+    )
+
+
+def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):
+    own = implementation()
+    arrays = own.written("attnviz")
+    words = ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
+    before = dict(pass_cache.ANSWERS._kept), dict(pass_cache.ANSWERS._waiting)
+    assert "nothing to compare yet" in said(post(sent(tab, npz(arrays | {"tokens": np.array(words)}))))
+    tab.places[""].update(**parts_for_source(OWN_PARAMETERS))
+    found = answer(tab, ("change", {"cell": "w_o[0,0]", "value": 2}), ("reset", True), ("slopes", "output[0,0]"))
+    assert found["pass"]["words"]["query"] == ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
+    assert found["pass"]["slopes"]["values"]
+    pair = answer(tab, ("pin", True), ("change", {"cell": "w_o[0,0]", "value": 2}))["pass"]["beside"]
+    assert pair["between"] == [["Set by hand", "nothing", "w_o[1, 1] = 2"]]
+    answer(tab, ("unpin", True), ("reset", True))
+    assert found["address"]["source"] == OWN_PARAMETERS
+    parameters = {name: each for name, each in arrays.items() if name[1:2] == "_"}
+    expected = attend(own.x, parameters=Parameters(**parameters), mask=own.mask)
+    trace = tab.places[""].fitted().trace
+    for stage in expected.stages:
+        np.testing.assert_array_equal(trace[stage.name].value, stage.value)
+    for view in ("audit", "script", "pass"):
+        assert answer(tab, view=view)[view]
+    assert answer(tab, view="audit")["audit"]["agrees"]
+    other = new_tab()
+    other.places[""].update(**parts_for_source(OWN_PARAMETERS))
+    for _ in range(2):  # what two ask for alike is kept else
+        lacking = answer(other)
+        assert (lacking["pass"], lacking["lacksFile"], lacking["notices"]) == (None, True, [LACKS_ARRAYS])
+        assert not answer(tab)["lacksFile"]
+    assert (pass_cache.ANSWERS._kept, pass_cache.ANSWERS._waiting) == before
+
+
+def test_a_pass_too_large_for_the_walkthrough_is_compared_and_says_so(tab):
+    x = np.random.default_rng(2).normal(size=(65, 4))
+    found = said(post(sent(tab, npz({"x": x, "w_q": np.eye(4), "w_k": np.eye(4), "w_v": np.eye(4)}))))
+    assert "The walkthrough shows at most 64 tokens; this pass has 65." in found
+    assert tab.places[""].own is None
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "says"),
+    [
+        (b"PK\x03\x04", "a.npz", "must be a .npz file as NumPy"),
+        (b"", "<b>.exe", "A file of arrays is one of .npz, .npy, .safetensors, .csv; got '<b>.exe'."),
+        (b"1,2\n3", "\ud800\u202e.csv", "all rows of one length"),
+        (npz({"x": np.eye(3)}) * 2, "a.npy", "must be a .npy file"),
+        (npz({"zz": np.eye(3)}), "a.npz", "A pass begins with x and parameters"),
+    ],
+)
+def test_a_wrong_file_gets_one_sentence(tab, content, name, says):
+    assert says in said(post(sent(tab, content, name)))
+
+
+def test_what_no_page_sends_is_refused(tab):
+    for body in (
+        b"",
+        b"\n",
+        b"[" * 9_000,
+        b"x" * (arrays_route.MAX_SAID_BYTES + 1) + b"\n",
+        sent(tab, example="other"),
+        sent(tab, n_heads=2),
+        sent(tab, stage="x" * 300),
+        sent(tab).replace(b"\n", b""),
+    ):
+        assert post(body).status == 400
+    assert post(sent("0" * 32)).status == 404
+    assert post(sent(tab, b" " * (MAX_FILE_BYTES + 1))).status == 413
+    assert ask(APP, arrays_route.PATH, "GET").status == 405
+    assert ask(APP, arrays_route.PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
+
+
+def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_for_it(tab, monkeypatch):
+    may_end, begun = threading.Event(), threading.Event()
+
+    def compares(*_):
+        begun.set()
+        assert may_end.wait(60)
+        return [], None
+
+    monkeypatch.setattr(arrays_route, "answer", compares)
+
+    async def story():
+        first = asyncio.create_task(asked(APP, arrays_route.PATH, "POST", body=sent(tab)))
+        while not begun.is_set():
+            await asyncio.sleep(0)
+        second = await asked(APP, arrays_route.PATH, "POST", body=sent(tab))
+        act = await asyncio.to_thread(answer, tab, ("mask", "causal"))
+        may_end.set()
+        return second.status, act["address"]["mask"], (await first).status
+
+    before = tab.cpu_quota.used
+    assert run(story()) == (429, "causal", 200)
+    assert tab.cpu_quota.used > before
+    assert not arrays_route._UNDERWAY
+
+
+def test_nothing_that_a_file_holds_is_in_the_log(tab, caplog):
+    with caplog.at_level(logging.DEBUG):
+        said(post(sent(tab, npz({MARKER: np.eye(3), "x": np.eye(3)}), f"{MARKER}.npz")))
+        said(post(sent(tab, MARKER.encode(), f"{MARKER}.csv")))
+    assert MARKER not in caplog.text

@@ -1,0 +1,55 @@
+"""Files of one's own in a real browser: picked, compared, and opened in the walkthrough."""
+
+import re
+
+import numpy as np
+import pytest
+from implementations import Implementation
+from tab import expect, numbers_are, pick
+
+from attnviz import attend
+from attnviz.core.parameters import Parameters
+
+pytestmark = pytest.mark.browser
+
+
+def own(wrong=""):
+    return Implementation(np.random.default_rng(1), np.float64, n=4, mask=np.tri(4, dtype=bool), wrong=wrong)
+
+
+def given(page, path, arrays):
+    """Pick a file that holds such arrays."""
+    np.savez(path, **arrays)
+    page.locator("input[type=file]").set_input_files(path)
+    expect(page.get_by_text(path.name, exact=True)).to_be_visible()
+
+
+def says(page, text):
+    expect(page.locator(".came").first).to_contain_text(text)
+
+
+def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visit, tmp_path):
+    tab = visit()
+    page = tab.open("your_own_numbers")
+    given(page, tmp_path / "transposed.npz", own("transposed").written("BERT", "attention", "output"))
+    says(page, "The first stage that differs: output. W_V was used transposed.")
+    correct = own("mask inverted")
+    given(page, tmp_path / "<b>.npz", correct.written("BERT", "attention"))
+    says(page, "The first stage that differs: attention. The mask was applied the other way round.")
+    assert page.locator(".matrix td.marked").all_inner_texts() == ["NaN", page.locator("td.marked").nth(1).inner_text()]
+    expect(page.get_by_role("row", name="attention.self.query.weight")).to_contain_text("(out, in)")
+    pick(page, "Heads", "4")
+    says(page, "The first stage that differs")
+    expect(page.get_by_role("row", name=re.compile("^attention attention"))).to_contain_text("shape")
+    pick(page, "Heads", "2")
+    says(page, "The mask was applied the other way round.")
+    page.get_by_role("button", name="Open in the walkthrough").click()
+    tab.settled()
+    page.get_by_role("button", name="All words").click()
+    page.get_by_role("button", name="Softmax").click()
+    parameters = {name: each for name, each in correct.written("attnviz").items() if name[1:2] == "_"}
+    expected = attend(correct.x, parameters=Parameters(**parameters), mask=correct.mask)
+    numbers_are(page, "Attention", expected["attention"].value[0])
+    assert "%3Cb%3E" not in page.url
+    page.reload()
+    expect(page.get_by_role("alert")).to_contain_text("own numbers, which no link holds")
