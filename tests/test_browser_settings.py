@@ -92,6 +92,7 @@ def test_the_menu_names_its_pages_and_links_to_the_others_work(visit):
         "What attention doesn't say",
         "Audit",
         "The same in NumPy",
+        "Your own numbers",
     ]
     assert page.get_by_test_id("stSidebar").count() == 0
     becomes(page, lambda: parameters(page), {"sentence": "owls see mice", "step": "whole-pass", "ask": "what if"})

@@ -26,6 +26,7 @@ from attnviz.scene.scene import (
     READY_MADE,
     SOURCES,
     Scene,
+    choice_of,
     parts_for_source,
     pinned,
     with_options,
@@ -50,7 +51,7 @@ def _settings_of(scene: Scene) -> dict[str, Callable[[TabScene, object], None]]:
     if scene.source in READY_MADE:
         return _OF_ALL
     options = _OF_OPTIONS if has_options(scene) else {}
-    return _OF_ALL | options | (_OF_MODELS if scene.source in MODELS else _OF_OWN)
+    return _OF_ALL | options | (_OF_MODELS if choice_of(scene) else _OF_OWN)
 
 
 def _source(place: TabScene, message: object) -> None:
@@ -65,13 +66,13 @@ def _typed(place: TabScene, message: object, name: str) -> None:
 
 
 def _example(place: TabScene, message: object) -> None:
-    sentence = option_in(message, [text for _, text in MODELS[place.scene.source].examples])
+    sentence = option_in(message, [text for _, text in choice_of(place.scene).examples])
     if sentence is not None:
         place.update(sentence=sentence)
 
 
 def _word(place: TabScene, message: object) -> None:
-    word = option_in(message, [each for words in MODELS[place.scene.source].words_by_kind.values() for each in words])
+    word = option_in(message, [each for words in choice_of(place.scene).words_by_kind.values() for each in words])
     if word is not None:
         _typed(place, f"{place.scene.sentence} {word}".strip(), "sentence")
 
@@ -80,19 +81,19 @@ def _replace(place: TabScene, message: object) -> None:
     if not isinstance(message, list) or len(message) != 2:
         return
     word = option_in(message[0], unknown(place.scene))
-    by = option_in(message[1], model_of(place.scene.source).task.words)
+    by = option_in(message[1], model_of(choice_of(place.scene)).task.words)
     if word is not None and by is not None:
         _typed(place, tokens.replaced(place.scene.sentence, word, by), "sentence")
 
 
 def _model_seed(place: TabScene, message: object) -> None:
-    seed = option_in(message, MODELS[place.scene.source].seeds)
+    seed = option_in(message, choice_of(place.scene).seeds)
     if seed is not None:
         place.update(model_seed=seed)
 
 
 def _checkpoint(place: TabScene, message: object) -> None:
-    checkpoint = place_in(message, len(MODELS[place.scene.source].checkpoints(place.scene.model_seed)))
+    checkpoint = place_in(message, len(choice_of(place.scene).checkpoints(place.scene.model_seed)))
     if checkpoint is not None:
         place.update(checkpoint=checkpoint)
 

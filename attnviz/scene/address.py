@@ -14,6 +14,7 @@ from attnviz.core.tokens import cleaned
 from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
+from attnviz.models.choice import Choice
 from attnviz.scene.fitting import SceneWithPass, fit, pass_of
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
@@ -21,6 +22,7 @@ from attnviz.scene.scene import (
     FIRST_VISIT,
     ORDERS,
     OWN,
+    OWN_MODEL,
     QUESTIONS,
     READY_MADE,
     SOURCES,
@@ -96,7 +98,9 @@ def _written_beside(scene: Scene, other: Scene) -> str:
     return urlencode(otherwise) or _AS_IT_IS
 
 
-def _read_beside(texts: Mapping[str, str], make_pass: Callable[[Scene], Trace], notices: list[str]) -> Scene | None:
+def _read_beside(
+    texts: Mapping[str, str], make_pass: Callable[[Scene], Trace], model: Choice | None, notices: list[str]
+) -> Scene | None:
     """The scene that is written so beside that of an address; None where it makes no pass."""
     decisive = {name: text for name, text in texts.items() if name not in (*VIEWERS, "notebook", "beside")}
     try:
@@ -106,13 +110,15 @@ def _read_beside(texts: Mapping[str, str], make_pass: Callable[[Scene], Trace], 
         return None
     lacking = ("beside", *(name for name, text in otherwise.items() if not text))
     own = {name: text for name, text in (decisive | otherwise).items() if name not in lacking}
-    found = parse(own or {"sentence": Scene().sentence}, make_pass)  # an address that says nothing is a first visit's
+    found = parse(own or {"sentence": Scene().sentence}, make_pass, model)  # one that says nothing is a first visit's
     notices += [f"A: {notice}" for notice in (*found.notices, *found.refused)]
     return pinned(found.scene) if found.trace else None
 
 
-def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
+def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of, own: Choice | None = None) -> SceneWithPass:
     """Read a scene from the parameters of an address, whatever they hold; `make_pass` makes its pass.
+
+    A model of somebody's own is in no address: `own` is that of the tab, if it has one.
 
     Returns
     -------
@@ -130,6 +136,8 @@ def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> Scen
     for name, read in _READERS.items():
         if name in texts and name not in brought:
             scene = replace(scene, **read(texts[name], notices))
+    if scene.source == OWN_MODEL:
+        scene = replace(scene, own=own)
     if "view" not in texts:
         scene = replace(scene, view=_usual_view(scene))
     if has_options(scene):
@@ -138,7 +146,7 @@ def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of) -> Scen
     if model and not has_options(scene):
         scene = replace(scene, **_training(texts, notices))
     if "beside" in texts:
-        scene = replace(scene, beside=_read_beside(texts, make_pass, notices))
+        scene = replace(scene, beside=_read_beside(texts, make_pass, own, notices))
     fitted = fit(scene, make_pass)
     return replace(fitted, notices=(*notices, *fitted.notices))
 
@@ -299,7 +307,7 @@ def _typed(name: str) -> Callable[[str, list[str]], dict]:
 
 
 _READERS: dict[str, Callable[[str, list[str]], dict]] = {
-    "source": _chosen("source", "source", (OWN, *READY_MADE)),
+    "source": _chosen("source", "source", (OWN, OWN_MODEL, *READY_MADE)),
     "sentence": _typed("sentence"),
     "context": _typed("context"),
     "step": _step,

@@ -4,10 +4,9 @@ from difflib import get_close_matches
 
 from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import labels, tokenize
-from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options, model_of, reading_model, room, unknown, words_in
-from attnviz.scene.scene import OWN, READY_MADE, Scene
+from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
 
 MAX_NAMED_WORDS = 4
 """How many of the words that a model doesn't know are named."""
@@ -37,10 +36,10 @@ def said(fitted: SceneWithPass) -> list[str]:
 def offers(fitted: SceneWithPass) -> list[dict]:
     """What to press: known words for unknown ones and the way back to the model, or the whole of a long sentence."""
     scene = fitted.scene
-    if fitted.trace is None or scene.source not in MODELS:
+    if fitted.trace is None or not choice_of(scene):
         return []
     if has_options(scene):
-        back = {"event": "source", "value": scene.source, "label": f"Back to {MODELS[scene.source].title}"}
+        back = {"event": "source", "value": scene.source, "label": f"Back to {choice_of(scene).title}"}
         return [*_nearest(scene), back]
     typed = len(words_in(scene))
     if room(scene) < typed <= MAX_TOKENS:
@@ -64,7 +63,7 @@ def _of_length(scene: Scene, name: str, n_tokens: int, most: int) -> str:
 
 def _nearest(scene: Scene) -> list[dict]:
     """Known words, each in place of an unknown one that it is spelt like; none where all known words are letters."""
-    strange, known = _strange(scene), [word for word in model_of(scene.source).task.words if len(word) > 1]
+    strange, known = _strange(scene), [word for word in model_of(choice_of(scene)).task.words if len(word) > 1]
     each = max(MAX_OFFERED_WORDS // len(strange), 1)
     return [
         {"event": "replace", "value": [word, by], "label": f"{label} → {by}"}

@@ -13,7 +13,7 @@ from attnviz.scene.controls import settings
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN_PARAMETERS, Scene
+from attnviz.scene.scene import OWN_PARAMETERS, Scene, lacks_file
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
@@ -60,7 +60,7 @@ def reply_to(place: TabScene, done: ActsRequest) -> bytes:
     """The answer to what a person did, which changes the place."""
     if done.address != place.address:
         written = {name: text for name, text in done.address.items() if text is not None}
-        place.scene = parse(written, place.original).scene
+        place.scene = parse(written, place.original, place.own_model).scene
     if not place.name:  # the one scene that the address is of
         place.scene = looking(place.scene, done.look)
     with place.answering():
@@ -152,7 +152,7 @@ def reply_head(place: TabScene, fitted: SceneWithPass, view: str, tab: str, noti
         "settings": settings(scene, place.seed if has_options(scene) else ""),
         "notices": [*said, *advice.said(fitted), *fitted.refused],
         "offers": advice.offers(fitted),
-        "lacksFile": fitted.trace is None and scene.source == OWN_PARAMETERS,
+        "lacksFile": fitted.trace is None and (scene.source == OWN_PARAMETERS or lacks_file(scene)),
         "byHand": _by_hand(place, fitted) if view != "pass" else None,
         "address": place.address,
     }

@@ -6,7 +6,7 @@ from attnviz.core.masks import SIZED
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, divisors
 from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, OWN_PARAMETERS, SOURCES, Scene
+from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
 from attnviz.text.markup import runs
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
@@ -18,6 +18,7 @@ _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} |
 }
 _CHANGED_MOST = ("d_model", "n_heads", "mask", "mask_size", "seed")
 _SIZES = {"padding": "Keys hidden at the end", "window": "Keys seen on either side"}
+_OWN = {OWN_PARAMETERS: "Your own parameters", OWN_MODEL: "Your own microgpt"}
 MAX_SEED_CHARACTERS = 40
 """Of what is typed as a seed."""
 
@@ -36,7 +37,7 @@ def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
         line, more = _usual(scene, seed), [*_rare(scene), _context(scene)]
     elif has_options(scene):
         line, more = _usual(scene, seed), [*_rare(scene), *_words(scene)]
-    elif scene.source in MODELS:
+    elif choice_of(scene):
         line, more = _model(scene), _words(scene)
     return {"line": [_sources(scene), *line], "more": more}
 
@@ -71,7 +72,7 @@ def _context(scene: Scene) -> dict:
 
 def _model(scene: Scene) -> list[dict]:
     """The sentence of a model, its examples and its seeds."""
-    model = MODELS[scene.source]
+    model = choice_of(scene)
     seeds = [_choice("model_seed", "Seed", model.seeds, scene.model_seed)] if len(model.seeds) > 1 else []
     return [
         _sentence(scene),
@@ -83,7 +84,7 @@ def _model(scene: Scene) -> list[dict]:
 
 def _words(scene: Scene) -> list[dict]:
     """What a model brings with it, and the words that it knows; one that is picked is added to the sentence."""
-    model = MODELS[scene.source]
+    model = choice_of(scene)
     return [
         _note(f"**{model.title}**"),
         _note(model.lesson),
@@ -108,8 +109,8 @@ def _sources(scene: Scene) -> dict:
         "Random parameters": [(OWN, "Your own sentence")],
         "Worked examples": examples,
     }
-    if scene.source == OWN_PARAMETERS:
-        groups["Your own numbers"] = [(OWN_PARAMETERS, "Your own parameters")]
+    if scene.source in _OWN:
+        groups["Your own numbers"] = [(scene.source, _OWN[scene.source])]
     options = [
         {"value": source, "label": title, "group": group}
         for group, listed in groups.items()
@@ -120,9 +121,9 @@ def _sources(scene: Scene) -> dict:
 
 def _sentence(scene: Scene) -> dict:
     """The box of the words; with those that a model knows, one that is half typed may still become one of them."""
-    if scene.source not in MODELS:
+    if not choice_of(scene):
         return _typed(scene, "sentence", "Sentence", "Type a sentence of your own") | {"quiet": True}
-    model = MODELS[scene.source]
+    model = choice_of(scene)
     words = [word for words in model.words_by_kind.values() for word in words]
     return _typed(scene, "sentence", "Sentence", model.examples[0][1]) | {"quiet": True, "words": words}
 

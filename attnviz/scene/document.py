@@ -15,14 +15,13 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
-from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.imprint import imprint
 from attnviz.scene.paired import paired_data
 from attnviz.scene.pairs import pairs_of
 from attnviz.scene.plan import Plan, plan_of
 from attnviz.scene.reading import reading_model
-from attnviz.scene.scene import OWN, Scene
+from attnviz.scene.scene import OWN, Scene, choice_of
 from attnviz.scene.start import selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.scene.written import json_of
@@ -119,7 +118,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_
         "flips": turns(trace, flips_of) if flips_of else None,
         "imprint": imprint(scene),
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
-        "link": {"sentence": scene.sentence} if scene.source in (OWN, *MODELS) else {},
+        "link": {"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
         "door": DOOR if reading_model(scene) else None,
     }
 
@@ -205,4 +204,5 @@ _BYTES_PER_NUMBER = 8 * 4 / 3  # of a number: float64 as base64
 
 
 def _training(scene: Scene) -> dict | None:
-    return MODELS[scene.source].training_data(scene.model_seed, scene.checkpoint) if scene.source in MODELS else None
+    choice = choice_of(scene)
+    return choice.training_data(scene.model_seed, scene.checkpoint) if choice else None

@@ -12,9 +12,8 @@ from attnviz.core.errors import ArrayError, ChangeError, SettingsError
 from attnviz.core.settings import MAX_TOKENS, Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
-from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene, choice_of, lacks_file
 from attnviz.scene.start import start
 from attnviz.text.ids import nearest, title
 
@@ -60,13 +59,13 @@ def pass_of(scene: Scene) -> Trace:
     SettingsError
         If its sentence makes none, or its arrays are in somebody's tab (see `TabScene.original`).
     """
-    if scene.source == OWN_PARAMETERS:
+    if scene.source == OWN_PARAMETERS or lacks_file(scene):
         raise SettingsError(LACKS_ARRAYS)
     if scene.source in SOURCES:
         return SOURCES[scene.source][1].trace
     if has_options(scene):
         return trace_of(settings_of(scene))
-    model = MODELS[scene.source].at(scene.model_seed, scene.checkpoint)
+    model = choice_of(scene).at(scene.model_seed, scene.checkpoint)
     return model.trace(leading(scene.sentence, model.room(scene.sentence), model.typed))
 
 
@@ -116,9 +115,9 @@ def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
         scene = replace(scene, context="")
     if not has_options(scene):
         scene = replace(scene, options=Options())
-    if scene.source not in MODELS or has_options(scene):
+    if not choice_of(scene) or has_options(scene):
         return replace(scene, model_seed=Scene().model_seed, checkpoint=None), []
-    model, notices = MODELS[scene.source], []
+    model, notices = choice_of(scene), []
     seed, checkpoint = scene.model_seed, scene.checkpoint
     if seed not in model.seeds:
         seed = min(model.seeds, key=lambda each: abs(each - seed))

@@ -2,9 +2,8 @@
 
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import OPTIONS
-from attnviz.models import MODELS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Options, Scene
+from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Options, Scene, choice_of
 
 _ALWAYS = ("d_model", "n_heads", "mask", "seed")
 
@@ -39,7 +38,7 @@ def _written(value: int | str | bool) -> str:
 
 def _model(scene: Scene) -> str:
     """Its name, and which of those with that name it is."""
-    model = MODELS[scene.source]
+    model = choice_of(scene)
     steps = model.checkpoints(scene.model_seed)
     seed = [f"seed {scene.model_seed}"] if len(model.seeds) > 1 else []
     trained = [] if scene.checkpoint is None else [f"after {steps[scene.checkpoint]} steps of training"]

@@ -6,10 +6,9 @@ from attnviz.analysis.pairing import Pairing, StagePair, pairing
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
-from attnviz.models import MODELS
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Scene
+from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Scene, choice_of
 from attnviz.text.movement import described
 from attnviz.text.steps import full_title
 
@@ -37,7 +36,7 @@ def parted(found: Pairing) -> str:
     --------
     >>> from attnviz import Settings, trace_of
     >>> parted(pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", seed=7))))
-    'They part at the embeddings: 24 of 24 differ, by up to 2.6797.'
+    'They part at the embeddings: 24 of 24 differ, by up to 3.4918.'
     """
     first = found.first
     if first is None:
@@ -110,7 +109,7 @@ def _source(scene: Scene) -> str:
         return f"{example.title}, {variant.title}"
     if scene.source == OWN or has_options(scene):
         return "random parameters"
-    return MODELS[scene.source].title
+    return choice_of(scene).title
 
 
 def _sentence(scene: Scene) -> str:
@@ -129,9 +128,9 @@ def _option(scene: Scene, name: str) -> str:
 
 
 def _training(scene: Scene) -> str:
-    if scene.source not in MODELS or has_options(scene):
+    if not choice_of(scene) or has_options(scene):
         return "none"
-    steps = MODELS[scene.source].checkpoints(scene.model_seed)
+    steps = choice_of(scene).checkpoints(scene.model_seed)
     done = steps[-1 if scene.checkpoint is None else scene.checkpoint]
     return f"{done:,} steps" if done else "none"
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from attnviz.core.settings import divisors
-from attnviz.models import MODELS
 from attnviz.scene.reading import has_options, words_in
-from attnviz.scene.scene import READY_MADE, Scene, pinned, with_options
+from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
     found = [*_changed(now)]
     if has_options(scene):
         found += _of_options(now)
-    elif scene.source in MODELS:
+    elif choice_of(scene):
         found += _of_models(now)
     return (*found, *_shuffled(now))
 
@@ -72,7 +71,7 @@ def _of_options(now: Scene) -> Iterator[Pair]:
 
 
 def _of_models(now: Scene) -> Iterator[Pair]:
-    model = MODELS[now.source]
+    model = choice_of(now)
     if len(model.checkpoints(now.model_seed)) > 1:
         before = replace(now, checkpoint=0)
         yield Pair("training", "Before training / after", before, replace(now, checkpoint=None))

@@ -31,7 +31,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.document import Body, body, written, written_beside
 from attnviz.scene.fitting import SceneWithPass, pass_of
-from attnviz.scene.scene import FIRST_VISIT, OWN_PARAMETERS, SOURCES, Scene, of_model
+from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
 MAX_BYTES = 32_000_000
 MIN_SESSIONS = 16  # how many sessions at least fill the room
@@ -210,7 +210,8 @@ class Answers:
 def _is_of_one(fitted: SceneWithPass) -> bool:
     """Whether nobody else asks for the like, or it is too large to be kept."""
     scene = fitted.scene
-    return bool(scene.changes) or scene.source == OWN_PARAMETERS or _n_bytes(fitted.original) > MAX_PASS_BYTES
+    is_own = scene.source in (OWN_PARAMETERS, OWN_MODEL)
+    return bool(scene.changes) or is_own or _n_bytes(fitted.original) > MAX_PASS_BYTES
 
 
 def _n_bytes(trace: Trace) -> int:

@@ -4,29 +4,31 @@ from collections.abc import Sequence
 
 from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import tokenize
-from attnviz.models import MODELS
+from attnviz.models.choice import Choice
 from attnviz.models.model import Model
-from attnviz.scene.scene import READY_MADE, Scene
+from attnviz.scene.scene import READY_MADE, Scene, choice_of, lacks_file
 
 
-def model_of(source: str) -> Model:
-    """A model of a source: all that were trained for it know the same words, and have as many places."""
-    return MODELS[source].at(MODELS[source].seeds[0])
+def model_of(choice: Choice) -> Model:
+    """A model of a choice: all that were trained for it know the same words, and have as many places."""
+    return choice.at(choice.seeds[0])
 
 
 def unknown(scene: Scene) -> tuple[str, ...]:
     """The words of the sentence that the scene's model doesn't know, in small letters; none where there is no model."""
-    return model_of(scene.source).unknown(scene.sentence) if scene.source in MODELS else ()
+    choice = choice_of(scene)
+    return model_of(choice).unknown(scene.sentence) if choice else ()
 
 
 def reading_model(scene: Scene) -> Model | None:
     """The model that reads the sentence; None where it has random parameters, and in a worked example."""
-    return model_of(scene.source) if scene.source in MODELS and not unknown(scene) else None
+    choice = choice_of(scene)
+    return model_of(choice) if choice and not unknown(scene) else None
 
 
 def has_options(scene: Scene) -> bool:
     """Whether the sentence has random parameters, so that the scene's options decide its pass."""
-    return scene.source not in READY_MADE and reading_model(scene) is None
+    return scene.source not in READY_MADE and not lacks_file(scene) and reading_model(scene) is None
 
 
 def words_in(scene: Scene) -> Sequence[str]:

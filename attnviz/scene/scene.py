@@ -11,6 +11,7 @@ from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
+from attnviz.models.choice import Choice
 from attnviz.text.steps import STEPS
 
 OWN = "your own sentence"
@@ -28,6 +29,9 @@ SOURCES = {
 
 OWN_PARAMETERS = "your own parameters"
 """The source of a pass that somebody gave the arrays of. They are in their tab alone, and in no address."""
+
+OWN_MODEL = "your own microgpt"
+"""The source of a model that somebody gave a file of, which is in their tab alone too."""
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
 """The sources that bring their words and settings with them."""
@@ -91,6 +95,8 @@ class Scene:
         A second scene, A, of a pass beside this one's, B: what decides a pass, and nothing else (see `pinned`).
     compare : one of COMPARISONS
         How the two are looked at.
+    own : Choice or None
+        The model of `OWN_MODEL`, which no address holds.
     """
 
     source: str = OWN
@@ -112,10 +118,21 @@ class Scene:
     notebook: str = next(iter(EXAMPLES))
     beside: Scene | None = None
     compare: str = COMPARISONS[0]
+    own: Choice | None = None
 
 
-DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "changes")
+DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "changes", "own")
 """The parts of a scene that decide the numbers of its pass."""
+
+
+def choice_of(scene: Scene) -> Choice | None:
+    """The model that a scene is of; None where it is of none, or of one of somebody's own that is not here."""
+    return scene.own if scene.source == OWN_MODEL else MODELS.get(scene.source)
+
+
+def lacks_file(scene: Scene) -> bool:
+    """Whether a scene is of a model of somebody's own that is not here."""
+    return scene.source == OWN_MODEL and scene.own is None
 
 
 def pinned(scene: Scene) -> Scene:
@@ -135,9 +152,8 @@ def parts_for_source(source: str) -> dict[str, object]:
     What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
     """
     first = Scene()
-    left = {
-        name: getattr(first, name) for name in ("changes", "selection", "picked", "trail", "model_seed", "checkpoint")
-    }
+    names = ("changes", "selection", "picked", "trail", "model_seed", "checkpoint", "own")
+    left = {name: getattr(first, name) for name in names}
     typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
     return {"source": source} | left | typed
 

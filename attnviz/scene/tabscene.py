@@ -9,11 +9,12 @@ from itertools import count
 
 from attnviz.analysis.audit import Audit
 from attnviz.core.trace import Trace
+from attnviz.models.choice import Choice
 from attnviz.scene.address import LOOKED_AT
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.pass_cache import ANSWERS, Key
-from attnviz.scene.scene import OWN_PARAMETERS, Scene
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene
 
 
 @dataclass(eq=False)
@@ -46,6 +47,8 @@ class TabScene:
         What decides the pass that was audited last because somebody asked for it (`pass_key`), and what was found.
     own : OwnParameters or None
         What somebody gave last that makes a pass. It is theirs alone.
+    own_model : Choice or None
+        The model that they gave last, theirs alone too.
     """
 
     name: str
@@ -60,6 +63,7 @@ class TabScene:
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None
     own: OwnParameters | None = None
+    own_model: Choice | None = None
     _made: dict[Scene, SceneWithPass] | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -91,12 +95,18 @@ class TabScene:
         finally:
             self._made = None
 
-    def given(self, own: OwnParameters) -> None:
+    def given(self, own: OwnParameters | Choice) -> None:
         """Keep what somebody gave of their own, in place of what they gave before."""
-        self.own, self.audit = own, None
+        self.audit = None
+        if isinstance(own, OwnParameters):
+            self.own = own
+        else:
+            self.own_model = own
+        self.update()
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""
-        self.scene = replace(self.scene, **parts)
+        scene = replace(self.scene, **parts)
+        self.scene = replace(scene, own=self.own_model if scene.source == OWN_MODEL else None)
         if not parts.keys().isdisjoint(LOOKED_AT):
             self.arrivals += 1

@@ -95,7 +95,7 @@ def read() -> Shown:
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
         known = places[""].original if "" in places else ANSWERS.original
-        fitted = parse(written, known)
+        fitted = parse(written, known, places[""].own_model if "" in places else None)
         place = _arrived(places, fitted.scene, here)
         fitted = replace(fitted, number=place.number())
     else:
