@@ -125,7 +125,9 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
             entered = read(trace, product.left, selection)
             if before:
                 rows = [read(trace, band.cells, selection) for band in before]
-                assert np.allclose(rows[0] + rows[1], rows[2])
+                last = trace[before[2].cells.stage]
+                others = [each.value for each in trace.inputs(last.name)[1:]] if before[1].array else [rows[1]]
+                assert np.allclose(last.operation.compute(rows[0], *others), rows[2])
                 assert np.allclose(rows[2][0], entered[:, 0])
             made, bias = trace[total.cells.stage], trace[total.cells.stage].inputs[2:]
             value = (entered * read(trace, product.cells, selection)).sum(axis=0)

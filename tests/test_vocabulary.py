@@ -53,7 +53,7 @@ STAGES = {
     "w_hidden": ("W^F", "Hidden parameters", "column for each neuron"),
     "b_hidden": ("b^F", "Hidden bias", "added"),
     "hidden": ("F", "Neurons", "each neuron gets"),
-    "active": ("F^+", "Firing", "passes on"),
+    "active": ("F^{+}", "Firing", "passes on"),
     "w_mlp": ("W^G", "MLP parameters", "row for each neuron"),
     "b_mlp": ("b^G", "MLP bias", "added"),
     "mlp": ("G", "MLP output", "neurons make"),

@@ -55,7 +55,7 @@ class Band:
 
 def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
     """The bands that a step adds to the sheet; a step that would add nothing to see has none."""
-    if step.id in {entering.id for entering in ENTERING}:
+    if step.id in {entering.id for entering in ENTERING} or _is_of_sources(step):
         return ()
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 
@@ -112,8 +112,10 @@ def _join(trace: Trace, output: Stage) -> Source:
 def _source(trace: Trace, stage: Stage) -> Source:
     own, _ = split_layer(stage.name)
     enters, matrix, *bias = trace.inputs(stage.name)
-    added = [] if enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" else enters.inputs
+    is_sum = not (enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" or _is_norm(enters))
+    added = enters.inputs if is_sum else []
     bands_ = (
+        *(_norm_alone(trace, enters) if _is_norm(enters) else ()),
         *(Band([], entry(name).title, _line(trace[name])) for name in added),
         *((Band([], entry(enters.name).title, _line(enters)),) if added else ()),
         _multiplied(trace, matrix, enters),
@@ -128,10 +130,33 @@ _ONE = {"q": "query", "k": "key", "v": "value"}
 
 
 def page(trace: Trace, step: Step, there: Sequence[Band]) -> str:
-    """Which page of the sheet the bands of a step stand on: that of a layer's words, or that of what comes of them."""
+    """Which page of the sheet the bands of a step stand on: that of a layer's words, or of what comes of them.
+
+    Of an MLP the neurons have a page of their own, and so has what they write, and the answer after it.
+    """
     layer = trace.layers[step.layer - 1].number
+    own = {split_layer(name)[0] for name in step.stages}
+    if own & _OF_NEURONS:
+        return f"neurons-{layer}"
+    if own & _OF_MLP:
+        return f"mlp-{layer}"
+    if "logits" in own and "mlp" in trace.layers[-1].trace:
+        return f"answer-{layer}"
     is_of_words = bool(there) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in there)
     return f"{'words' if is_of_words else 'join'}-{layer}"
+
+
+_OF_NEURONS, _OF_MLP = {"mlp_norm", "hidden", "active"}, {"mlp", "mlp_residual"}
+
+
+def _is_of_sources(step: Step) -> bool:
+    """Whether what a step shows stands where queries, keys and values are from: the norm before them."""
+    return {split_layer(name)[0] for name in step.stages} == {"attn_norm"}
+
+
+def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """What a norm does, without a sentence."""
+    return (replace(band, said=[]) for band in _normed(trace, stage))
 
 
 def _bands(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:

@@ -133,6 +133,6 @@ class Names(Letters, Learnable):
         back = np.diagonal(arrays["attention"], -1, -2, -1)  # (names, heads, places from the second on)
         asked = batch.asked[:, 1:]
         return {
-            f"head {head + 1}: attention on the letter before": float(back[:, head][asked].mean())
+            f"of head {head + 1} on the letter before": float(back[:, head][asked].mean())
             for head in range(back.shape[1])
         }

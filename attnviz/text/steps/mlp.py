@@ -55,7 +55,10 @@ MLP = Step(
                     "At place {column} of “{row}”, the neurons add {value}; the largest part, {value:part}, comes from "
                     "{value:part.place} ({value:part.sum})."
                 ),
-                Story("At place {column} of “{row}”, the MLP adds {value}, most of it from its bias.", of=has("b_mlp")),
+                Story(
+                    "At place {column} of “{row}”, the MLP adds {value}; its bias is the largest part of that.",
+                    of=has("b_mlp"),
+                ),
             ),
         ),
     },

@@ -79,11 +79,14 @@ NEURONS = Step(
                     "Neuron {column} gets {value} from “{row}”; the largest part, {value:part}, comes from "
                     "{value:part.place} of its row ({value:part.sum})."
                 ),
-                Story("Neuron {column} gets {value} from “{row}”, most of it from its bias.", of=has("b_hidden")),
+                Story(
+                    "Neuron {column} gets {value} from “{row}”; its bias is the largest part of that.",
+                    of=has("b_hidden"),
+                ),
             ),
         ),
         "active": Entry(
-            "F^+",
+            "F^{+}",
             "Firing",
             "what each neuron passes on",
             one="firing neuron",

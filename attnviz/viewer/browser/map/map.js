@@ -8,8 +8,9 @@ import { setTabStop, rovingFocus } from "../elements/roving.js";
 import { stepAt } from "../scene/state.js";
 
 const HEIGHT = 44, WIDTH = 58;
-const LEAST = 32, SHARE = 1 / 27; // of a thumb where there are several layers: pixels, and of the map's width
+const LEAST = 32, SHARE = 1 / 27; // of a thumb where there are several layers or many steps: pixels, and of the map's width
 const BETWEEN = 3;
+const MANY = 16; // steps, which have no room for large thumbs
 
 export function makeMap(tools) {
   const box = element("div", "map");
@@ -36,7 +37,7 @@ export function makeMap(tools) {
     const attentionOf = (layer) => steps.find((step) => step.layer === layer).attention;
     const { columns, arrows } = folded(map, stepAt(pass, where).layer, attentionOf);
     const isHeld = box.querySelector(":focus") !== null, isOther = diagram.build([columns], arrows);
-    const isLayered = columns.some(({ layer }) => layer > 0);
+    const isLayered = columns.some(({ layer }) => layer > 0) || columns.length > MANY;
     box.classList.toggle("layered", isLayered);
     for (const button of diagram.steps()) {
       if (button.dataset.step === where.step) button.setAttribute("aria-current", "step");

@@ -49,6 +49,7 @@ export function makeTraining(tools) {
       scrubber.firstChild.replaceChildren(drawCurve(training));
       figures.replaceChildren(...drawFigures(training));
       patterns.replaceChildren(...drawPatterns(training));
+      patterns.classList.toggle("many", training.patterns.length > 2);
       kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, colours)] : []));
       show();
     },

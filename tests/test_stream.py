@@ -1,0 +1,42 @@
+"""The residual stream taken apart: its parts add up to the logit, and a part is what goes when its writer is muted."""
+
+import math
+
+import pytest
+from cases import of_each
+from passes import TRACES
+
+from attnviz.analysis import stream
+from attnviz.models import MODELS
+
+PASSES = {
+    "microgpt": MODELS["microgpt"].at(0).trace("eliza"),
+    "two layers that learnt": TRACES["two layers that learnt"],
+    "a block": TRACES["a block"],
+    "two blocks with biases": TRACES["two blocks with biases"],
+    "recall": MODELS["recall"].at(0).trace("g 5 d 6 g"),
+}
+
+
+@of_each("trace", PASSES)
+def test_the_parts_of_every_logit_add_up_to_it(trace):
+    assert stream.can(trace)
+    logits = trace["logits"]
+    for token in range(logits.shape[0]):
+        for answer in range(logits.shape[1]):
+            total = math.fsum(part.value for part in stream.parts(trace, token, answer))
+            assert total == pytest.approx(logits.value[token, answer], rel=0, abs=1e-12)
+
+
+def test_what_the_neurons_write_is_what_goes_with_them():
+    trace, at = PASSES["microgpt"], (5, 26)
+    without = trace.with_change("mlp", (None,), 0.0)["logits"].value[at]
+    neurons = [part for part in stream.parts(trace, *at) if part.kind == "neuron"]
+    assert math.fsum(part.value for part in neurons) == pytest.approx(trace["logits"].value[at] - without, abs=1e-12)
+    assert [part.place for part in neurons] == [n for n in range(64) if trace["active"].value[5, n]]
+
+
+def test_what_adds_nothing_up_has_no_parts():
+    assert not stream.can(TRACES["two layers built by hand"])
+    assert not stream.can(PASSES["microgpt"].with_change("mlp", (0, 0), 1.0))
+    assert not stream.can(TRACES["plain"])
