@@ -13,6 +13,7 @@ from test_viewer import MEANT
 
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
+from attnviz.models.continuation import Drawing
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.address import parse, query
 from attnviz.scene.answer import PARTS, reply_bytes
@@ -81,6 +82,13 @@ DOES = {
     "unpin": (KINDS, True, lambda scene: scene),
     "turn": (PASSES, True, lambda scene: scene),
     "pair": (PASSES, "change", lambda scene: replace(scene, beside=replace(pinned(scene), changes=()))),
+    "next": (PASSES, True, lambda scene: scene),  # none of these goes on (`test_continuation`)
+    "shorter": (PASSES, True, lambda scene: scene),
+    "draw": (
+        PASSES,
+        {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "seed": 3},
+        lambda scene: replace(scene, drawing=Drawing(0.5, 5, 0.9, 3)),
+    ),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
     "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),
     "need": (PASSES, 0, lambda scene: scene),

@@ -3,6 +3,7 @@
 An act that means nothing for the scene changes nothing; one that can't be done says why.
 """
 
+import contextlib
 import random
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +15,7 @@ from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, OPTIONS, nearest
 from attnviz.models import MODELS
+from attnviz.scene.continuing import can_continue, drawing_in, next_token
 from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
@@ -224,6 +226,24 @@ def _need(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     place.heads = (*(each for each in place.heads if each not in asked), *asked)
 
 
+def _next(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    """Append the letter that comes next."""
+    token = next_token(fitted) if can_continue(fitted) else None
+    if token is not None:
+        place.update(sentence=fitted.scene.sentence.rstrip() + token)
+
+
+def _shorter(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    """Take the last letter away."""
+    if can_continue(fitted):
+        place.update(sentence=fitted.scene.sentence.rstrip()[:-1].rstrip())
+
+
+def _draw(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    with contextlib.suppress(ValueError):
+        place.update(drawing=drawing_in(message))
+
+
 _OF_ALL = {"source": _source, "unpin": _unpin}
 _OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
 _OF_OPTIONS = {
@@ -251,6 +271,9 @@ _OF_PASSES = {
     "pin": _pin,
     "turn": _turn,
     "pair": _pair,
+    "next": _next,
+    "shorter": _shorter,
+    "draw": _draw,
 }
 
 NAMES = tuple(_OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS | _OF_PASSES)

@@ -15,6 +15,8 @@ from attnviz.core.trace import Trace
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
+from attnviz.models.continuation import OFFERED
+from attnviz.scene.continuing import drawing_in
 from attnviz.scene.fitting import SceneWithPass, fit, pass_of
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
@@ -77,6 +79,7 @@ def query(scene: Scene) -> dict[str, str]:
         "reveal": "" if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
         "beside": "" if scene.beside is None else _written_beside(scene, scene.beside),
+        "draw": "" if scene.drawing is None else ",".join(f"{value:g}" for value in vars(scene.drawing).values()),
         "compare": scene.compare if scene.compare != defaults.compare else "",
     }
     return _of_the_source(scene, defaults) | {parameter: text for parameter, text in written.items() if text}
@@ -306,6 +309,18 @@ def _typed(name: str) -> Callable[[str, list[str]], dict]:
     return lambda text, notices: {name: _sentence(name, text, notices)}
 
 
+def _draw(text: str, notices: list[str]) -> dict:
+    try:
+        values = [float(part) for part in text.split(",")]
+        return {"drawing": drawing_in(dict(zip(OFFERED, values, strict=True)))}
+    except ValueError:
+        notices.append(
+            f"draw is a temperature, a top_k, a top_p and a seed that are offered, as 1,0,1,7; got {text[:40]!r}, "
+            "so the most probable comes next."
+        )
+        return {}
+
+
 _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "source": _chosen("source", "source", (OWN, OWN_MODEL, *READY_MADE)),
     "sentence": _typed("sentence"),
@@ -322,6 +337,7 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "present": _present,
     "reveal": _reveal,
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
+    "draw": _draw,
     "compare": _chosen("compare", "compare", COMPARISONS),
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""

@@ -15,6 +15,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
+from attnviz.scene.continuing import next_data
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.imprint import imprint
 from attnviz.scene.paired import paired_data
@@ -90,7 +91,7 @@ def written(
     plan, numbers = body
     parts = b"null" if plan.name in plans else plan.parts
     named = b'{"plan":{"name":"%s","parts":%s},' % (plan.name.encode(), parts)
-    place = json_of({"where": where(fitted.scene, fitted.trace), "arrival": arrival})
+    place = json_of({"where": where(fitted.scene, fitted.trace), "arrival": arrival, "next": next_data(fitted)})
     return b"".join((named, place[1:-1], b',"beside":', beside, b",", numbers[1:]))
 
 

@@ -12,6 +12,7 @@ from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
+from attnviz.models.continuation import Drawing
 from attnviz.text.steps import STEPS
 
 OWN = "your own sentence"
@@ -95,6 +96,8 @@ class Scene:
         A second scene, A, of a pass beside this one's, B: what decides a pass, and nothing else (see `pinned`).
     compare : one of COMPARISONS
         How the two are looked at.
+    drawing : Drawing or None
+        How the next letter is drawn, where a model says what may come next; None for the most probable.
     own : Choice or None
         The model of `OWN_MODEL`, which no address holds.
     """
@@ -118,6 +121,7 @@ class Scene:
     notebook: str = next(iter(EXAMPLES))
     beside: Scene | None = None
     compare: str = COMPARISONS[0]
+    drawing: Drawing | None = None
     own: Choice | None = None
 
 

@@ -286,6 +286,7 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     slopes: null,
     pairs: [],
     beside: null,
+    next: null,
     flips: null,
   };
 }

@@ -1,0 +1,62 @@
+"""Continuing: the next letter of a text whose model says what may come next, how it is chosen, and the one before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.reading import reading_model, room, words_in
+
+
+def can_continue(fitted: SceneWithPass) -> bool:
+    """Whether a scene is of a model that says what may come next."""
+    return fitted.trace is not None and fitted.trace.origin.is_open and reading_model(fitted.scene) is not None
+
+
+def next_token(fitted: SceneWithPass) -> str | None:
+    """The token that comes next; None where the text ends, or has no place left."""
+    task, scene = reading_model(fitted.scene).task, fitted.scene
+    place = _chosen(fitted)
+    ends = place == len(task.answers) - 1
+    return None if ends or len(words_in(scene)) >= room(scene) else task.answers[place]
+
+
+def next_data(fitted: SceneWithPass) -> dict | None:
+    """What there is to see of it, as `viewer/document.schema.json` has it; None where nothing comes next."""
+    if not can_continue(fitted):
+        return None
+    scene, answers = fitted.scene, reading_model(fitted.scene).task.answers
+    place, row = _chosen(fitted), _row(fitted)
+    return {
+        "drawing": vars(scene.drawing) if scene.drawing else None,
+        "offered": {name: list(values) for name, values in OFFERED.items() if name != "seed"},
+        "weights": (weighed(row, scene.drawing) if scene.drawing else np.eye(len(answers))[place]).tolist(),
+        "answer": place,
+        "ends": place == len(answers) - 1,
+        "isFull": len(words_in(scene)) >= room(scene),
+        "canShorten": bool(words_in(scene)),
+    }
+
+
+def drawing_in(message: object) -> Drawing | None:
+    """How the next token is drawn, as a message or an address says it; ValueError if it says nothing of the kind."""
+    if message is None:
+        return None
+    if not isinstance(message, dict) or message.keys() != OFFERED.keys():
+        raise ValueError("no drawing")
+    found = {}
+    for name, offered in OFFERED.items():
+        value = message[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
+            raise ValueError("no drawing")
+        found[name] = type(offered[0])(value)
+    return Drawing(**found)
+
+
+def _row(fitted: SceneWithPass) -> np.ndarray:
+    return fitted.trace["probabilities"].value[-1]
+
+
+def _chosen(fitted: SceneWithPass) -> int:
+    return chosen(_row(fitted), fitted.scene.drawing, len(words_in(fitted.scene)))

@@ -1,0 +1,48 @@
+"""A name is written in a real browser: letter by letter, drawn or the most probable, to its end and back."""
+
+import pytest
+from tab import at, becomes, expect, parameters, sentence
+
+from attnviz.core.numerals import digits
+from attnviz.models import MODELS
+from attnviz.models.continuation import Drawing, chosen, weighed
+
+pytestmark = pytest.mark.browser
+
+
+def name_of(text, drawing):
+    model = MODELS["microgpt"].at(0)
+    while len(text) < 15:
+        row = model.trace(text)["probabilities"].value[-1]
+        answer = model.task.answers[chosen(row, drawing, len(text))]
+        if answer == "end":
+            return text
+        text += answer
+    return text
+
+
+def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="ka", draw="0.5,5,0.9,3"))
+    drawing, model = Drawing(0.5, 5, 0.9, 3), MODELS["microgpt"].at(0)
+    bars = page.locator(".next .bar-of")
+    row = model.trace("ka")["probabilities"].value[-1]
+    answers = model.task.answers
+    ranked = sorted(range(27), key=lambda place: -row[place])
+    becomes(page, page.locator(".next .bar-of .name").all_inner_texts, [answers[place] for place in ranked])
+    weights = weighed(row, drawing)
+    out = "(bars) => bars.filter((bar) => bar.classList.contains('out')).map((bar) => bar.lastChild.textContent)"
+    assert sorted(bars.evaluate_all(out)) == sorted(answers[place] for place in range(27) if not weights[place])
+    bars.nth(2).click()
+    expect(page.locator(".panel h3")).to_have_text(f"probabilities[a, {answers[ranked[2]]}] = {digits(row[ranked[2]])}")
+    page.get_by_role("button", name=f"Next letter: {answers[chosen(row, drawing, 2)]}").click()
+    expect(sentence(page)).to_have_value(f"ka{answers[chosen(row, drawing, 2)]}")
+    page.get_by_role("button", name="Write to the end").click()
+    name = name_of("ka", drawing)
+    expect(page.locator(".next .said")).to_have_text(f"It ends here: “{name}”.")
+    assert parameters(page)["sentence"] == name
+    page.get_by_role("button", name="Take the last letter away").click()
+    expect(sentence(page)).to_have_value(name[:-1])
+    page.get_by_role("button", name="the most probable").click()
+    becomes(page, lambda: "draw" in parameters(page), False)
+    assert tab.errors == []

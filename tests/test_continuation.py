@@ -1,0 +1,125 @@
+"""The next letter: how it is chosen equals loops and published rules, and a link writes the same name."""
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from documents import document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attnviz.models import MODELS
+from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
+from attnviz.scene.acts import act
+from attnviz.scene.address import parse, query
+from attnviz.scene.continuing import next_token
+from attnviz.scene.fitting import fit
+from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
+from attnviz.scene.tabscene import TabScene
+
+DRAWINGS = st.builds(Drawing, **{name: st.sampled_from(list(values)) for name, values in OFFERED.items()})
+ROWS = st.lists(st.integers(0, 1000), min_size=2, max_size=30).filter(any)
+
+
+def looped(probabilities, drawing):
+    """The same by its definitions: divide logits, keep k, keep the fewest that have p together, divide by the sum."""
+    logits = [math.log(p) / drawing.temperature if p else -math.inf for p in probabilities]
+    scores = [math.exp(logit - max(logits)) for logit in logits]
+    ranked = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
+    kept = ranked[: drawing.top_k] if drawing.top_k else ranked
+    total, together, fewest = sum(scores[place] for place in kept), 0.0, []
+    for place in kept:
+        if together >= drawing.top_p * total * (1 - 1e-12):
+            break
+        fewest.append(place)
+        together += scores[place]
+    return [scores[place] / together if place in fewest else 0.0 for place in range(len(scores))]
+
+
+@given(ROWS, DRAWINGS)
+def test_what_is_drawn_from_is_what_a_loop_finds(row, drawing):
+    probabilities = np.array(row) / sum(row)
+    assert weighed(probabilities, drawing) == pytest.approx(looped(probabilities, drawing), abs=1e-9)
+
+
+@given(ROWS, DRAWINGS, st.integers(0, 15))
+def test_what_is_drawn_can_be_drawn_and_depends_on_the_place_and_the_seed_alone(row, drawing, place):
+    probabilities = np.array(row) / sum(row)
+    found = chosen(probabilities, drawing, place)
+    assert weighed(probabilities, drawing)[found] > 0
+    assert found == chosen(probabilities, replace(drawing), place)
+    assert chosen(probabilities, None, place) == row.index(max(row))
+    assert chosen(probabilities, replace(drawing, top_k=1), place) == row.index(max(row))
+
+
+def test_letters_are_drawn_as_often_as_they_are_probable():
+    row = np.array([0.5, 0.3, 0.15, 0.05])
+    counts = np.bincount([chosen(row, Drawing(seed=seed), 3) for seed in range(1000)], minlength=4)
+    assert np.abs(counts / 1000 - row).max() < 0.05
+
+
+def written(scene):
+    """The letters that follow, one after the other, and the passes that gave them."""
+    place, passes = TabScene("", scene), []
+    for _ in range(20):
+        passes.append(place.fitted())
+        before = place.scene.sentence
+        act(place, "next", True)
+        if place.scene.sentence == before:
+            return place, passes
+    raise AssertionError(place.scene)
+
+
+def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
+    model = MODELS["microgpt"].at(0)
+    for drawing in (None, Drawing(seed=3), Drawing(0.5, 5, 0.9, 7)):
+        place, passes = written(replace(of_model("microgpt"), sentence="", drawing=drawing))
+        text = ""
+        while len(text) < 15:
+            row = model.trace(text)["probabilities"].value[-1]
+            answer = model.task.answers[chosen(row, drawing, len(text))]
+            if answer == "end":
+                break
+            text += answer
+        assert place.scene.sentence == text
+        data = document(passes[-1])["next"]
+        assert data["ends"] or data["isFull"]
+        assert next_token(passes[-1]) is None
+        act(place, "shorter", True)
+        assert place.scene.sentence == text[:-1]
+
+
+def test_a_link_writes_the_same_name_in_another_process():
+    place, _ = written(replace(of_model("microgpt"), sentence="", drawing=Drawing(1.5, 0, 0.95, 11)))
+    source = (
+        "import sys; from attnviz.scene.address import parse; from attnviz.scene.tabscene import TabScene; "
+        "from attnviz.scene.acts import act; place = TabScene('', parse({'model': 'microgpt', 'sentence': '', "
+        "'draw': sys.argv[1]}).scene); [act(place, 'next', True) for _ in range(16)]; print(place.scene.sentence)"
+    )
+    draw = query(place.scene)["draw"]
+    assert draw == "1.5,0,0.95,11"
+    ran = subprocess.run([sys.executable, "-c", source, draw], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == place.scene.sentence
+
+
+def test_where_nothing_comes_next_nothing_is_appended():
+    for scene in (FIRST_VISIT, Scene(), replace(of_model("microgpt"), sentence="1 2")):
+        place = TabScene("", scene)
+        for name in ("next", "shorter"):
+            act(place, name, True)
+        assert place.scene == scene
+        assert document(fit(scene))["next"] is None
+
+
+@pytest.mark.parametrize("text", ["", "1", "1,0,1", "1,0,1,1000", "3,0,1,1", "nan,0,1,1", "1,0,1,0.5", "a,b,c,d"])
+def test_how_it_is_drawn_is_read_strictly(text):
+    found = parse({"model": "microgpt", "draw": text})
+    assert found.scene.drawing is None
+    assert [notice.startswith("draw is a temperature") for notice in found.notices] == [True]
+    place = TabScene("", of_model("microgpt"))
+    for message in (text, [1, 0, 1, 3], {"temperature": True, "top_k": 0, "top_p": 1, "seed": 0}, {"seed": 1}):
+        act(place, "draw", message)
+        assert place.scene.drawing is None
