@@ -15,7 +15,7 @@ import numpy as np
 
 from attnviz.core.streams import stream
 from attnviz.models.recipes import RECIPES
-from attnviz.models.training import BATCH, train
+from attnviz.models.training import train
 
 MAX_RATIO = 3
 STEPS = 10  # of each, in turns
@@ -69,7 +69,7 @@ def train_by_hand(seed: int) -> Iterator[dict[str, np.ndarray]]:
     yield parameters
     for step in range(1, RECIPE.steps + 1):
         rate = RECIPE.rate * min(1, step / 20, (RECIPE.steps + 1 - step) / (RECIPE.steps / 4))
-        for name, slope in slopes_by_hand(parameters, *RECIPE.task.batch(random, BATCH)).items():
+        for name, slope in slopes_by_hand(parameters, *RECIPE.task.batch(random, RECIPE.batch)).items():
             means[name] += 0.1 * (slope - means[name])
             squares[name] += 0.001 * (slope * slope - squares[name])
             direction = means[name] / (1 - 0.9**step) / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-8)

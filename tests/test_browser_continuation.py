@@ -25,11 +25,11 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     tab = visit()
     page = tab.open(at(model="microgpt", sentence="ka", draw="0.5,5,0.9,3"))
     drawing, model = Drawing(0.5, 5, 0.9, 3), MODELS["microgpt"].at(0)
-    bars = page.locator(".next .bar-of")
+    bars = page.locator(".next-letter .bar-of")
     row = model.trace("ka")["probabilities"].value[-1]
     answers = model.task.answers
     ranked = sorted(range(27), key=lambda place: -row[place])
-    becomes(page, page.locator(".next .bar-of .name").all_inner_texts, [answers[place] for place in ranked])
+    becomes(page, page.locator(".next-letter .bar-of .name").all_inner_texts, [answers[place] for place in ranked])
     weights = weighed(row, drawing)
     out = "(bars) => bars.filter((bar) => bar.classList.contains('out')).map((bar) => bar.lastChild.textContent)"
     assert sorted(bars.evaluate_all(out)) == sorted(answers[place] for place in range(27) if not weights[place])
@@ -39,10 +39,10 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     expect(sentence(page)).to_have_value(f"ka{answers[chosen(row, drawing, 2)]}")
     page.get_by_role("button", name="Write to the end").click()
     name = name_of("ka", drawing)
-    expect(page.locator(".next .said")).to_have_text(f"It ends here: “{name}”.")
+    expect(page.locator(".next-letter .said")).to_have_text(f"It ends here: “{name}”.")
     assert parameters(page)["sentence"] == name
     page.get_by_role("button", name="Take the last letter away").click()
     expect(sentence(page)).to_have_value(name[:-1])
-    page.get_by_role("button", name="the most probable").click()
+    page.get_by_role("button", name="the most probable", exact=True).click()
     becomes(page, lambda: "draw" in parameters(page), False)
     assert tab.errors == []

@@ -88,7 +88,7 @@ def projected(trace, of_query, query, of_others, *others):
 
 
 def projection(trace, row, column):
-    x, w, q = trace["x"].value, trace["w_q"].value[0], trace["q"].value[0]
+    x, w, q = trace.inputs("q")[0].value, trace["w_q"].value[0], trace["q"].value[0]
     return np.isclose(times(line(x, row, -1), line(w, column, -1)), q[-1, -1])
 
 

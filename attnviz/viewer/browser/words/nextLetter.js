@@ -11,7 +11,7 @@ const FIRST = { temperature: 1, top_k: 0, top_p: 1, seed: 0 };
 const MAX_SEED = 999, LEAST_SAID = 0.01; // a smaller share has no room over its bar
 
 export function makeNextLetter(tools) {
-  const box = element("section", "next"), line = element("p", "line"), how = element("span", "how"), bars = element("div", "bars-of");
+  const box = element("section", "next-letter"), line = element("p", "line"), how = element("span", "how"), bars = element("div", "bars-of");
   box.setAttribute("aria-label", "The next letter");
   const back = button("← Back", () => tools.send("shorter", true)), on = button("", () => tools.send("next", true), "primary"), said = element("span", "said");
   const play = button("", () => (timer === null ? start() : stop()));
