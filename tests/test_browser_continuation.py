@@ -35,6 +35,11 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     assert sorted(bars.evaluate_all(out)) == sorted(answers[place] for place in range(27) if not weights[place])
     bars.nth(2).click()
     expect(page.locator(".panel h3")).to_have_text(f"probabilities[a, {answers[ranked[2]]}] = {digits(row[ranked[2]])}")
+    writers = page.get_by_role("region", name="The logit as a sum")
+    values = [float(text.replace("−", "-")) for text in writers.locator(".value").all_inner_texts()]
+    logit = model.trace("ka")["logits"].value[-1][ranked[2]]
+    assert sum(values) == pytest.approx(logit, abs=0.00005 * (len(values) + 1))
+    assert abs(values[0]) == max(map(abs, values[:-1]))
     page.get_by_role("button", name=f"Next letter: {answers[chosen(row, drawing, 2)]}").click()
     expect(sentence(page)).to_have_value(f"ka{answers[chosen(row, drawing, 2)]}")
     page.get_by_role("button", name="Write to the end").click()

@@ -7,6 +7,7 @@ import numpy as np
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import reading_model, room, words_in
+from attnviz.scene.writers import writers_data
 
 
 def can_continue(fitted: SceneWithPass) -> bool:
@@ -36,6 +37,7 @@ def next_data(fitted: SceneWithPass) -> dict | None:
         "ends": place == len(answers) - 1,
         "isFull": len(words_in(scene)) >= room(scene),
         "canShorten": bool(words_in(scene)),
+        "parts": writers_data(fitted.trace),
     }
 
 

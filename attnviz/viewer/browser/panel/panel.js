@@ -11,6 +11,7 @@ import { drawFlipsQuestion, makeFlips } from "./flips.js";
 import { drawTerms } from "./terms.js";
 import { drawStory, lightUp, titleOf } from "./numberStory.js";
 import { drawTrail } from "./trail.js";
+import { drawWriters } from "./writers.js";
 import { drawChanged, drawWhatIf } from "./whatif.js";
 
 export function makePanel(tools) {
@@ -18,10 +19,10 @@ export function makePanel(tools) {
   box.setAttribute("aria-label", "The number");
   const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set), besides = element("div", "beside"), elsewhere = element("div"), acts = element("div"), flips = makeFlips(tools);
+  const byHand = makeByHand(tools.set), besides = element("div", "beside"), writers = element("div"), elsewhere = element("div"), acts = element("div"), flips = makeFlips(tools);
   let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(name, besides, said, elsewhere, acts, flips.element, byHand.element, questions, answer, changed);
+  box.append(name, besides, said, writers, elsewhere, acts, flips.element, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -31,6 +32,7 @@ export function makePanel(tools) {
     write(name, isThere ? titleOf(pass, look, focus) : pass.nameOf(focus.name, focus.index));
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     redraw(besides, drawBeside(pass, where, look, focus));
+    redraw(writers, where.ask === QUESTIONS[0] ? drawWriters(pass, focus, isThere, tools) : []);
     const home = homeOf(pass, where);
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
     // where arcs are, one sees what follows; and where a model answers, that is what one came for

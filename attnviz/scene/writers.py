@@ -1,0 +1,60 @@
+"""Writers: what makes each logit at the last token, taken apart into what wrote to the residual stream, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attnviz.analysis import stream
+from attnviz.core.trace import Layer, Trace
+from attnviz.text.steps import full_title
+from attnviz.views.numbers import chunks
+
+
+def writers_data(trace: Trace) -> dict | None:
+    """Who wrote to the stream, with what each adds to each logit; of heads also what each key adds.
+
+    None where a layer replaces what entered it, or a number on the way is set by hand, so that nothing adds up.
+    """
+    if not stream.can(trace):
+        return None
+    token, n_answers = trace["logits"].shape[0] - 1, trace["logits"].shape[-1]
+    is_set = any(trace[layer.names["heads"]].overridden for layer in trace.layers)  # then keys don't add up to it
+    found = [stream.parts(trace, token, answer) for answer in range(n_answers)]
+    return {
+        "writers": [_writer(trace, part, token) for part in found[0]],
+        "values": chunks(np.array([[part.value for part in parts] for parts in found]).T, by_head=False),
+        "byKey": None if is_set else chunks(np.concatenate([*map(_by_key, trace.layers)]), by_head=False),
+    }
+
+
+def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
+    """Its name, the cell that it leads to, and whether it is a head."""
+    index = {
+        "entered": (token, 0),
+        "head": (part.place, token, 0),
+        "neuron": (token, part.place),
+        "bias": (0,),
+    }[part.kind]
+    said = {
+        "entered": f"“{trace.labels['token'][token]}” as it entered",
+        "head": f"head {part.place + 1}",
+        "neuron": f"neuron {part.place + 1}",
+        "bias": full_title(part.stage).lower(),
+    }[part.kind]
+    of_layer = f" of layer {trace.layer_of(part.stage).number}" if trace.n_layers > 1 and part.kind != "entered" else ""
+    return {"said": said + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
+
+
+def _by_key(layer: Layer) -> np.ndarray:
+    """What each head of a layer adds to each logit from each key, (heads, keys, answers)."""
+    return np.array([*_of_heads(layer)])
+
+
+def _of_heads(layer: Layer) -> Iterator[np.ndarray]:
+    trace = layer.trace
+    shares, values, w_o = trace["attention"].value[:, -1], trace["v"].value, trace["w_o"].value
+    rows = np.split(w_o, len(values))
+    for share, value, own in zip(shares, values, rows, strict=True):
+        yield share[:, None] * (value @ own @ trace["w_u"].value)
