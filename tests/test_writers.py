@@ -11,6 +11,7 @@ from page import changes_of
 from test_microgpt import own
 
 from attnviz.models import MODELS, statefile
+from attnviz.scene import writers
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, of_model
 from attnviz.scene.writers import writers_data
@@ -51,7 +52,11 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
     for writer, row in zip(data["writers"], values, strict=True):
         assert row == pytest.approx(written_by(trace, writer["cell"]) @ trace["w_u"].value, abs=1e-12)
     heads = values[[writer["isHead"] for writer in data["writers"]]]
-    by_key = read(data["byKey"], len(heads), trace.lengths["key"], n_answers)
+    by_key = writers.by_key(trace)
+    most = read(data["byKey"]["values"], len(heads), n_answers)
+    for (head, answer), key in np.ndenumerate(data["byKey"]["places"]):
+        assert most[head, answer] == by_key[head, key, answer]
+        assert abs(most[head, answer]) == np.abs(by_key[head, :, answer]).max()
     assert by_key.sum(axis=1) == pytest.approx(heads, abs=1e-12)
     for (head, key), row in zip(np.ndindex(by_key.shape[:2]), by_key.reshape(-1, n_answers), strict=True):
         layer = trace.layers[head // trace.lengths["head"]]

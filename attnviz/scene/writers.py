@@ -25,7 +25,7 @@ def writers_data(trace: Trace) -> dict | None:
     return {
         "writers": [_writer(trace, part, token) for part in found[0]],
         "values": chunks(np.array([[part.value for part in parts] for parts in found]).T, by_head=False),
-        "byKey": None if is_set else chunks(np.concatenate([*map(_by_key, trace.layers)]), by_head=False),
+        "byKey": None if is_set else _largest(by_key(trace)),
     }
 
 
@@ -47,9 +47,16 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
     return {"said": said + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}
 
 
-def _by_key(layer: Layer) -> np.ndarray:
-    """What each head of a layer adds to each logit from each key, (heads, keys, answers)."""
-    return np.array([*_of_heads(layer)])
+def by_key(trace: Trace) -> np.ndarray:
+    """What each head adds to each logit at the last token from each key, (heads of all layers, keys, answers)."""
+    return np.array([rows for layer in trace.layers for rows in _of_heads(layer)])
+
+
+def _largest(added: np.ndarray) -> dict:
+    """From which key each head adds most to each logit, by its size, and how much."""
+    places = np.abs(added).argmax(axis=1)
+    values = np.take_along_axis(added, places[:, None], axis=1)[:, 0]
+    return {"places": places.tolist(), "values": chunks(values, by_head=False)}
 
 
 def _of_heads(layer: Layer) -> Iterator[np.ndarray]:

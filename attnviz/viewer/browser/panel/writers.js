@@ -29,10 +29,8 @@ export function drawWriters(pass, { name, index }, isThere, tools) {
 // The key from which a head adds most, and how much; nothing of what is no head.
 function fromKey(pass, { byKey }, head, answer) {
   if (head < 0 || !byKey) return "";
-  const { key } = pass.document.words, answers = pass.stages.get("logits").axes[1].labels.length, nHeads = pass.document.next.parts.writers.filter(({ isHead }) => isHead).length;
-  const values = numbersOf(byKey, nHeads * key.length * answers), partOf = (place) => values[(head * key.length + place) * answers + answer];
-  const places = [...key.keys()].sort((one, other) => Math.abs(partOf(other)) - Math.abs(partOf(one)));
-  return ` (from “${key[places[0]]}” ${digits(partOf(places[0]))})`;
+  const { places } = byKey, width = places[0].length, values = numbersOf(byKey.values, places.length * width);
+  return ` (from “${pass.document.words.key[places[head][answer]]}” ${digits(values[head * width + answer])})`;
 }
 
 function drawWriter(pass, { said, cell }, value, most, from, { pick, point }) {
