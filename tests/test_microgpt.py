@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from cases import of_each
 
+from attnviz.core.changes import Change
 from attnviz.core.errors import OwnArraysError, SettingsError
 from attnviz.models import MODELS, microgpt
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
@@ -19,6 +20,7 @@ from attnviz.models.recorded import file_of
 from attnviz.models.recording import measures
 from attnviz.models.statefile import read, state_dict
 from attnviz.models.task import Batch
+from attnviz.models.yardsticks import muted, recorded
 from attnviz.text import micropython
 
 MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
@@ -56,6 +58,28 @@ def pairs_loss(names, held_out):
     np.add.at(counts, tuple(pairs(names).T), 1)
     shares = counts / counts.sum(axis=1, keepdims=True)
     return -np.log(shares[tuple(pairs(held_out).T)]).mean()
+
+
+def test_what_its_loss_is_compared_with_is_measured():
+    choice, names, n = MODELS["microgpt"], TASK.names, TASK.n_held_out
+    expected = {"guessing": math.log(27), "pairs of letters": pairs_loss(names[n:], names[:n])}
+    assert TASK.yardsticks == pytest.approx(expected)
+    found = {each["label"]: each for each in choice.training_data(0)["yardsticks"]}
+    curve = {step: loss for step, loss, _ in choice.curve(0)}
+    for name in TASK.yardsticks:
+        step, loss = found[name]["passed"], found[name]["loss"]
+        assert all((own < loss) == (at >= step) for at, own in curve.items())
+    assert len(choice.training_data(0, 1)["yardsticks"]) == 2
+    sample = Batch(*(each[:60] for each in TASK.held_out()))
+    for part, stage in (("attention", "output"), ("the MLP", "mlp")):
+        losses = []
+        for name in names[:60]:  # with the stage set by hand, name by name
+            trace = choice.at(2).trace(name).with_changes(Change(stage, (None,), 0.0))
+            answers = [*(TASK.letters.index(letter) for letter in name), 26]
+            losses += [-math.log(trace["probabilities"].value[at, answer]) for at, answer in enumerate(answers)]
+        model = muted(choice.at(2), part)
+        assert measures(model, sample)["loss"] == pytest.approx(np.mean(losses), abs=1e-4)
+        assert measures(model, TASK.held_out())["loss"] == pytest.approx(recorded()[2][part], abs=2e-4)
 
 
 def test_it_says_names_never_seen_better_than_pairs_of_letters():

@@ -1,7 +1,9 @@
-"""Train all models again and write what the app shows: `python -m attnviz.models`. It takes about a minute."""
+"""Train all models again and write what the app shows: `python -m attnviz.models`. It takes about six minutes."""
 
+from attnviz.models import MODELS
 from attnviz.models.recipes import RECIPES
-from attnviz.models.recording import record
+from attnviz.models.recording import record, record_muted
 
 for recipe in RECIPES.values():
     record(recipe)
+record_muted(MODELS["microgpt"])

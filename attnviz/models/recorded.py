@@ -15,6 +15,7 @@ from attnviz.models.choice import Choice
 from attnviz.models.kinds import tables
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
+from attnviz.models.yardsticks import passed_at, recorded
 
 FOLDER = Path(__file__).parent / "recordings"
 
@@ -69,7 +70,22 @@ class Recorded(Choice):
             "met": self._run(seed)["met"],
             "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
             "kinds": self._kinds(seed)[place],
+            "yardsticks": self._yardsticks(seed, is_last=place == len(self.checkpoints(seed)) - 1),
         }
+
+    def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
+        """What the loss may be compared with, and from which step on it is below; at the end, without a part of it."""
+        curve = self.curve(seed)
+        others = [
+            {"label": label, "loss": loss, "passed": passed_at(curve, loss), "isLine": True}
+            for label, loss in self.task.yardsticks.items()
+        ]
+        if not others or not is_last:
+            return others
+        return others + [
+            {"label": f"with {what} muted", "loss": loss, "passed": None, "isLine": False}
+            for what, loss in recorded()[seed].items()
+        ]
 
     def _read(self, seed: int, place: int) -> Model:
         written = self._run(seed)["checkpoints"][place]["parameters"]

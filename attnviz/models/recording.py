@@ -5,11 +5,13 @@ import json
 
 import numpy as np
 
+from attnviz.models.choice import Choice
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
 from attnviz.models.recorded import file_of
 from attnviz.models.task import Batch
 from attnviz.models.training import accuracy, batches, loss, passed, stages_for, train
+from attnviz.models.yardsticks import FILE, MUTED, muted
 
 CURVE_POINTS = 50
 
@@ -20,6 +22,15 @@ def record(recipe: Recipe) -> None:
     text, file = json.dumps(runs, separators=(",", ":")) + "\n", file_of(recipe)
     packed = gzip.compress(text.encode(), mtime=0) if file.suffix == ".gz" else text.encode()
     file.write_bytes(packed)
+
+
+def record_muted(choice: Choice) -> None:
+    """Measure what the models of a choice lose without attention, and without their MLP, and write it."""
+    held_out = choice.task.held_out()
+    found = [
+        {what: measures(muted(choice.at(seed), what), held_out)["loss"] for what in MUTED} for seed in choice.seeds
+    ]
+    FILE.write_text(json.dumps(found) + "\n", "utf-8")
 
 
 def recorded_run(recipe: Recipe, seed: int) -> dict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
+from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -119,9 +120,12 @@ class Learnable(Task, Protocol):
     ----------
     kinds : pair of (kinds of queries, kinds of keys), or None
         Which kinds of words are compared by their mean scores, where these are the same in every text.
+    yardsticks : mapping of str to float
+        The losses on the held-out texts of what one may compare a model with, by their names.
     """
 
     kinds: tuple[tuple[str, ...], tuple[str, ...]] | None
+    yardsticks: Mapping[str, float] = MappingProxyType({})
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         """Texts to train with."""

@@ -6,6 +6,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from attnviz.core.changes import Change
+from attnviz.core.layers import layered
 from attnviz.core.settings import divisors
 from attnviz.scene.reading import has_options, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
@@ -37,7 +39,7 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
     if has_options(scene):
         found += _of_options(now)
     elif choice_of(scene):
-        found += _of_models(now)
+        found += [*_of_models(now), *_muted(now)]
     return (*found, *_shuffled(now))
 
 
@@ -78,6 +80,19 @@ def _of_models(now: Scene) -> Iterator[Pair]:
     if len(model.seeds) > 1:
         following = model.seeds[(model.seeds.index(now.model_seed) + 1) % len(model.seeds)]
         yield Pair("seed", "This seed / the next", now, replace(now, model_seed=following))
+
+
+def _muted(now: Scene) -> Iterator[Pair]:
+    """What attention adds to a language model, and what its MLP does: the same without what it writes."""
+    model = choice_of(now).at(now.model_seed, now.checkpoint)
+    if not model.task.is_open:
+        return
+    for what, own, label in (("attention", "output", "attention"), ("mlp", "mlp", "the MLP")):
+        changes = tuple(
+            Change(layered(own, number), (None,), 0.0)
+            for number, _ in enumerate(model.layers, start=len(model.layers) > 1)
+        )
+        yield Pair(what, f"Without {label} / with", replace(now, changes=changes), replace(now, changes=()))
 
 
 def _shuffled(now: Scene) -> Iterator[Pair]:

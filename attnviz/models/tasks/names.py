@@ -12,6 +12,7 @@ import numpy as np
 from attnviz.core.streams import stream
 from attnviz.core.tokens import cleaned
 from attnviz.models.task import Answers, Batch, Learnable
+from attnviz.models.yardsticks import guessing, pairs
 
 FILE = Path(__file__).parents[1] / "data" / "names.txt.gz"
 BEGIN, END = "BOS", "end"
@@ -109,6 +110,15 @@ class Names(Letters, Learnable):
     def n_held_out(self) -> int:
         """How many names are held out."""
         return len(self.names) // HELD_OUT_PART
+
+    @cached_property
+    def yardsticks(self) -> Mapping[str, float]:
+        n = self._n_held_out
+        trained_on, held_out = self._asking(self._encoded[n:]), self._asking(self._encoded[:n])
+        return {
+            "guessing": guessing(len(self.answers)),
+            "pairs of letters": pairs(trained_on, held_out, len(self.words)),
+        }
 
     @cached_property
     def _n_held_out(self) -> int:

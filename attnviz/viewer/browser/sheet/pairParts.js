@@ -83,7 +83,7 @@ function alike(a, b, paintB) {
   const some = b.band.array && columns.includes(false) ? columns : [], among = (part) => new Set(part.columns.filter((_, nth) => some[nth]));
   const apart = areAsMany ? b.rows.flatMap((row) => b.columns.flatMap((column, nth) => (a.columns[nth] === null ? [] : [[at(a, a.paint, row, a.columns[nth]), at(b, paintB, row, column)]]))) : [];
   const areAll = areAsMany && apart.every(([one, now]) => isOther(one, now, b.cells.name));
-  return { areAll, note: areAsMany ? noteOn(apart, stages[b.cells.name].tolerance) : stages[b.cells.name].said, cells: columns.includes(true) || isLeftOther || isRestOther, ends: Boolean(isEndOther), columns: { a: among(a), b: among(b) } };
+  return { areAll, note: !areAsMany ? stages[b.cells.name].said : isLeftOther && !columns.includes(true) ? "the same, times other numbers" : noteOn(apart, stages[b.cells.name].tolerance), cells: columns.includes(true) || isLeftOther || isRestOther, ends: Boolean(isEndOther), columns: { a: among(a), b: among(b) } };
 }
 
 // How far apart pairs of numbers are: how many, how many of those hide a key in one of them, and by how much at most.

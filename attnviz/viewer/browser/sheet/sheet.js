@@ -61,7 +61,7 @@ export function makeSheet(tools) {
       const cell = index && toB(name, index);
       if (cell || !index) act(name, cell);
     };
-    const paint = { pass, where, look, colours, limit: 1, before: beforeOf(pass), isApart: (name, index) => { const cell = toB(name, index); return cell !== null && isApart(name, cell); } };
+    const paint = { pass, where, look, colours, limit: 1, before: () => undefined, isApart: (name, index) => { const cell = toB(name, index); return cell !== null && isApart(name, cell); } };
     return { pass, where, selection: where.cell, attention, paint, acts: { ...acts, pick: inB(acts.pick), point: inB(acts.point), edit: () => {} } };
   };
   const hand = makeHand(acts);
@@ -73,7 +73,7 @@ export function makeSheet(tools) {
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
     const beside = besideIn(shown), slotsOfA = beside ? slotted(beside.pass, beside, bands.filter(({ band }) => canStand(beside.pass, pass, band))) : [];
-    const paint = { pass, where, isApart: look.pair?.isApart, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beforeOf(pass) };
+    const paint = { pass, where, isApart: look.pair?.isApart, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beside ? () => undefined : beforeOf(pass) };
     const isPaper = Boolean(box.closest(".printed")), isHeld = isInHand() && !isPaper;
     const letters = lettersOf([...slots, ...slotsOfA], [...all, ...slotsOfA.map(({ cells }) => cells)], paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
     const most = isHeld ? MOST_IN_HAND : roomForWords(box, { words, others, letters, isPresented: where.present, isPaper });

@@ -4,6 +4,7 @@ import { makeCheckpoints } from "./checkpoints.js";
 import { along, drawCurve } from "./curve.js";
 import { element, roomy, write } from "../elements/element.js";
 import { drawKinds } from "./kinds.js";
+import { isFirst } from "../scene/state.js";
 import { PERCENTS, percent, short } from "../pass/numeral.js";
 
 const FINEST = 1000; // places that the slider has
@@ -20,7 +21,8 @@ export function makeTraining(tools) {
   slider.setAttribute("aria-label", "Training steps");
   const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play()));
   scrubber.append(element("div", "chart"), slider);
-  box.append(play, scrubber, figures, patterns, kinds);
+  const measured = element("p", "yardsticks");
+  box.append(play, scrubber, figures, patterns, kinds, measured);
   let training = null;
 
   const show = () => {
@@ -39,8 +41,10 @@ export function makeTraining(tools) {
   };
   return {
     element: box,
-    update({ document: { model, changes } }, _where, { colours }) {
+    update(pass, where, { colours }) {
+      const { model, changes } = pass.document;
       box.classList.toggle("without-changes", changes.length > 0);
+      measured.hidden = !isFirst(pass, where) || !model?.training?.yardsticks.length;
       if (training === (model?.training ?? null)) return;
       training = model?.training ?? null;
       box.hidden = !training;
@@ -49,6 +53,7 @@ export function makeTraining(tools) {
       scrubber.firstChild.replaceChildren(drawCurve(training));
       figures.replaceChildren(...drawFigures(training));
       patterns.replaceChildren(...drawPatterns(training));
+      write(measured, comparedText(training));
       patterns.classList.toggle("many", training.patterns.length > 2);
       kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, colours)] : []));
       show();
@@ -71,6 +76,13 @@ function drawFigures(training) {
   accuracyLine.append(roomy("span", "", percent(accuracy), PERCENTS));
   const after = checkpoints.map((_, place) => `${afterText(training, place)}:`);
   return [roomy("span", "", after[at], after), lossLine, accuracyLine];
+}
+
+// What the loss may be compared with, and when it was passed.
+function comparedText({ yardsticks, curve, checkpoints, at }) {
+  const [, loss] = curve.find(([step]) => step === checkpoints[at]);
+  const passed = (step) => (step === null ? "" : step === 0 ? "" : ` (passed at step ${step})`);
+  return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map((each) => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
 }
 
 function drawPatterns({ patterns, heldOut, met }) {
