@@ -84,6 +84,7 @@ DOES = {
     "pair": (PASSES, "change", lambda scene: replace(scene, beside=replace(pinned(scene), changes=()))),
     "next": (PASSES, True, lambda scene: scene),  # none of these goes on (`test_continuation`)
     "shorter": (PASSES, True, lambda scene: scene),
+    "names": (PASSES, True, lambda scene: scene),
     "draw": (
         PASSES,
         {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "seed": 3},

@@ -5,16 +5,20 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import jsonschema
 import numpy as np
 import pytest
-from documents import document
+from documents import document, read
 from hypothesis import given
 from hypothesis import strategies as st
+from test_document import SCHEMA
 
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
+from attnviz.models.writing import names
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
+from attnviz.scene.answer import reply_bytes
 from attnviz.scene.continuing import next_token
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
@@ -123,3 +127,27 @@ def test_how_it_is_drawn_is_read_strictly(text):
     for message in (text, [1, 0, 1, 3], {"temperature": True, "top_k": 0, "top_p": 1, "seed": 0}, {"seed": 1}):
         act(place, "draw", message)
         assert place.scene.drawing is None
+
+
+def test_a_hundred_names_are_those_that_each_seed_writes_alone():
+    model, drawing = MODELS["microgpt"].at(0), Drawing(0.75, 10, 0.95, 40)
+    found = names(model, drawing, 100)
+    for number in (0, 7, 31, 99):
+        scene = replace(of_model("microgpt"), sentence="", drawing=replace(drawing, seed=40 + number))
+        place, _ = written(scene)
+        assert place.scene.sentence == found[number]
+    place = TabScene("", replace(of_model("microgpt"), drawing=drawing))
+    act(place, "names", True)
+    whole = read(reply_bytes(place, place.fitted(), "pass", "0" * 32))["pass"]
+    assert [*jsonschema.Draft202012Validator(SCHEMA).iter_errors(whole)] == []
+    told = whole["next"]["names"]
+    assert [each["text"] for each in told["listed"]] == list(found)
+    task = model.task
+    held_out, trained_on = set(task.names[: task.n_held_out]), set(task.names[task.n_held_out :])
+    kinds = {"held out": held_out, "in the list": trained_on}
+    for each in told["listed"]:
+        assert each["is"] == next((kind for kind, some in kinds.items() if each["text"] in some), "new")
+    for kind in ("held out", "in the list", "new"):
+        n = sum(each["is"] == kind for each in told["listed"])
+        assert n == 0 or f"{n} {kind}" in told["said"]
+    assert read(reply_bytes(place, place.fitted(), "pass", "0" * 32))["pass"]["next"]["names"] is None

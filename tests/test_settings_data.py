@@ -55,7 +55,7 @@ def test_every_act_of_a_setting_has_a_box():
         *("replace", "checkpoint"),  # which a notice and the view ask for
         *("change", "drop", "reset", "mute", "swap", "slopes", "flip", "need"),
         *("pin", "unpin", "turn", "pair"),
-        *("next", "shorter", "draw"),
+        *("next", "shorter", "names", "draw"),
     }
 
 

@@ -239,6 +239,10 @@ def _shorter(place: TabScene, fitted: SceneWithPass, message: object) -> None:
         place.update(sentence=fitted.scene.sentence.rstrip()[:-1].rstrip())
 
 
+def _names(place: TabScene, fitted: SceneWithPass, message: object) -> None:
+    place.with_names = can_continue(fitted)
+
+
 def _draw(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     with contextlib.suppress(ValueError):
         place.update(drawing=drawing_in(message))
@@ -273,6 +277,7 @@ _OF_PASSES = {
     "pair": _pair,
     "next": _next,
     "shorter": _shorter,
+    "names": _names,
     "draw": _draw,
 }
 

@@ -100,12 +100,14 @@ def reply_bytes(
         part = PARTS[view](place, fitted, tab, plans) if fitted.trace else b"null"
     finally:  # what fails once is not asked for with every answer that follows
         place.slopes_of = place.flips_of = place.said = ""
+        place.with_names = False
     return frame[:-1] + f',"{view}":'.encode() + part + b"}"
 
 
 def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[str]) -> bytes:
     """The document that a viewer shows."""
     asked = {"asked": place.heads, "slopes_of": place.slopes_of, "flips_of": place.flips_of}
+    asked["with_names"] = place.with_names
     return ANSWERS.written(fitted, tab, **asked, arrival=place.arrivals, plans=plans, beside=_beside(place, fitted))
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
+from attnviz.models.writing import names
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import reading_model, room, words_in
+from attnviz.scene.scene import choice_of
 from attnviz.scene.writers import writers_data
 
 
@@ -23,7 +27,7 @@ def next_token(fitted: SceneWithPass) -> str | None:
     return None if ends or len(words_in(scene)) >= room(scene) else task.answers[place]
 
 
-def next_data(fitted: SceneWithPass) -> dict | None:
+def next_data(fitted: SceneWithPass, *, with_names: bool = False) -> dict | None:
     """What there is to see of it, as `viewer/document.schema.json` has it; None where nothing comes next."""
     if not can_continue(fitted):
         return None
@@ -38,7 +42,24 @@ def next_data(fitted: SceneWithPass) -> dict | None:
         "isFull": len(words_in(scene)) >= room(scene),
         "canShorten": bool(words_in(scene)),
         "parts": writers_data(fitted.trace),
+        "names": _names(fitted) if with_names else None,
     }
+
+
+N_NAMES = 100
+"""That are written at once."""
+
+
+def _names(fitted: SceneWithPass) -> dict:
+    """Texts that the model writes from nothing, with what its task knows of each; as drawn, or at temperature 1."""
+    scene = fitted.scene
+    model = choice_of(scene).at(scene.model_seed, scene.checkpoint)
+    drawing = scene.drawing or Drawing()
+    listed = [{"text": text, "is": model.task.met(text)} for text in names(model, drawing, N_NAMES)]
+    counts = Counter(each["is"] for each in listed)
+    said = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
+    of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"
+    return {"listed": listed, "said": f"{of_seeds}{said and ': '}{said}.", "about": model.task.about}
 
 
 def drawing_in(message: object) -> Drawing | None:

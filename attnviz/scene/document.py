@@ -72,7 +72,13 @@ def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "
 
 
 def written(
-    body: Body, fitted: SceneWithPass, *, arrival: int = 0, plans: Collection[str] = (), beside: bytes = b"null"
+    body: Body,
+    fitted: SceneWithPass,
+    *,
+    arrival: int = 0,
+    plans: Collection[str] = (),
+    beside: bytes = b"null",
+    with_names: bool = False,
 ) -> bytes:
     """The document that has such a body.
 
@@ -87,11 +93,19 @@ def written(
         The names of plans whose parts the browser has.
     beside : bytes, optional
         What there is of a second pass beside this one, as JSON (see `written_beside`).
+    with_names : bool, optional
+        Whether texts are sent that a language model writes.
     """
     plan, numbers = body
     parts = b"null" if plan.name in plans else plan.parts
     named = b'{"plan":{"name":"%s","parts":%s},' % (plan.name.encode(), parts)
-    place = json_of({"where": where(fitted.scene, fitted.trace), "arrival": arrival, "next": next_data(fitted)})
+    place = json_of(
+        {
+            "where": where(fitted.scene, fitted.trace),
+            "arrival": arrival,
+            "next": next_data(fitted, with_names=with_names),
+        }
+    )
     return b"".join((named, place[1:-1], b',"beside":', beside, b",", numbers[1:]))
 
 

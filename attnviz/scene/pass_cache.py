@@ -117,6 +117,7 @@ class Answers:
         arrival: int = 0,
         plans: Collection[str] = (),
         beside: SceneWithPass | None = None,
+        with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON (see `document`).
 
@@ -138,13 +139,16 @@ class Answers:
             The plans that its browser has.
         beside : SceneWithPass, optional
             The scene of a second pass beside this one.
+        with_names : bool, optional
+            Whether it asked for texts that a language model writes.
         """
         made = self._body(fitted, asker, asked, slopes_of, flips_of)
         if beside is None:
-            return written(made, fitted, arrival=arrival, plans=plans)
+            return written(made, fitted, arrival=arrival, plans=plans, with_names=with_names)
         other = self._body(beside, asker, asked)
         document = written(other, beside, plans=(*plans, made.plan.name))
-        return written(made, fitted, arrival=arrival, plans=plans, beside=written_beside(beside, fitted, document))
+        paired = written_beside(beside, fitted, document)
+        return written(made, fitted, arrival=arrival, plans=plans, beside=paired, with_names=with_names)
 
     @property
     def n_bytes(self) -> int:

@@ -39,6 +39,8 @@ class TabScene:
         The address of a cell whose slopes are part of the next answer.
     flips_of : str
         The address of a share; what would turn the order of its row is part of the next answer.
+    with_names : bool
+        Whether texts that a language model writes are part of the next answer.
     said : str
         A sentence that is part of the next answer.
     address : dict of str to str or None
@@ -59,6 +61,7 @@ class TabScene:
     heads: tuple[int, ...] = ()
     slopes_of: str = ""
     flips_of: str = ""
+    with_names: bool = False
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None

@@ -71,6 +71,10 @@ class Letters:
             *([f"Letters are read without accents: {', '.join(accents)}."] * bool(accents)),
         )
 
+    def met(self, text: str) -> str:
+        """What is known of a text that a model wrote: nothing."""
+        return ""
+
     def right(self, tokens: Sequence[str]) -> Answers:
         """Nothing, as nobody knows what comes next."""
         return (None,) * len(tokens)
@@ -105,6 +109,15 @@ class Names(Letters, Learnable):
         with gzip.open(FILE, "rt", encoding="utf-8") as lines:
             found = list(dict.fromkeys(line.strip() for line in lines if not line.startswith("#")))
         return tuple(found[place] for place in stream("names", 0).permutation(len(found)))
+
+    def met(self, text: str) -> str:
+        """Whether a name was trained on, was held out, or stands in no list."""
+        place = self._places.get(text)
+        return "new" if place is None else "held out" if place < self._n_held_out else "in the list"
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
     @property
     def n_held_out(self) -> int:

@@ -2,12 +2,14 @@
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { percent } from "../pass/numeral.js";
+import { pairOf } from "../scene/pair.js";
 import { isFirst } from "../scene/state.js";
 
 const PACE_MS = 600; // from letter to letter, while it writes to the end
 const HOW = { probable: "the most probable", drawn: "drawn" }, ORDER = { size: "by probability", name: "by alphabet" };
 const NAMES = { temperature: "temperature", top_k: "top-k", top_p: "top-p" };
 const FIRST = { temperature: 1, top_k: 0, top_p: 1, seed: 0 };
+const MANY = 100; // names at a click
 const MAX_SEED = 999, LEAST_SAID = 0.01; // a smaller share has no room over its bar
 
 export function makeNextLetter(tools) {
@@ -16,11 +18,14 @@ export function makeNextLetter(tools) {
   const back = button("← Back", () => tools.send("shorter", true)), on = button("", () => tools.send("next", true), "primary"), said = element("span", "said");
   const play = button("", () => (timer === null ? start() : stop()));
   said.setAttribute("role", "status");
-  let shown = null, timer = null, order = ORDER.size;
+  let shown = null, timer = null, order = ORDER.size, listed = null;
   back.ariaLabel = "Take the last letter away";
   for (const each of [back, on, play, how]) each.hidden = Boolean(tools.alone);
-  line.append(back, on, play, said, how);
-  box.append(line, bars);
+  const names = button(`${MANY} names`, () => tools.send("names", true)), list = element("div", "names-of");
+  names.hidden = Boolean(tools.alone);
+  list.popover = "auto";
+  line.append(back, on, play, said, how, names);
+  box.append(line, bars, list);
   box.hidden = true;
 
   const isDone = ({ ends, isFull }) => ends || isFull;
@@ -46,7 +51,15 @@ export function makeNextLetter(tools) {
       order = text;
       draw();
     }));
-    drawBars(bars, { pass, name, labels, last, next, order }, tools);
+    if (next.names && next.names !== listed) {
+      list.replaceChildren(...drawNames(next.names, (text) => {
+        list.hidePopover();
+        tools.send("sentence", text);
+      }));
+      list.showPopover();
+    }
+    listed = next.names;
+    drawBars(bars, { beside: pairOf(pass, shown.where), pass, name, labels, last, next, order }, tools);
   };
   return {
     element: box,
@@ -98,8 +111,26 @@ function drawSeed(present, pick) {
   return line;
 }
 
+// The probability in the other of two passes, as a line across the bar.
+function drawBeside(pair, name, index, most) {
+  const there = pair?.toA(name, index), line = element("span", "in-a");
+  if (!there) return [];
+  line.style.bottom = `${(100 * pair.pass.number(name, there)) / most}%`;
+  return [line];
+}
+
+function drawNames({ listed, said, about }, take) {
+  const names = element("p", "listed");
+  names.append(...listed.map(({ text, is }) => {
+    const name = button(text || "(nothing)", () => take(text), `link ${is.replaceAll(" ", "-")}`);
+    name.title = is;
+    return name;
+  }));
+  return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. ${about}`)];
+}
+
 // A bar for each answer: its probability, and in it with which it is chosen where that is another.
-function drawBars(box, { pass, name, labels, last, next, order }, { pick, point }) {
+function drawBars(box, { beside, pass, name, labels, last, next, order }, { pick, point }) {
   const shares = labels.map((_, answer) => pass.number(name, [last, answer])), most = Math.max(...shares, ...(next.drawing ? next.weights : []), 0.01);
   const places = [...labels.keys()];
   if (order === ORDER.size) places.sort((one, other) => shares[other] - shares[one]);
@@ -108,7 +139,7 @@ function drawBars(box, { pass, name, labels, last, next, order }, { pick, point 
     const share = element("span", "share", shares[answer] < LEAST_SAID ? "" : percent(shares[answer])), room = element("span", "room-of"), given = element("span", "given"), weight = element("span", "weight");
     given.style.height = `${(100 * shares[answer]) / most}%`;
     weight.style.height = next.drawing ? `${(100 * next.weights[answer]) / most}%` : "0";
-    room.append(given, weight);
+    room.append(given, weight, ...drawBeside(beside, name, [last, answer], most));
     made.append(share, room, element("span", "name", labels[answer]));
     made.dataset.cell = `${name}[${last},${answer}]`;
     made.ariaLabel = `${labels[answer]}: ${percent(shares[answer])}${next.drawing ? `, drawn with ${percent(next.weights[answer])}` : ""}`;
