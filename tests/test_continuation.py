@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_document import SCHEMA
 
+from attnviz.analysis.kept import multiplications
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
@@ -151,3 +152,32 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
         n = sum(each["is"] == kind for each in told["listed"])
         assert n == 0 or f"{n} {kind}" in told["said"]
     assert read(reply_bytes(place, place.fitted(), "pass", "0" * 32))["pass"]["next"]["names"] is None
+
+
+def multiplied_by_a_loop(n, rows):
+    """In microgpt, counted product by product: of so many tokens the last `rows` are computed."""
+    count = 0
+    for _ in range(rows):
+        count += 4 * 16 * 16  # q, k, v and what the heads pass on, each 16 numbers of 16 products
+        count += 4 * (n * 4 + n * 4)  # in 4 heads scores of all keys, and the values in those shares
+        count += 2 * 64 * 16 + 27 * 16
+    return count
+
+
+@pytest.mark.parametrize("text", ["", "a", "emma", "abcdefghijklmno"])
+def test_what_is_kept_saves_the_multiplications_that_are_said(text):
+    fitted = fit(replace(of_model("microgpt"), sentence=text))
+    n = len(text) + 1
+    whole, new = multiplied_by_a_loop(n, n), multiplied_by_a_loop(n, 1)
+    assert [multiplications(fitted.trace, is_kept=kept) for kept in (False, True)] == [whole, new]
+    said = document(fitted)["next"]["kept"]
+    assert (f"so {new:,} multiplications do in place of {whole:,}" in said) == bool(text)
+
+
+def test_earlier_rows_are_the_same_without_what_comes_after():
+    """So that keys and values can be kept; that the last row comes of them is what `micropython`'s script computes."""
+    model = MODELS["microgpt"].at(0)
+    long, short = model.trace("elizabeth"), model.trace("eliza")
+    for name in ("k", "v", "q", "heads"):
+        assert np.abs(long[name].value[:, :6] - short[name].value).max() < 1e-12
+    assert np.abs(long["logits"].value[:6] - short["logits"].value).max() < 1e-12

@@ -29,6 +29,10 @@ class Choice(Protocol):
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict | None:
         """How training went, and what there is to see at a checkpoint, as plain data; None where there was none."""
 
+    def seed_label(self, seed: int) -> str:
+        """What a training is called where one of several is picked."""
+        return str(seed)
+
     @property
     def title(self) -> str:
         """The name of its task."""

@@ -47,6 +47,8 @@ class Recipe:
         How many texts a step has.
     decimals : int
         With how many decimals parameters are kept.
+    called : str
+        What this recipe is, where a model has several.
     """
 
     id: str
@@ -67,6 +69,7 @@ class Recipe:
     decay: Decay = "late"
     batch: int = 64
     decimals: int = 1
+    called: str = ""
 
     @property
     def steps(self) -> int:

@@ -67,6 +67,7 @@ OWN_MICROGPT = replace(
     seeds=1,
     betas=(0.85, 0.99),
     batch=1,
+    called="microgpt’s own recipe",
 )
 """As microgpt itself has it: a thousand steps, each of one name."""
 

@@ -42,6 +42,10 @@ class Recorded(Choice):
         self._model = cache(self._read)
         self._kinds = cache(self._tables)
 
+    def seed_label(self, seed: int) -> str:
+        recipe, _ = self._trainings[seed]
+        return f"{seed}: {recipe.called}" if recipe.called else str(seed)
+
     def checkpoints(self, seed: int) -> Sequence[int]:
         return [each["step"] for each in self._run(seed)["checkpoints"]]
 

@@ -6,6 +6,8 @@ from collections import Counter
 
 import numpy as np
 
+from attnviz.analysis.kept import multiplications
+from attnviz.core.trace import Trace
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
 from attnviz.scene.fitting import SceneWithPass
@@ -41,9 +43,23 @@ def next_data(fitted: SceneWithPass, *, with_names: bool = False) -> dict | None
         "ends": place == len(answers) - 1,
         "isFull": len(words_in(scene)) >= room(scene),
         "canShorten": bool(words_in(scene)),
+        "kept": _kept(fitted.trace),
         "parts": writers_data(fitted.trace),
         "names": _names(fitted) if with_names else None,
     }
+
+
+def _kept(trace: Trace) -> str:
+    """What was there before the last token came, in a sentence; nothing where it came first."""
+    n = trace.lengths["query"] - 1
+    if not n:
+        return ""
+    whole, new = (multiplications(trace, is_kept=kept) for kept in (False, True))
+    tokens = "token" if n == 1 else f"{n} tokens"
+    return (
+        f"Only the row of “{trace.labels['token'][-1]}” is new: keys and values of the {tokens} before it are kept "
+        f"(keys[li].append(k) in microgpt), so {new:,} multiplications do in place of {whole:,}."
+    )
 
 
 N_NAMES = 100

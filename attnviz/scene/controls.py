@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from attnviz.core.masks import SIZED
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, divisors
 from attnviz.models import MODELS
+from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
 from attnviz.text.markup import runs
@@ -73,13 +74,18 @@ def _context(scene: Scene) -> dict:
 def _model(scene: Scene) -> list[dict]:
     """The sentence of a model, its examples and its seeds."""
     model = choice_of(scene)
-    seeds = [_choice("model_seed", "Seed", model.seeds, scene.model_seed)] if len(model.seeds) > 1 else []
+    seeds = [_seeds(model, scene.model_seed)] if len(model.seeds) > 1 else []
     return [
         _sentence(scene),
         _pills("example", "Examples", ((text, label) for label, text in model.examples), scene.sentence)
         | {"quiet": True},
         *seeds,
     ]
+
+
+def _seeds(model: Choice, present: int) -> dict:
+    options = [{"value": seed, "label": model.seed_label(seed)} for seed in model.seeds]
+    return _box("choice", "model_seed", "Seed", value=present, options=options)
 
 
 def _words(scene: Scene) -> list[dict]:

@@ -13,7 +13,7 @@ const MANY = 100; // names at a click
 const MAX_SEED = 999, LEAST_SAID = 0.01; // a smaller share has no room over its bar
 
 export function makeNextLetter(tools) {
-  const box = element("section", "next-letter"), line = element("p", "line"), how = element("span", "how"), bars = element("div", "bars-of");
+  const box = element("section", "next-letter"), line = element("p", "line"), how = element("span", "how"), bars = element("div", "bars-of"), kept = element("p", "kept");
   box.setAttribute("aria-label", "The next letter");
   const back = button("← Back", () => tools.send("shorter", true)), on = button("", () => tools.send("next", true), "primary"), said = element("span", "said");
   const play = button("", () => (timer === null ? start() : stop()));
@@ -25,7 +25,7 @@ export function makeNextLetter(tools) {
   names.hidden = Boolean(tools.alone);
   list.popover = "auto";
   line.append(back, on, play, said, how, names);
-  box.append(line, bars, list);
+  box.append(line, bars, kept, list);
   box.hidden = true;
 
   const isDone = ({ ends, isFull }) => ends || isFull;
@@ -46,6 +46,7 @@ export function makeNextLetter(tools) {
     on.disabled = play.disabled = isDone(next);
     back.disabled = !next.canShorten;
     write(play, timer === null ? "▶ Write to the end" : "❚❚ Pause");
+    write(kept, next.kept);
     write(said, next.ends ? `It ends here: “${link.sentence}”.` : next.isFull ? "It has no more places." : "");
     redraw(how, drawHow(next, tools, order, (text) => {
       order = text;
