@@ -117,6 +117,7 @@ BY_AN_ACT = [
     Case("another mask: softmax", f"?step=softmax&{RANDOM}", MASK, ".picture"),
     Case("a pair, another mask: the sheet", f"?view=sheet&step=softmax&beside=same&{RANDOM}", MASK, ".pairing", SHEET),
     Case("a pair, another mask: softmax", f"?step=softmax&beside=same&{RANDOM}", MASK, ".pairing"),
+    Case("microgpt, another letter", "?model=microgpt&sentence=ka", typed("kay", "ka"), ".bars-of", ".bar-of"),
     Case("other heads: softmax", f"?step=softmax&{RANDOM}", HEADS, ".heads"),
     Case("another model: question", "?model=mirror", picked("Show", "Who is “it”?", "Mirror"), ".thread"),
     Case("another checkpoint: who-is-it, softmax", "?model=who-is-it&step=softmax", CHECKPOINT, FIGURES),
