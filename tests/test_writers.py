@@ -51,6 +51,10 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
     assert values.sum(axis=0) == pytest.approx(trace["logits"].value[-1], abs=1e-12)
     for writer, row in zip(data["writers"], values, strict=True):
         assert row == pytest.approx(written_by(trace, writer["cell"]) @ trace["w_u"].value, abs=1e-12)
+        kind, *number = writer["said"].split(" of ")[0].split(" ")
+        place = {"head": 0, "neuron": 1}.get(kind)  # of the index, where what it is called is counted from 1
+        if place is not None:
+            assert int(number[0]) == int(writer["cell"].split("[")[1].removesuffix("]").split(",")[place]) + 1
     heads = values[[writer["isHead"] for writer in data["writers"]]]
     by_key = writers.by_key(trace)
     most = read(data["byKey"]["values"], len(heads), n_answers)
