@@ -1,6 +1,7 @@
 """A name is written in a real browser: letter by letter, drawn or the most probable, to its end and back."""
 
 import pytest
+from numerals import short
 from tab import at, becomes, expect, parameters, sentence
 
 from attnviz.analysis.stream import parts
@@ -34,6 +35,14 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     weights = weighed(row, drawing)
     out = "(bars) => bars.filter((bar) => bar.classList.contains('out')).map((bar) => bar.lastChild.textContent)"
     assert sorted(bars.evaluate_all(out)) == sorted(answers[place] for place in range(27) if not weights[place])
+    training = MODELS["microgpt"].training_data(0)
+    losses = [f"this model {short(training['curve'][-1][1])}"]
+    for each in training["yardsticks"]:
+        passed = f" (passed at step {each['passed']})" if each["passed"] else ""
+        losses.append(f"{each['label']} {short(each['loss'])}{passed}")
+    expect(page.locator(".yardsticks")).to_have_text(
+        f"Loss in nats a letter, on names never seen: {'; '.join(losses)}."
+    )
     bars.nth(2).click()
     expect(page.locator(".panel h3")).to_have_text(f"probabilities[a, {answers[ranked[2]]}] = {digits(row[ranked[2]])}")
     writers = page.get_by_role("region", name="The logit as a sum")
@@ -42,7 +51,7 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     assert sum(values) == pytest.approx(logit, abs=0.00005 * (len(values) + 1))
     assert abs(values[0]) == max(map(abs, values[:-1]))
     n_writers = len(parts(model.trace("ka"), 2, ranked[2]))
-    expect(writers.locator("li").last).to_contain_text(f"{n_writers - 9} others together")
+    expect(writers.locator("li").last).to_contain_text(f"{n_writers - 6} others together")
     page.get_by_role("button", name=f"Next letter: {answers[chosen(row, drawing, 2)]}").click()
     expect(sentence(page)).to_have_value(f"ka{answers[chosen(row, drawing, 2)]}")
     page.get_by_role("button", name="Write to the end").click()

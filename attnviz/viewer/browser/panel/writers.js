@@ -5,7 +5,7 @@ import { numbersOf } from "../pass/chunks.js";
 import { digits } from "../pass/numeral.js";
 import { lights } from "./numberStory.js";
 
-const MOST = 9; // that stand alone; the others are added up
+const MOST = 6; // that stand alone; the others are added up
 
 // Nothing for a number that is no logit of the last token, and no probability that comes of one.
 export function drawWriters(pass, { name, index }, isThere, tools) {
