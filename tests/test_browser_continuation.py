@@ -63,3 +63,17 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     page.get_by_role("button", name="the most probable", exact=True).click()
     becomes(page, lambda: "draw" in parameters(page), False)
     assert tab.errors == []
+
+
+def test_the_sheet_marks_the_columns_that_are_kept(visit):
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="softmax", cell="1.5.3.1.1"))
+    kept = page.locator(".sheet tr.kept td")
+    becomes(
+        page,
+        lambda: [text for text in kept.all_inner_texts() if text],
+        ["3,664 multiplications in place of 18,320", "keys and values kept", "new"],
+    )
+    assert kept.evaluate_all("(cells) => cells.map(({ colSpan }) => colSpan)")[:3] == [2, 4, 1]
+    page.get_by_role("grid").get_by_role("button", name="BOS", exact=True).click()
+    expect(page.locator(".sheet tr.kept")).to_have_count(0)

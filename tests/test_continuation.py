@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from test_document import SCHEMA
 
 from attnviz.analysis.kept import multiplications
+from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
@@ -164,14 +165,25 @@ def multiplied_by_a_loop(n, rows):
     return count
 
 
-@pytest.mark.parametrize("text", ["", "a", "emma", "abcdefghijklmno"])
+@pytest.mark.parametrize("text", ["", "a", "abcdefghijklmno"])
 def test_what_is_kept_saves_the_multiplications_that_are_said(text):
     fitted = fit(replace(of_model("microgpt"), sentence=text))
-    n = len(text) + 1
-    whole, new = multiplied_by_a_loop(n, n), multiplied_by_a_loop(n, 1)
-    assert [multiplications(fitted.trace, is_kept=kept) for kept in (False, True)] == [whole, new]
-    said = document(fitted)["next"]["kept"]
-    assert (f"so {new:,} multiplications do in place of {whole:,}" in said) == bool(text)
+    first, *others = document(fitted)["next"]["kept"]
+    assert set(first.values()) == {""}
+    for n, kept in enumerate(others, start=2):
+        whole, new = multiplied_by_a_loop(n, n), multiplied_by_a_loop(n, 1)
+        assert [multiplications(fitted.trace, n, is_kept=each) for each in (False, True)] == [whole, new]
+        assert f"Only the row of “{text[n - 2]}” is new" in kept["said"]
+        assert f"so {new:,} multiplications do in place of {whole:,}" in kept["said"]
+        assert kept["saved"] == f"{new:,} multiplications in place of {whole:,}"
+    assert len(others) == len(text)
+
+
+def test_nothing_is_kept_where_a_token_sees_a_later_one():
+    seeing = replace(of_model("microgpt"), sentence="eli", changes=(parse_change("mask[1,3]=1"),))
+    assert document(fit(seeing))["next"]["kept"] == []
+    unseeing = replace(of_model("microgpt"), sentence="eli", changes=(parse_change("mask[3,1]=0"),))
+    assert len(document(fit(unseeing))["next"]["kept"]) == 4
 
 
 def test_earlier_rows_are_the_same_without_what_comes_after():

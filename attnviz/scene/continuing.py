@@ -49,17 +49,27 @@ def next_data(fitted: SceneWithPass, *, with_names: bool = False) -> dict | None
     }
 
 
-def _kept(trace: Trace) -> str:
-    """What was there before the last token came, in a sentence; nothing where it came first."""
-    n = trace.lengths["query"] - 1
+def _kept(trace: Trace) -> list[dict]:
+    """Of each token what was there before it came, as a sentence and in short; nothing where a token sees a later one.
+
+    A model reads what follows in the same way: all that it computes for a token stays as it is.
+    """
+    visible = trace["mask"].value
+    if np.triu(visible, 1).any():
+        return []
+    return [_kept_before(place, trace) for place in range(trace.lengths["query"])]
+
+
+def _kept_before(n: int, trace: Trace) -> dict:
     if not n:
-        return ""
-    whole, new = (multiplications(trace, is_kept=kept) for kept in (False, True))
-    tokens = "token" if n == 1 else f"{n} tokens"
-    return (
-        f"Only the row of “{trace.labels['token'][-1]}” is new: keys and values of the {tokens} before it are kept "
-        f"(keys[li].append(k) in microgpt), so {new:,} multiplications do in place of {whole:,}."
-    )
+        return {"said": "", "saved": ""}
+    whole, new = (f"{multiplications(trace, n + 1, is_kept=kept):,}" for kept in (False, True))
+    before = "token" if n == 1 else f"{n} tokens"
+    return {
+        "said": f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
+        f"kept (keys[li].append(k) in microgpt), so {new} multiplications do in place of {whole}.",
+        "saved": f"{new} multiplications in place of {whole}",
+    }
 
 
 N_NAMES = 100

@@ -1,6 +1,7 @@
 // What is said on the sheet in a hand: the sentence of a band, and who asks.
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
+import { keptIn } from "./keptLine.js";
 
 // The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
 // numbers, their title.
@@ -16,6 +17,12 @@ export function whoAsks({ pass, where }) {
   const { query, shared } = pass.document.words, line = element("p", "who"), word = element("strong", "q", `“${query[where.cell.query]}”`);
   line.append(word, " asks. ", ...(shared ? [element("span", "hint", "Tap a word to let it ask.")] : []));
   return line;
+}
+
+// What of the words before it was there already, where a model writes on.
+export function whatIsKept({ pass, where }) {
+  const kept = keptIn(pass, where);
+  return kept ? [element("p", "hint", kept.said)] : [];
 }
 
 // What stands over the numbers of a band.

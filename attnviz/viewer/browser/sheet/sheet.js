@@ -9,6 +9,7 @@ import { focusOf, stepAt } from "../scene/state.js";
 import { isInHand, makeHand } from "./hand.js";
 import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
+import { keptIn, makeKeptLine } from "./keptLine.js";
 import { makeLine } from "./bandLine.js";
 import { endsOf, partsOf, slotted } from "./bandParts.js";
 import { pairedParts } from "./pairParts.js";
@@ -87,9 +88,9 @@ export function makeSheet(tools) {
       return hand.update(parts, paint);
     }
     hand.clear();
-    const width = Math.max(...parts.map((part) => part.columns.length + Math.min(part.rest.length, 1) + Math.max(endsOf(part).length - 1, 0))), stands = structureOf(parts, width);
+    const width = Math.max(...parts.map((part) => part.columns.length + Math.min(part.rest.length, 1) + Math.max(endsOf(part).length - 1, 0))), isKept = keptIn(pass, where) !== null && !source, stands = structureOf(parts, width, isKept);
     if (stands !== built) {
-      lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], place, width, acts));
+      lines = parts.flatMap((part, place) => linesOf(part, parts[place - 1], { place, width, isKept }, acts));
       table.replaceChildren(columnsOf(width), ...lines.map((line) => line.element));
     }
     built = stands;
@@ -150,16 +151,17 @@ function columnsOf(width) {
   return group;
 }
 
-function structureOf(parts, width) {
-  return JSON.stringify([width, parts.map(({ key, side, columns, rest, beside, ends, left, right, rows, others }) => [key, side, columns.length, rest.length, beside, ends?.length, left?.name, right?.name, rows.length, others.length])]);
+function structureOf(parts, width, isKept) {
+  return JSON.stringify([width, isKept, parts.map(({ key, side, columns, rest, beside, ends, left, right, rows, others }) => [key, side, columns.length, rest.length, beside, ends?.length, left?.name, right?.name, rows.length, others.length])]);
 }
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
-function linesOf(part, above, place, width, acts) {
+function linesOf(part, above, { place, width, isKept }, acts) {
   const { cells, rows, others } = part, isNamed = above?.cells.columns.name !== cells.columns.name || (Boolean(above.right?.columns.name) && above.side !== "A") || Boolean(part.ends);
   const height = rows.length + (others.length ? 1 : 0);
   return [
     ...(isNamed ? [makeHeader(part, place, width, acts)] : []),
+    ...(isKept && place === 0 && cells.columns.name === "key" ? [makeKeptLine(part, place, width)] : []),
     ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, part.acts ?? acts)),
   ];
 }

@@ -22,14 +22,15 @@ export function roomForWords(box, { words, others, letters, isPresented, isPaper
   return words <= Math.min(MOST_NARROW, room(0)) ? words : Math.max(room(LEAST_COLUMN_PX), 2);
 }
 
-// `lines` are as sheet.js has them, `letters` those of the longest number and name; `above` them pixels are taken. The sizes are set as properties of the
+// `lines` are as sheet.js has them, some with a `fixed` height in pixels; `letters` those of the longest number and name; `above` them pixels are taken. The sizes are set as properties of the
 // styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how high a strip
 // above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
 export function setSizes(box, { lines, parts, columns, letters, isPresented, isPaper = false, wanted, above = 0 }) {
   const smallest = isPaper ? PAPER_PX : SMALLEST_PX, isNarrow = !isPaper && globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
-  const weight = lines.reduce((sum, line) => sum + (line.isSingle ? SINGLE : line.isHeader ? NAMES : 1), 0);
-  const room = height - GAP_PX * parts - SPACING_PX * (lines.length + 1);
+  const weightOf = ({ fixed, isSingle, isHeader }) => (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1), weight = lines.reduce((sum, line) => sum + weightOf(line), 0);
+  const fixed = lines.reduce((sum, line) => sum + (line.fixed ?? 0), 0);
+  const room = height - fixed - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const most = isPaper ? MOST_ON_PAPER : isPresented ? MOST_PRESENTED : MOST;
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const column = (width - saidIn(width) - labelIn(width)) / (columns + 1);

@@ -5,7 +5,7 @@ import { short } from "../pass/numeral.js";
 import { cellAt, restAt } from "./bandFace.js";
 import { sumOf } from "./bandWords.js";
 import { drawHandCell, drawOpened } from "./handCell.js";
-import { headingOf, sentenceOf, whoAsks } from "./handWords.js";
+import { headingOf, sentenceOf, whatIsKept, whoAsks } from "./handWords.js";
 
 // `parts` are the bands of a list: what is compared, and what comes of it. `collected` is the band of their values, if any.
 export function drawWordRows(parts, collected, paint, state, acts) {
@@ -27,7 +27,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   }
   if (parts[0].rest.length && !strip) body.append(drawRest(lines, paint));
   table.append(body, ...drawSums(lines, paint));
-  box.append(...(axis.name === "key" ? [whoAsks(paint)] : []), ...told.flatMap((part) => sentenceOf(part, paint)), table);
+  box.append(...(axis.name === "key" ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []), ...told.flatMap((part) => sentenceOf(part, paint)), table);
   return box;
 }
 

@@ -46,7 +46,7 @@ export function makeNextLetter(tools) {
     on.disabled = play.disabled = isDone(next);
     back.disabled = !next.canShorten;
     write(play, timer === null ? "▶ Write to the end" : "❚❚ Pause");
-    write(kept, next.kept);
+    write(kept, next.kept.at(-1)?.said ?? "");
     write(said, next.ends ? `It ends here: “${link.sentence}”.` : next.isFull ? "It has no more places." : "");
     redraw(how, drawHow(next, tools, order, (text) => {
       order = text;

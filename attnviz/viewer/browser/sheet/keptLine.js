@@ -1,0 +1,43 @@
+// Kept: under the words, whose keys and values were there before the one that asks came, where a model writes on.
+import { element, write } from "../elements/element.js";
+import { blanks } from "./blanks.js";
+
+export const KEPT_PX = 17; // how high its line is (sheet.css)
+
+// What there is to say of the word that asks; null of the first word, and where no model writes on.
+export function keptIn({ document: { next } }, { cell }) {
+  const kept = next?.kept[cell.query];
+  return kept?.said ? kept : null;
+}
+
+export function makeKeptLine(part, place, width) {
+  const line = element("tr", "kept"), saved = element("td", "saved"), names = [];
+  saved.colSpan = 2;
+  let spans = "";
+  const draw = ({ columns }, { pass, where: { cell: { query } } }) => {
+    const isBefore = (column) => column !== null && column < query, before = columns.filter(isBefore).length;
+    const texts = [...(before ? [["keys and values kept", before, "before"]] : []), ...(columns.includes(query) ? [["new", 1, "new"]] : [])];
+    const now = JSON.stringify(texts);
+    if (now === spans) return;
+    spans = now;
+    names.splice(0, names.length, ...texts.map(([text, count, name]) => {
+      const cell = element("td", name, text);
+      cell.colSpan = count;
+      return cell;
+    }));
+    line.replaceChildren(saved, ...names, ...blanks(width + 1 - texts.reduce((sum, [, count]) => sum + count, 0)));
+  };
+  return {
+    element: line,
+    place,
+    fixed: KEPT_PX,
+    cells: () => [],
+    mark: () => {},
+    update(part, paint) {
+      const { said, saved: short } = keptIn(paint.pass, paint.where);
+      write(saved, short);
+      saved.title = said;
+      draw(part, paint);
+    },
+  };
+}
