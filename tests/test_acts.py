@@ -70,7 +70,7 @@ DOES = {
     "reset": (PASSES, True, lambda scene: replace(scene, changes=())),
     "mute": (
         PASSES,
-        {"stage": "heads", "head": 0},
+        {"stage": "heads", "place": 0},
         lambda scene: replace(scene, changes=(*scene.changes, *changes_of("heads[0]=0"))),
     ),
     "swap": (
@@ -188,7 +188,7 @@ def test_what_would_flip_it_is_asked_of_shares_alone():
 OF_ANOTHER_PASS = {
     "change": [{"cell": "scores_2[0,0,0]", "value": 1}, {"cell": "q[0,0,0]"}, {"cell": "q[9,9,9]", "value": 1}],
     "drop": [10**30, -1, 0.5, [0], 2, True],
-    "mute": [{"stage": "heads_2", "head": 0}, {"stage": "heads", "head": 10**30}, {"stage": ["heads"], "head": 0}],
+    "mute": [{"stage": "heads_2", "place": 0}, {"stage": "heads", "place": 10**30}, {"stage": ["heads"], "place": 0}],
     "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
     "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
     "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],

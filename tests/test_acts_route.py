@@ -53,7 +53,7 @@ def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, mo
     monkeypatch.setattr(tabscene, "fit", lambda *given: made.append(given[0]) or fit(*given))
     answer(tab, ("need", 0), ("slopes", "scores[1,1,1]"), ("need", 1))
     assert len(made) == 1
-    answer(tab, ("mute", {"stage": "heads", "head": 0}), ("need", 0))
+    answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", 0))
     assert len(made) == 3, "one of the scene before, and one of that with a muted head"
     assert tab.places[""].fitted().trace is not tab.places[""].fitted().trace, "nothing is kept"
 
@@ -71,7 +71,7 @@ def test_back_to_another_scene_is_where_the_next_is_done(tab):
 
 def test_where_one_looks_is_read_from_the_browsers_address_and_nothing_else_is(tab):
     found = answer(
-        tab, ("mute", {"stage": "heads", "head": 0}), look="?step=softmax&cell=2.1.1.1.1&sentence=x&mask=causal"
+        tab, ("mute", {"stage": "heads", "place": 0}), look="?step=softmax&cell=2.1.1.1.1&sentence=x&mask=causal"
     )
     assert (found["pass"]["where"]["step"], found["pass"]["where"]["cell"]["head"]) == ("softmax", 1)
     assert (values(found)["sentence"], values(found)["mask"]) == ("the cat sat", "none")

@@ -77,3 +77,19 @@ def test_the_sheet_marks_the_columns_that_are_kept(visit):
     assert kept.evaluate_all("(cells) => cells.map(({ colSpan }) => colSpan)")[:3] == [2, 4, 1]
     page.get_by_role("grid").get_by_role("button", name="BOS", exact=True).click()
     expect(page.locator(".sheet tr.kept")).to_have_count(0)
+
+
+def test_a_neuron_is_muted_and_fires_again(visit):
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="neurons", picked="hidden"))
+    trace = MODELS["microgpt"].at(0).trace("eliza")
+    neuron = int(trace["active"].value[-1].argmax())
+    page.locator(f'td[data-cell="hidden[5,{neuron}]"]').click()
+    page.get_by_role("button", name=f"Mute neuron {neuron + 1}", exact=True).click()
+    becomes(page, lambda: parameters(page).get("changes"), f"active[:,{neuron}]=0")
+    expect(page.locator(f'td[data-cell="active[5,{neuron}]"]')).to_contain_text("0.00")
+    page.get_by_role("button", name=f"Unmute neuron {neuron + 1}", exact=True).click()
+    becomes(page, lambda: "changes" in parameters(page), False)
+    expect(page.locator(f'td[data-cell="active[5,{neuron}]"]')).to_contain_text(
+        short(trace["active"].value[-1, neuron])
+    )

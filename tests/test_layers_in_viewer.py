@@ -70,7 +70,7 @@ def test_words_arcs_and_heads_are_those_of_the_step_s_layer(opened, n):
     assert number(page).startswith(f"attention_{n}[head 1, ")
     page.get_by_role("button", name="what if", exact=True).click()
     page.get_by_role("button", name=f"Mute head 1 of layer {n}").click()
-    assert sent(page)[-1] == ["mute", {"stage": f"heads_{n}", "head": 0}]
+    assert sent(page)[-1] == ["mute", {"stage": f"heads_{n}", "place": 0}]
 
 
 def test_a_number_that_another_layer_has_no_place_for_is_itself_when_picked_set_and_opened_by_a_link(opened):

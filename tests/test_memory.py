@@ -29,7 +29,7 @@ def test_visits_leave_no_pass_behind(passes, page):
 def test_what_is_done_in_a_session_leaves_no_pass_behind(passes):
     at, counts = opened(sentence="the cat sat"), []
     for number in range(4):
-        did(at, "mute", {"stage": "heads", "head": number % 2})
+        did(at, "mute", {"stage": "heads", "place": number % 2})
         did(at, "slopes", "output[0,0]")
         did(at, "mask", "causal" if number % 2 else "none")
         counts.append(passes())

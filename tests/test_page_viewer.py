@@ -9,7 +9,7 @@ from attnviz.core.settings import MAX_CHANGES
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
-MUTE = {"stage": "heads", "head": 0}
+MUTE = {"stage": "heads", "place": 0}
 LARGE = {"sentence": " ".join(f"w{i}" for i in range(64)), "d_model": "128", "heads": "8"}
 
 
@@ -26,8 +26,8 @@ def changes(at):
         ("drop", 1, [FIRST, LAST]),
         ("drop", 2, [FIRST, MUTED]),
         ("drop", 3, [FIRST, MUTED, LAST]),
-        ("mute", {"stage": "heads", "head": 0}, [FIRST, MUTED, LAST, "heads[0]=0"]),
-        ("mute", {"stage": "heads", "head": 1}, [FIRST, LAST, MUTED]),
+        ("mute", {"stage": "heads", "place": 0}, [FIRST, MUTED, LAST, "heads[0]=0"]),
+        ("mute", {"stage": "heads", "place": 1}, [FIRST, LAST, MUTED]),
         ("reset", True, [""]),
     ],
 )
@@ -42,7 +42,7 @@ def test_what_is_set_by_hand_and_undone_is_in_the_address_and_in_the_pass(event,
 @pytest.mark.parametrize("stage", ["heads_1", "heads_2"])
 def test_the_head_that_is_muted_is_of_the_layer_that_is_asked_for(stage):
     at = opened(model="recall")
-    assert did(at, "mute", {"stage": stage, "head": 0})["notices"] == []
+    assert did(at, "mute", {"stage": stage, "place": 0})["notices"] == []
     assert changes(at) == [f"{stage}[0]=0"]
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
-from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
+from attnviz.models import MODELS
+from attnviz.scene.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
@@ -77,17 +78,24 @@ def test_two_places_are_read_in_their_order():
     "message",
     [
         *NONSENSE,
-        *({"stage": stage, "head": 0} for stage in (*NONSENSE, "scores", "heads_9")),
-        *({"stage": "heads", "head": head} for head in (*NONSENSE[:1], -1, 2, "0")),
+        *({"stage": stage, "place": 0} for stage in (*NONSENSE, "scores", "heads_9")),
+        *({"stage": "heads", "place": place} for place in (*NONSENSE[:1], -1, 2, "0")),
     ],
     ids=lambda m: repr(m)[:40],
 )
 def test_what_is_no_head_is_none(message):
-    assert head_in(TRACE, message) is None
+    assert writer_in(TRACE, message) is None
+
+
+def test_a_neuron_is_read_by_its_place_among_neurons():
+    trace = MODELS["microgpt"].at(0).trace("ab")
+    assert writer_in(trace, {"stage": "active", "place": 63}) == (63, "active")
+    assert writer_in(trace, {"stage": "active", "place": 64}) is None
+    assert writer_in(trace, {"stage": "hidden", "place": 0}) is None
 
 
 def test_a_head_is_read_with_the_heads_of_its_layer():
-    assert head_in(TRACE, {"stage": "heads", "head": 1}) == (1, "heads")
+    assert writer_in(TRACE, {"stage": "heads", "place": 1}) == (1, "heads")
 
 
 @pytest.mark.parametrize(
@@ -139,7 +147,7 @@ MEANT = st.one_of(
 @settings(max_examples=500)
 @given(MEANT)
 def test_of_any_message_what_is_read_is_of_the_pass(message):
-    cell, head = cell_in(TRACE, message), head_in(TRACE, message)
+    cell, head = cell_in(TRACE, message), writer_in(TRACE, message)
     assert cell is None or TRACE[cell[0]].value[cell[1]].shape == ()
     assert head is None or TRACE[head[1]].value[head[0]].ndim == 2
     assert place_in(message, 3) in (None, 0, 1, 2)

@@ -236,7 +236,7 @@ def test_changes_are_listed_undone_and_shown_by_how_much(opened):
     page.get_by_role("button", name="Undo", exact=True).click()
     page.get_by_role("button", name="Undo all").click()
     page.get_by_role("button", name="Mute head 1").click()
-    assert sent(page) == [["drop", 0], ["reset", True], ["mute", {"stage": "heads", "head": 0}]]
+    assert sent(page) == [["drop", 0], ["reset", True], ["mute", {"stage": "heads", "place": 0}]]
     page.get_by_role("button", name="The attention moved.").click()
     assert parameters(page)["step"] == "softmax"
 
@@ -438,7 +438,7 @@ def test_of_several_changes_each_is_undone_by_its_own_button_and_a_head_is_muted
         page.locator(".changes li", has_text=text).get_by_role("button").click()
         assert sent(page)[-1] == ["drop", place]
     page.get_by_role("button", name="Mute head 2").click()
-    assert sent(page)[-1] == ["mute", {"stage": "heads", "head": 1}]
+    assert sent(page)[-1] == ["mute", {"stage": "heads", "place": 1}]
 
 
 def test_the_mask_s_numbers_are_called_visible_and_hidden(opened):

@@ -147,9 +147,13 @@ def parse_change(text: str) -> Change:
     return Change(written["stage"], tuple(places), float(written["value"]))
 
 
-def muted(head: int, heads: str = "heads") -> Change:
-    """The change that silences a head, counted from 0, of one layer's `heads`: its output is set to zeros."""
-    return Change(heads, (head,), 0.0)
+MUTABLE = {"heads": 0, "active": 1}
+"""The stages of what writes to the residual stream, heads and neurons, and on which axis each has its place."""
+
+
+def muted(place: int, stage: str = "heads") -> Change:
+    """The change that silences a head or a neuron, counted from 0, of one layer: what it passes on is set to zeros."""
+    return Change(stage, (*[None] * MUTABLE[split_layer(stage)[0]], place), 0.0)
 
 
 def toggled(mask: np.ndarray, index: tuple[int, ...]) -> Change:

@@ -18,7 +18,7 @@ from attnviz.models import MODELS
 from attnviz.scene.continuing import can_continue, drawing_in, next_token
 from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass, fit
-from attnviz.scene.messages import cell_in, change_in, head_in, heads_in, option_in, place_in, places_in
+from attnviz.scene.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
 from attnviz.scene.pairs import pairs_of
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import (
@@ -147,7 +147,7 @@ def _reset(place: TabScene, fitted: SceneWithPass, message: object) -> None:
 
 
 def _mute(place: TabScene, fitted: SceneWithPass, message: object) -> None:
-    found = head_in(fitted.trace, message)
+    found = writer_in(fitted.trace, message)
     if found:
         _set_by_hand(place, fitted, muted(*found))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from attnviz.analysis.provenance import parse_trail
-from attnviz.core.changes import Change
+from attnviz.core.changes import MUTABLE, Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
@@ -46,13 +46,14 @@ def cell_in(trace: Trace, message: object) -> tuple[str, tuple[int, ...]] | None
     return (cells[0].stage, cells[0].index) if cells else None
 
 
-def head_in(trace: Trace, message: object) -> tuple[int, str] | None:
-    """The head and the stage of heads that {"stage": name, "head": place} asks for, if it is of the trace."""
+def writer_in(trace: Trace, message: object) -> tuple[int, str] | None:
+    """The head or neuron that {"stage": name, "place": place} asks for, and its stage, if it is of the trace."""
     stage = message.get("stage") if isinstance(message, dict) else None
-    if not isinstance(stage, str) or stage not in trace or split_layer(stage)[0] != "heads":
+    axis = MUTABLE.get(split_layer(stage)[0]) if isinstance(stage, str) and stage in trace else None
+    if axis is None:
         return None
-    head = place_in(message.get("head"), trace[stage].shape[0])
-    return None if head is None else (head, stage)
+    place = place_in(message.get("place"), trace[stage].shape[axis])
+    return None if place is None else (place, stage)
 
 
 def heads_in(message: object, length: int) -> tuple[int, ...]:

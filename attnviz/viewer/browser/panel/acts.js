@@ -1,6 +1,8 @@
-// Acts: what one can do to a word or a head with one press, to see what follows: hide a key, swap two words, mute a head.
+// Acts: what one can do to a word or a head with one press, to see what follows: hide a key, swap two words, mute a head or a neuron.
 import { button } from "../elements/button.js";
 import { stepAt } from "../scene/state.js";
+
+const OF_NEURONS = /^(?:hidden|active)((?:_\d+)?)$/; // and the number of their layer, where there are several
 
 export function drawActs(pass, where, tools) {
   return [drawHide(pass, where, tools), ...drawSwap(pass, where, tools), drawMute(pass, where, tools)];
@@ -24,14 +26,24 @@ function drawSwap(pass, { cell: { query, key } }, { send }) {
   return [named("swap", button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key])))];
 }
 
-// A head is muted by setting all of its outputs to 0, and so is unmuted by undoing that.
-function drawMute(pass, where, { send }) {
-  const { heads: stage } = stepAt(pass, where), { head } = where.cell, { layer } = pass.stepOf(stage);
-  const place = pass.document.changes.findIndex((each) => each.stage === stage && each.index.length === 1 && each.index[0] === head);
-  const muted = `head ${head + 1}${layer ? ` of layer ${layer}` : ""}`;
-  return named("mute", place < 0
-    ? button(`Mute ${muted}`, () => send("mute", { stage, head }))
-    : button(`Unmute ${muted}`, () => send("drop", place)));
+function drawMute(pass, where, tools) {
+  return drawSilence(pass, { stage: stepAt(pass, where).heads, place: where.cell.head, index: [where.cell.head], kind: "head" }, tools);
+}
+
+// A neuron, where its number is looked at: what reaches it, or what it passes on.
+export function drawMuteNeuron(pass, { name, index }, tools) {
+  const found = name.match(OF_NEURONS);
+  if (!found) return [];
+  return [drawSilence(pass, { stage: `active${found[1]}`, place: index[1], index: [null, index[1]], kind: "neuron" }, tools)];
+}
+
+// What writes to the residual stream is muted by setting all that it passes on to 0, and so is unmuted by undoing that.
+function drawSilence(pass, { stage, place, index, kind }, { send }) {
+  const { layer } = pass.stepOf(stage), muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`;
+  const change = pass.document.changes.findIndex((each) => each.stage === stage && String(each.index) === String(index));
+  return named("mute", change < 0
+    ? button(`Mute ${muted}`, () => send("mute", { stage, place }))
+    : button(`Unmute ${muted}`, () => send("drop", change)));
 }
 
 // What it says changes as it is pressed: by its name it keeps the keyboard.

@@ -1,6 +1,6 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
 import { drawBeside } from "./beside.js";
-import { drawActs } from "./acts.js";
+import { drawActs, drawMuteNeuron } from "./acts.js";
 import { button, choice } from "../elements/button.js";
 import { makeByHand } from "../elements/byhand.js";
 import { element, redraw, write } from "../elements/element.js";
@@ -38,7 +38,7 @@ export function makePanel(tools) {
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
     const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
     const question = isThere ? drawFlipsQuestion(pass, focus, tools) : [];
-    redraw(acts, inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...question]));
+    redraw(acts, inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...drawMuteNeuron(pass, focus, tools), ...question]));
     flips.update(pass);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
