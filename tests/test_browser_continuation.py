@@ -8,6 +8,7 @@ from attnviz.analysis.stream import parts
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing, chosen, weighed
+from attnviz.views.model import model_data
 
 pytestmark = pytest.mark.browser
 
@@ -43,6 +44,16 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     expect(page.locator(".yardsticks")).to_have_text(
         f"Loss in nats a letter, on names never seen: {'; '.join(losses)}."
     )
+    written = page.locator(".training .writes")
+    expect(written).to_have_text(
+        " ".join(
+            [
+                "It writes after 22000 of 22000 steps, at temperature 0.5 from seeds 0 to 9:",
+                *(each["text"] for each in training["writes"]["texts"]),
+            ]
+        )
+    )
+    expect(page.locator(".panel .habit")).to_have_text(model_data(model.trace("ka"), training)["training"]["heads"][0])
     bars.nth(2).click()
     expect(page.locator(".panel h3")).to_have_text(f"probabilities[a, {answers[ranked[2]]}] = {digits(row[ranked[2]])}")
     writers = page.get_by_role("region", name="The logit as a sum")
@@ -93,3 +104,14 @@ def test_a_neuron_is_muted_and_fires_again(visit):
     expect(page.locator(f'td[data-cell="active[5,{neuron}]"]')).to_contain_text(
         short(trace["active"].value[-1, neuron])
     )
+
+
+def test_a_number_has_the_name_that_microgpt_gives_it(visit):
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="softmax"))
+    expect(page.locator(".panel .in-microgpt")).to_have_text("in microgpt: attn_weights")
+    page.locator('td[data-cell="scaled[0,5,4]"]').click()
+    expect(page.locator(".panel .in-microgpt")).to_have_text("in microgpt: attn_logits")
+    page.locator('td[data-cell="scores[0,5,4]"]').click()
+    expect(page.locator(".panel h3")).to_contain_text("scores[")
+    expect(page.locator(".panel .in-microgpt")).to_be_hidden()

@@ -196,7 +196,16 @@ def spread(trace, how_many):
     return {"one": np.median(most) > 0.95, "each": np.median(most) < 0.5}[how_many]
 
 
+def normed_again(trace, changes):
+    """How far a norm moves what a norm made, in parts of it; of rows that are close to 0, by half and more."""
+    moved = np.abs(trace["attn_norm"].value / trace["x"].value - 1).max()
+    small = trace.with_change("embedded", (None,), 1e-3)
+    far = np.abs(small["attn_norm"].value / small["x"].value - 1).max()
+    return {"next to nothing": moved < 2e-3 and far > 0.2, "much": moved > 0.1}[changes]
+
+
 CLAIMS = {
+    ("attn-norm", "again"): (r"normed already, so this changes (next to nothing|much), unless", normed_again),
     ("positions", "places"): (r"By itself a score (\w+(?: not depend)?) on where the words stand", without_order),
     ("scaling", "spread"): (r"widely spread scores gives almost all attention to (\w+) key", spread),
     ("weighted-sum", "mixture"): (r"This is the (\w+) place in the layer where words exchange", exchanged),

@@ -15,13 +15,18 @@ from cases import of_each
 from attnviz.core.changes import Change
 from attnviz.core.errors import OwnArraysError, SettingsError
 from attnviz.models import MODELS, microgpt
+from attnviz.models.continuation import Drawing
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
 from attnviz.models.recorded import file_of
-from attnviz.models.recording import measures
+from attnviz.models.recording import measures, parts_of
 from attnviz.models.statefile import read, state_dict
 from attnviz.models.task import Batch
-from attnviz.models.yardsticks import muted, recorded
+from attnviz.models.training import passed, stages_for
+from attnviz.models.writing import names
+from attnviz.models.yardsticks import headless, muted, recorded
 from attnviz.text import micropython
+from attnviz.text.wording import percent
+from attnviz.views.model import model_data
 
 MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
 LOGITS = json.loads((Path(__file__).parent / "data" / "microgpt_logits.json").read_text())["logits"]
@@ -70,16 +75,75 @@ def test_what_its_loss_is_compared_with_is_measured():
         step, loss = found[name]["passed"], found[name]["loss"]
         assert all((own < loss) == (at >= step) for at, own in curve.items())
     assert len(choice.training_data(0, 1)["yardsticks"]) == 2
-    sample = Batch(*(each[:60] for each in TASK.held_out()))
+
+
+N_SOME = 60
+
+
+def loss_with(model, change):
+    """The loss on some held-out names with a number set by hand, name by name."""
+    losses = []
+    for name in TASK.names[:N_SOME]:
+        trace = model.trace(name).with_changes(change)
+        answers = [*(TASK.letters.index(letter) for letter in name), 26]
+        losses += [-math.log(trace["probabilities"].value[at, answer]) for at, answer in enumerate(answers)]
+    return pytest.approx(np.mean(losses), abs=1e-4)
+
+
+def test_what_its_parts_do_is_measured():
+    model, some = MODELS["microgpt"].at(2), TASK.held_out().picked(slice(0, N_SOME))
     for part, stage in (("attention", "output"), ("the MLP", "mlp")):
-        losses = []
-        for name in names[:60]:  # with the stage set by hand, name by name
-            trace = choice.at(2).trace(name).with_changes(Change(stage, (None,), 0.0))
-            answers = [*(TASK.letters.index(letter) for letter in name), 26]
-            losses += [-math.log(trace["probabilities"].value[at, answer]) for at, answer in enumerate(answers)]
-        model = muted(choice.at(2), part)
-        assert measures(model, sample)["loss"] == pytest.approx(np.mean(losses), abs=1e-4)
-        assert measures(model, TASK.held_out())["loss"] == pytest.approx(recorded()[2][part], abs=2e-4)
+        assert measures(muted(model, part), some)["loss"] == loss_with(model, Change(stage, (None,), 0.0))
+    assert measures(headless(model, 3), some)["loss"] == loss_with(model, Change("heads", (3,), 0.0))
+    rows = [
+        (trace["attention"].value[2, at], at)
+        for trace in map(model.trace, TASK.names[:N_SOME])
+        for at in range(3, len(trace.labels["token"]))
+    ]
+    shares = {
+        "the letter itself": np.mean([row[at] for row, at in rows]),
+        "the letter before": np.mean([row[at - 1] for row, at in rows]),
+        "the one before that": np.mean([row[at - 2] for row, at in rows]),
+        "letters further back": np.mean([row[1 : at - 2].sum() for row, at in rows]),
+        "BOS": np.mean([row[0] for row, _ in rows]),
+    }
+    found = TASK.looks_of(passed(stages_for(model, some), model.arrays, some), some)
+    assert {what: each[2] for what, each in found.items()} == pytest.approx(shares, abs=1e-12)
+    measured, kept = parts_of(model), recorded()[2]
+    assert [measured["loss"], *measured["muted"].values()] == pytest.approx(
+        [kept["loss"], *kept["muted"].values()], abs=2e-4
+    )
+    for one, other in zip(measured["heads"], kept["heads"], strict=True):
+        assert [*one["looks"].values(), one["loss"]] == pytest.approx(
+            [*other["looks"].values(), other["loss"]], abs=2e-4
+        )
+        assert one["looks"].keys() == other["looks"].keys()
+
+
+def test_what_a_head_does_is_said_with_its_numbers():
+    training = model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3))["training"]
+    head = recorded()[3]["heads"][1]
+    shares = {what: percent(share) for what, share in head["looks"].items()}
+    assert training["heads"][1] == (
+        "On average over 2,949 held-out names, from the third letter on, head 2 gives "
+        f"{shares['letters further back']} to letters further back, {shares['BOS']} to BOS, "
+        f"{shares['the one before that']} to the one before that, {shares['the letter itself']} to the letter itself, "
+        f"{shares['the letter before']} to the letter before. "
+        f"Without it the loss is {head['loss']:.3f} nats a letter, not {recorded()[3]['loss']:.3f}."
+    )
+    assert training["heads"][2].endswith("Without it the loss stays 2.364 nats a letter.")
+    assert model_data(MODEL.trace("a"), MODELS["microgpt"].training_data(3, 2))["training"]["heads"] == []
+
+
+def test_each_checkpoint_writes_ten_names_from_the_same_seeds():
+    choice = MODELS["microgpt"]
+    for place in (0, 6):
+        written = choice.training_data(1, place)["writes"]
+        drawing = Drawing(**written["how"])
+        assert drawing.temperature == 0.5  # microgpt's own
+        expected = names(choice.at(1, place), drawing, 10)
+        assert [each["text"] for each in written["texts"]] == list(expected)
+        assert [each["is"] for each in written["texts"]] == [TASK.met(name) for name in expected]
 
 
 def test_it_says_names_never_seen_better_than_pairs_of_letters():

@@ -2,8 +2,8 @@
 
 from attnviz.models import MODELS
 from attnviz.models.recipes import RECIPES
-from attnviz.models.recording import record, record_muted
+from attnviz.models.recording import record, record_parts
 
 for recipe in RECIPES.values():
     record(recipe)
-record_muted(MODELS["microgpt"])
+record_parts(MODELS["microgpt"])

@@ -12,10 +12,18 @@ import numpy as np
 
 from attnviz.core.errors import SettingsError
 from attnviz.models.choice import Choice
+from attnviz.models.continuation import Drawing
 from attnviz.models.kinds import tables
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
+from attnviz.models.writing import names
 from attnviz.models.yardsticks import passed_at, recorded
+
+N_WRITTEN = 10
+"""How many texts each checkpoint writes."""
+
+AS_IN_MICROGPT = Drawing(temperature=0.5)
+"""How microgpt itself draws, from the first seed that there is."""
 
 FOLDER = Path(__file__).parent / "recordings"
 
@@ -41,6 +49,7 @@ class Recorded(Choice):
         self.seeds = range(len(self._trainings))
         self._model = cache(self._read)
         self._kinds = cache(self._tables)
+        self._writes = cache(self._names)
 
     def seed_label(self, seed: int) -> str:
         recipe, _ = self._trainings[seed]
@@ -65,6 +74,7 @@ class Recorded(Choice):
 
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict:
         place = self._place(seed, checkpoint)
+        is_last = place == len(self.checkpoints(seed)) - 1
         patterns = self._run(seed)["checkpoints"][place]["patterns"]
         return {
             "curve": self.curve(seed),
@@ -72,10 +82,18 @@ class Recorded(Choice):
             "at": place,
             "heldOut": self._run(seed)["held_out"],
             "met": self._run(seed)["met"],
+            "over": self.task.measured,
             "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
             "kinds": self._kinds(seed)[place],
-            "yardsticks": self._yardsticks(seed, is_last=place == len(self.checkpoints(seed)) - 1),
+            "yardsticks": self._yardsticks(seed, is_last=is_last),
+            "heads": recorded()[seed] if self.task.is_open and is_last else None,
+            "writes": {"how": vars(AS_IN_MICROGPT), "texts": self._writes(seed, place)} if self.task.is_open else None,
         }
+
+    def _names(self, seed: int, place: int) -> list[dict]:
+        """Some texts that a checkpoint writes, from the same seeds at each, and what its task knows of them."""
+        found = names(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
+        return [{"text": text, "is": self.task.met(text)} for text in found]
 
     def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
         """What the loss may be compared with, and from which step on it is below; at the end, without a part of it."""
@@ -88,7 +106,7 @@ class Recorded(Choice):
             return others
         return others + [
             {"label": f"with {what} muted", "loss": loss, "passed": None, "isLine": False}
-            for what, loss in recorded()[seed].items()
+            for what, loss in recorded()[seed]["muted"].items()
         ]
 
     def _read(self, seed: int, place: int) -> Model:

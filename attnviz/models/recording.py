@@ -11,7 +11,7 @@ from attnviz.models.recipe import Recipe
 from attnviz.models.recorded import file_of
 from attnviz.models.task import Batch
 from attnviz.models.training import accuracy, batches, loss, passed, stages_for, train
-from attnviz.models.yardsticks import FILE, MUTED, muted
+from attnviz.models.yardsticks import FILE, MUTED, headless, muted
 
 CURVE_POINTS = 50
 
@@ -24,13 +24,31 @@ def record(recipe: Recipe) -> None:
     file.write_bytes(packed)
 
 
-def record_muted(choice: Choice) -> None:
-    """Measure what the models of a choice lose without attention, and without their MLP, and write it."""
-    held_out = choice.task.held_out()
-    found = [
-        {what: measures(muted(choice.at(seed), what), held_out)["loss"] for what in MUTED} for seed in choice.seeds
-    ]
-    FILE.write_text(json.dumps(found) + "\n", "utf-8")
+def record_parts(choice: Choice) -> None:
+    """Measure what the parts of a choice's models do, and what they lose without each, and write it."""
+    FILE.write_text(json.dumps([parts_of(choice.at(seed)) for seed in choice.seeds]) + "\n", "utf-8")
+
+
+def parts_of(model: Model) -> dict:
+    """What there is in the file of one model, measured on all that is held out."""
+    held_out = model.task.held_out()
+    arrays = passed(stages_for(model, held_out), model.arrays, held_out)
+    looks = model.task.looks_of(arrays, held_out)
+
+    def lost(other: Model) -> float:
+        return measures(other, held_out)["loss"]
+
+    return {
+        "loss": lost(model),
+        "muted": {what: lost(muted(model, what)) for what in MUTED},
+        "heads": [
+            {
+                "looks": {what: round(shares[head], 4) for what, shares in looks.items()},
+                "loss": lost(headless(model, head)),
+            }
+            for head in range(model.n_heads)
+        ],
+    }
 
 
 def recorded_run(recipe: Recipe, seed: int) -> dict:

@@ -122,10 +122,13 @@ class Learnable(Task, Protocol):
         Which kinds of words are compared by their mean scores, where these are the same in every text.
     yardsticks : mapping of str to float
         The losses on the held-out texts of what one may compare a model with, by their names.
+    measured : str
+        What patterns are means over, but for how many there are.
     """
 
     kinds: tuple[tuple[str, ...], tuple[str, ...]] | None
     yardsticks: Mapping[str, float] = MappingProxyType({})
+    measured: str = "held-out texts"
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         """Texts to train with."""

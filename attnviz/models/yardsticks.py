@@ -13,7 +13,7 @@ import numpy as np
 from attnviz.models.model import Model
 from attnviz.models.task import Batch
 
-FILE = Path(__file__).parent / "recordings" / "microgpt-muted.json"
+FILE = Path(__file__).parent / "recordings" / "microgpt-parts.json"
 SMOOTHING = 0.1
 """Added to each count of a pair: one that was never seen would have no probability."""
 
@@ -49,9 +49,20 @@ def muted(model: Model, what: str) -> Model:
     return model.with_arrays(without, model.kind)
 
 
+def headless(model: Model, head: int) -> Model:
+    """The model of one layer, one of whose heads, counted from 0, writes nothing to the residual stream."""
+    w_o = model.arrays["w_o"].copy()
+    np.split(w_o, model.n_heads)[head][:] = 0.0
+    return model.with_arrays(model.arrays | {"w_o": w_o}, model.kind)
+
+
 @cache
-def recorded() -> list[dict[str, float]]:
-    """Of each training of microgpt the losses without attention and without the MLP."""
+def recorded() -> list[dict]:
+    """Of each training of microgpt what its parts do at its end.
+
+    `muted` are the losses without attention and without the MLP; `heads` has of each head where it looks and the loss
+    without it, and `loss` is that of the whole model.
+    """
     return json.loads(FILE.read_text("utf-8"))
 
 

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+from attnviz.core.layers import split_layer
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.softmax import Softmax
@@ -18,6 +19,7 @@ NAMES = {
     "embeddings": "wte[token_id]",
     "positions": "wpe[pos_id]",
     "x": "x",
+    "attn_norm": "x",
     "w_q": "attn_wq",
     "w_k": "attn_wk",
     "w_v": "attn_wv",
@@ -32,10 +34,17 @@ NAMES = {
     "attention": "attn_weights",
     "heads": "head_out",
     "concat": "x_attn",
+    "output": "x",
+    "residual": "x",
+    "mlp_norm": "x",
+    "hidden": "x",
+    "active": "x",
+    "mlp": "x",
+    "mlp_residual": "x",
     "logits": "logits",
     "probabilities": "probs",
 }
-"""What microgpt calls a stage, where it has a name for it."""
+"""What microgpt calls a stage, where it has a name for it; most of a block is its `x`, one after the other."""
 
 _SCRIPT = '''\
 import json
@@ -152,14 +161,30 @@ def numbers(trace: Trace) -> bytes:
     return json.dumps(written).encode()
 
 
+def called(trace: Trace) -> dict[str, str]:
+    """What microgpt calls the stages of a pass, where the pass has its shape; no number decides it."""
+    if not has_its_shape(trace):
+        return {}
+    own = {stage.name: split_layer(stage.name)[0] for stage in trace.stages}
+    return {stage: NAMES[name] for stage, name in own.items() if name in NAMES}
+
+
 def is_microgpt(trace: Trace) -> bool:
     """Whether a pass is one that microgpt makes."""
+    return (
+        has_its_shape(trace)
+        and np.array_equal(trace["mask"].value, np.tri(trace["x"].shape[0], dtype=bool))
+        and all(trace[change.stage].is_given for change in trace.changes)
+        and not any(change.stage == "embeddings" for change in trace.changes)
+    )
+
+
+def has_its_shape(trace: Trace) -> bool:
+    """Whether a pass has the stages and the operations of one that microgpt makes."""
     return (
         all(name in trace for name in ("embedded", "positions", "logits"))
         and trace["x"].operation == RMSNorm()
         and {"token", "answer"} <= trace.labels.keys()
-        and all(trace[change.stage].is_given for change in trace.changes)
-        and not any(change.stage == "embeddings" for change in trace.changes)
         and all(map(_is_its_layer, trace.layers))
     )
 
@@ -168,12 +193,10 @@ def _is_its_layer(layer: Layer) -> bool:
     trace = layer.trace
     if not all(name in trace for name in ("attn_norm", "w_q", "w_k", "w_v", "mlp_norm", "mlp_residual")):
         return False
-    n_tokens, mask = trace["x"].shape[0], trace["mask"].value
     return (
         trace["attn_norm"].operation == trace["mlp_norm"].operation == RMSNorm()
         and isinstance(trace["active"].operation, ReLU)
         and isinstance(trace["attention"].operation, Softmax)
         and trace["scaled"].operation.factor is None
-        and np.array_equal(mask, np.tri(n_tokens, dtype=bool))
         and not any(name.startswith("b_") for name in layer.names)
     )

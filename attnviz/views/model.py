@@ -1,6 +1,7 @@
 """Model: what answers, and how it was trained, as data."""
 
 from attnviz.core.trace import Trace
+from attnviz.text.heads import does
 
 
 def model_data(trace: Trace, training: dict | None) -> dict | None:
@@ -20,5 +21,15 @@ def model_data(trace: Trace, training: dict | None) -> dict | None:
         "right": list(origin.right),
         "guesses": origin.kind == "drawn",
         "isOpen": origin.is_open,
-        "training": training,
+        "training": training and training | {"heads": _heads(training)},
     }
+
+
+def _heads(training: dict) -> list[str]:
+    """What is said of each head; nothing where that was not measured."""
+    parts, over = training["heads"], f"{training['heldOut']:,} {training['over']}"
+    heads = parts["heads"] if parts else []
+    return [
+        does(number, head["looks"], over=over, loss=parts["loss"], without=head["loss"])
+        for number, head in enumerate(heads, start=1)
+    ]

@@ -9,6 +9,7 @@ from attnviz.core.layers import split_layer
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.text.micropython import called
 from attnviz.text.steps import entry, steps_of
 from attnviz.text.vocabulary import AXES, stories_of
 from attnviz.views.numbers import Chunks, chunks
@@ -20,7 +21,10 @@ HIDES = ("masked", "attention")
 def stages(trace: Trace) -> dict[str, dict]:
     """What every stage is, by its name, in the order of the pass: all of it but its numbers."""
     shown_in = {name: step.id for step in steps_of(trace) for name in step.stages}
-    return {stage.name: _stage(trace, stage, shown_in) for stage in trace.stages}
+    names = called(trace)
+    return {
+        stage.name: _stage(trace, stage, shown_in) | {"inMicrogpt": names.get(stage.name, "")} for stage in trace.stages
+    }
 
 
 def numbers(

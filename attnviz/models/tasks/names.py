@@ -19,6 +19,10 @@ BEGIN, END = "BOS", "end"
 """One token for both, as in microgpt: what a name begins with is what is predicted where it ends."""
 
 LONGEST = 15
+BEFORE = "the letter before"
+SINCE = 3
+"""From this letter on there are two letters before it, so that what is said of the letter before is so of a letter."""
+
 HELD_OUT_PART = 10
 """One of so many distinct names is held out."""
 
@@ -93,6 +97,7 @@ class Names(Letters, Learnable):
         "This model learnt to continue first names that were given in the United States in 2018, letter by letter. It "
         "knows nothing else: what is most probable for it is no fact about anybody."
     )
+    measured = "held-out names, from the third letter on"
     letters = tuple("abcdefghijklmnopqrstuvwxyz")
     words_by_kind: ClassVar = {"letters": letters}
     examples = (("eliza", "eliza"), ("soph", "soph"), ("quee", "quee"))
@@ -153,9 +158,14 @@ class Names(Letters, Learnable):
         return Batch(tokens.clip(0), answers.clip(0), answers >= 0)
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
-        back = np.diagonal(arrays["attention"], -1, -2, -1)  # (names, heads, places from the second on)
-        asked = batch.asked[:, 1:]
-        return {
-            f"of head {head + 1} on the letter before": float(back[:, head][asked].mean())
-            for head in range(back.shape[1])
-        }
+        before = self.looks_of(arrays, batch)[BEFORE]
+        return {f"of head {head} on the letter before": share for head, share in enumerate(before, start=1)}
+
+    def looks_of(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, list[float]]:
+        """Where each head looks from the third letter on: mean shares, one for each head, which add up to 1."""
+        attention, asked = arrays["attention"], batch.asked[:, SINCE:]
+        back = [np.diagonal(attention, -by, -2, -1)[..., SINCE - by :] for by in range(SINCE)]
+        begin = attention[..., SINCE:, 0]
+        shares = dict(zip(("the letter itself", BEFORE, "the one before that"), back, strict=True))
+        shares |= {"letters further back": 1 - sum(back) - begin, self.begin: begin}
+        return {what: np.moveaxis(each, 1, -1)[asked].mean(axis=0).tolist() for what, each in shares.items()}

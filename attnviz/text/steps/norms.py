@@ -29,7 +29,16 @@ def _read(name: str, text: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
     return written
 
 
-def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, Entry], *, arcs: bool = False) -> Step:
+def _norm(
+    id: str,
+    title: str,
+    heading: str,
+    name: str,
+    entries: Mapping[str, Entry],
+    *,
+    arcs: bool = False,
+    twice: bool = False,
+) -> Step:
     """The step of one norm, which makes the stage `name`."""
     return Step(
         id=id,
@@ -57,11 +66,19 @@ def _norm(id: str, title: str, heading: str, name: str, entries: Mapping[str, En
                 _is_layer_norm(name),
             ),
             *([Section("gain", _affine(name), has(f"g_{name}"))] if entries else []),
+            *([Section("again", _AGAIN, both(_is_rms(name), _is_rms("x"), lacks(f"g_{name}")))] if twice else []),
         ),
         stages=(name,),
         entries=entries,
         arcs=arcs,
     )
+
+
+_AGAIN = (
+    "Here they are normed already, so this changes next to nothing, unless all numbers of a token were close to 0 "
+    "before."
+)
+"""Of a norm that reads what a norm made; the rows that it reads are those that the sentences before speak of."""
 
 
 def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
@@ -105,6 +122,7 @@ ATTN_NORM = _norm(
     "Attention reads every token at the same size",
     "attn_norm",
     _entries("attn_norm", "N", "Normed for attention", "what attention reads", "x"),
+    twice=True,
 )
 MLP_NORM = _norm(
     "mlp-norm",

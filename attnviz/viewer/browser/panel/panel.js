@@ -17,12 +17,12 @@ import { drawChanged, drawWhatIf } from "./whatif.js";
 export function makePanel(tools) {
   const box = element("aside", "panel");
   box.setAttribute("aria-label", "The number");
-  const name = element("h3"), said = element("div", "said"), answer = element("div", "reply");
+  const name = element("h3"), named = element("p", "in-microgpt"), said = element("div", "said"), answer = element("div", "reply");
   const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set), besides = element("div", "beside"), writers = element("div"), elsewhere = element("div"), acts = element("div"), flips = makeFlips(tools);
+  const byHand = makeByHand(tools.set), besides = element("div", "beside"), writers = element("div"), elsewhere = element("div"), habit = element("p", "habit"), acts = element("div"), flips = makeFlips(tools);
   let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(name, besides, said, writers, elsewhere, acts, flips.element, byHand.element, questions, answer, changed);
+  box.append(name, named, besides, said, habit, writers, elsewhere, acts, flips.element, byHand.element, questions, answer, changed);
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -31,6 +31,8 @@ export function makePanel(tools) {
     if (value === undefined) tools.want(focus.name, focus.index);
     write(name, isThere ? titleOf(pass, look, focus) : pass.nameOf(focus.name, focus.index));
     redraw(said, isThere ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
+    redraw(named, drawName(pass.stages.get(focus.name)));
+    write(habit, habitOf(pass, where, focus));
     redraw(besides, drawBeside(pass, where, look, focus));
     redraw(writers, where.ask === QUESTIONS[0] ? drawWriters(pass, focus, isThere, tools) : []);
     const home = homeOf(pass, where);
@@ -51,6 +53,17 @@ export function makePanel(tools) {
     redraw(answer, value === undefined ? [waiting(pass, focus, tools)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
   };
   return { element: box, update };
+}
+
+// What microgpt calls the array of the number, for someone who knows its script.
+function drawName({ inMicrogpt }) {
+  return inMicrogpt ? ["in microgpt: ", element("code", "", inMicrogpt)] : [];
+}
+
+// What the head of a share does in other texts too, where that was measured; on the first screen, which has room for it.
+function habitOf(pass, where, { name, index: [head] }) {
+  const isShare = isFirst(pass, where) && name === stepAt(pass, where).attention;
+  return (isShare && pass.document.model?.training?.heads[head]) || "";
 }
 
 function inLine(buttons) {

@@ -5,6 +5,7 @@ import { along, drawCurve } from "./curve.js";
 import { element, roomy, write } from "../elements/element.js";
 import { drawKinds } from "./kinds.js";
 import { isFirst } from "../scene/state.js";
+import { drawName } from "../words/writtenName.js";
 import { PERCENTS, percent, short } from "../pass/numeral.js";
 
 const FINEST = 1000; // places that the slider has
@@ -22,7 +23,8 @@ export function makeTraining(tools) {
   const play = button("", () => (checkpoints.isRunning ? checkpoints.pause() : checkpoints.play()));
   scrubber.append(element("div", "chart"), slider);
   const measured = element("p", "yardsticks");
-  box.append(play, scrubber, figures, patterns, kinds, measured);
+  const writes = element("p", "writes");
+  box.append(play, scrubber, figures, patterns, kinds, measured, writes);
   let training = null;
 
   const show = () => {
@@ -45,6 +47,7 @@ export function makeTraining(tools) {
       const { model, changes } = pass.document;
       box.classList.toggle("without-changes", changes.length > 0);
       measured.hidden = !isFirst(pass, where) || !model?.training?.yardsticks.length;
+      writes.hidden = measured.hidden || !model.training.writes;
       if (training === (model?.training ?? null)) return;
       training = model?.training ?? null;
       box.hidden = !training;
@@ -54,6 +57,7 @@ export function makeTraining(tools) {
       figures.replaceChildren(...drawFigures(training));
       patterns.replaceChildren(...drawPatterns(training));
       write(measured, comparedText(training));
+      writes.replaceChildren(...drawWritten(training, tools));
       patterns.classList.toggle("many", training.patterns.length > 2);
       kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, colours)] : []));
       show();
@@ -85,10 +89,18 @@ function comparedText({ yardsticks, curve, checkpoints, at }) {
   return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map((each) => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
 }
 
-function drawPatterns({ patterns, heldOut, met }) {
+// What the checkpoint writes, so that one sees what a loss means.
+function drawWritten({ writes, checkpoints, at }, { send, alone }) {
+  if (!writes) return [];
+  const { texts, how: { temperature, seed } } = writes, step = afterText({ checkpoints }, at);
+  const names = texts.flatMap((each) => [" ", alone ? element("span", "written", each.text || "(nothing)") : drawName(each, (text) => send("sentence", text))]);
+  return [`It writes ${step}, at temperature ${temperature} from seeds ${seed} to ${seed + texts.length - 1}:`, ...names];
+}
+
+function drawPatterns({ patterns, heldOut, over, met }) {
   const chance = met ? `, ${met} of which came up in training by chance` : "";
   return [
-    element("span", "of", `on average over ${heldOut} held-out texts${chance}`),
+    element("span", "of", `on average over ${heldOut} ${over}${chance}`),
     ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", label)]),
   ];
 }

@@ -2,6 +2,7 @@
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { percent } from "../pass/numeral.js";
+import { drawName } from "./writtenName.js";
 import { pairOf } from "../scene/pair.js";
 import { isFirst } from "../scene/state.js";
 
@@ -122,11 +123,7 @@ function drawBeside(pair, name, index, most) {
 
 function drawNames({ listed, said, about }, take) {
   const names = element("p", "listed");
-  names.append(...listed.map(({ text, is }) => {
-    const name = button(text || "(nothing)", () => take(text), `link ${is.replaceAll(" ", "-")}`);
-    name.title = is;
-    return name;
-  }));
+  names.append(...listed.map((each) => drawName(each, take)));
   return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. ${about}`)];
 }
 
