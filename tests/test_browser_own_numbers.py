@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from implementations import Implementation
-from tab import expect, numbers_are, pick, sentence
+from tab import expect, numbers_are, parameters, pick, sentence
 from test_microgpt import own as own_microgpt
 
 from attnviz import attend
@@ -49,7 +49,7 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     page.get_by_role("button", name="Open in the walkthrough").click()
     tab.settled()
     page.get_by_role("button", name="All words").click()
-    page.get_by_role("button", name="Softmax").click()
+    page.get_by_role("button", name="Softmax", exact=True).click()
     parameters = {name: each for name, each in correct.written("attnviz").items() if name[1:2] == "_"}
     expected = attend(correct.x, parameters=Parameters(**parameters), mask=correct.mask)
     numbers_are(page, "Attention", expected["attention"].value[0])
@@ -62,7 +62,7 @@ def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit,
     tab = visit()
     page = tab.open("your_own_numbers")
     path = tmp_path / "mine.json"
-    path.write_text(json.dumps(own_microgpt(n_layer=1)), "utf-8")
+    path.write_text(json.dumps(own_microgpt(n_layer=4)), "utf-8")
     page.locator("input[type=file]").set_input_files(path)
     says(page, "A microgpt of your own")
     page.get_by_role("button", name="Open in the walkthrough").click()
@@ -70,7 +70,9 @@ def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit,
     expect(page.get_by_role("combobox", name="Show").locator("option:checked")).to_have_text("Your own microgpt")
     sentence(page).fill("zyx")
     page.get_by_role("button", name="All words").click()
-    page.get_by_role("button", name="Softmax").click()
+    page.get_by_role("button", name="Layer 4", exact=True).click()
+    page.get_by_role("button", name="Softmax", exact=True).click()
     trace = statefile.read(path.read_bytes()).trace("zyx")
-    numbers_are(page, "Attention", trace["attention"].value[0])
+    numbers_are(page, "Attention", trace["attention_4"].value[0])
+    assert parameters(page)["step"] == "softmax-4"
     assert tab.errors == []

@@ -19,9 +19,10 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
 from attnviz.core.selection import Selection
+from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.stage import Stage
 from attnviz.text.entry import Entry
-from attnviz.text.ids import MAX_LAYERS, find, ids, nearest
+from attnviz.text.ids import find, ids, nearest
 from attnviz.text.markup import runs
 from attnviz.text.steps import ENTRIES, LAYER, STEPS, entry, steps_of
 from attnviz.text.steps.mask import masks

@@ -5,9 +5,9 @@ import re
 import numpy as np
 from cases import of_each
 
+from attnviz.core.settings import MAX_LAYERS
 from attnviz.models import MODELS
 from attnviz.models.tasks.names import LONGEST
-from attnviz.text.ids import MAX_LAYERS
 from attnviz.text.steps import steps_of
 
 SHOWN = {
@@ -102,4 +102,4 @@ def test_rows_written_by_hand_hold_a_one_and_else_0(name):
 
 
 def test_no_model_has_more_layers_than_addresses_know():
-    assert max(trace_of(name).n_layers for name in SHOWN) == MAX_LAYERS
+    assert max(trace_of(name).n_layers for name in SHOWN) <= MAX_LAYERS

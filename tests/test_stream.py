@@ -23,16 +23,19 @@ def test_the_parts_of_every_logit_add_up_to_it(trace):
     assert stream.can(trace)
     logits = trace["logits"]
     for token in range(logits.shape[0]):
+        parts = stream.parts(trace, token)
         for answer in range(logits.shape[1]):
-            total = math.fsum(part.value for part in stream.parts(trace, token, answer))
+            total = math.fsum(part.values[answer] for part in parts)
             assert total == pytest.approx(logits.value[token, answer], rel=0, abs=1e-12)
 
 
 def test_what_the_neurons_write_is_what_goes_with_them():
     trace, at = PASSES["microgpt"], (5, 26)
     without = trace.with_change("mlp", (None,), 0.0)["logits"].value[at]
-    neurons = [part for part in stream.parts(trace, *at) if part.kind == "neuron"]
-    assert math.fsum(part.value for part in neurons) == pytest.approx(trace["logits"].value[at] - without, abs=1e-12)
+    neurons = [part for part in stream.parts(trace, at[0]) if part.kind == "neuron"]
+    assert math.fsum(part.values[at[1]] for part in neurons) == pytest.approx(
+        trace["logits"].value[at] - without, abs=1e-12
+    )
     assert [part.place for part in neurons] == [n for n in range(64) if trace["active"].value[5, n]]
 
 

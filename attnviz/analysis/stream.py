@@ -1,4 +1,4 @@
-"""The residual stream: a logit as the sum of what wrote to it, what entered, each head and each neuron."""
+"""The residual stream: logits as the sum of what wrote to it, what entered, each head and each neuron."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from attnviz.core.trace import Layer, Trace
 
 
 class Part(NamedTuple):
-    """What one writer adds to a logit.
+    """What one writer adds to the logits at a token.
 
     Attributes
     ----------
@@ -18,44 +18,43 @@ class Part(NamedTuple):
         Whose row it writes: `x`, or a layer's `contributions`, `active`, `b_o` or `b_mlp`.
     place : int
         Which head or neuron it is, counted from 0; 0 of all else.
-    value : float
+    values : ndarray (answers,)
     """
 
     kind: str
     stage: str
     place: int
-    value: float
+    values: np.ndarray
 
 
-def parts(trace: Trace, token: int, answer: int) -> tuple[Part, ...]:
-    """What makes a logit: as the last layer's row is a sum, so is its product with the answer's column.
+def parts(trace: Trace, token: int) -> tuple[Part, ...]:
+    """What makes the logits at a token: as the last layer's row is a sum, so are its products with their columns.
 
     Parameters
     ----------
     trace : Trace
         With logits, and a residual stream in each layer.
-    token, answer : int
-        The logit at that token, of that answer, counted from 0.
+    token : int
+        Counted from 0.
 
     Returns
     -------
     tuple of Part
-        In the order of the pass; they add up to the logit. A neuron that passes on nothing is left out.
+        In the order of the pass; they add up to the logits. A neuron that passes on nothing is left out.
 
     Examples
     --------
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["microgpt"].at(0).trace("sop")
-    >>> found = parts(trace, 3, 7)  # after "p", of "h"
+    >>> found = parts(trace, 3)  # after "p"
     >>> {part.kind for part in found} == {"entered", "head", "neuron"}
     True
-    >>> bool(abs(sum(part.value for part in found) - trace["logits"].value[3, 7]) < 1e-12)
+    >>> bool(np.abs(sum(part.values for part in found) - trace["logits"].value[3]).max() < 1e-12)
     True
     """
-    column = trace["w_u"].value[:, answer]
-    first = trace.layers[0].names["x"]
-    entered = Part("entered", first, 0, float(trace[first].value[token] @ column))
-    return (entered, *(part for layer in trace.layers for part in _written(layer, token, column)))
+    w_u, first = trace["w_u"].value, trace.layers[0].names["x"]
+    entered = Part("entered", first, 0, trace[first].value[token] @ w_u)
+    return (entered, *(part for layer in trace.layers for part in _written(layer, token, w_u)))
 
 
 def can(trace: Trace) -> bool:
@@ -72,16 +71,17 @@ def _adds(layer: Layer) -> bool:
     return has_sums and not any(trace[name].overridden for name in _ADDED if name in trace)
 
 
-def _written(layer: Layer, token: int, column: np.ndarray) -> Iterator[Part]:
+def _written(layer: Layer, token: int, w_u: np.ndarray) -> Iterator[Part]:
     """What the heads and neurons of a layer write, and its biases."""
     trace, names = layer.trace, layer.names
-    for head, row in enumerate(trace["contributions"].value[:, token]):
-        yield Part("head", names["contributions"], head, float(row @ column))
+    for head, row in enumerate(trace["contributions"].value[:, token] @ w_u):
+        yield Part("head", names["contributions"], head, row)
     if "mlp" in trace:
-        fires = trace["active"].value[token]
-        for neuron in np.flatnonzero(fires).tolist():
-            row = trace["w_mlp"].value[neuron]
-            yield Part("neuron", names["active"], neuron, float(fires[neuron] * (row @ column)))
+        active = trace["active"].value[token]
+        fires = np.flatnonzero(active)
+        written = (active[fires, None] * trace["w_mlp"].value[fires]) @ w_u
+        for neuron, row in zip(fires.tolist(), written, strict=True):
+            yield Part("neuron", names["active"], neuron, row)
     for name in ("b_o", "b_mlp"):
         if name in trace:
-            yield Part("bias", names[name], 0, float(trace[name].value @ column))
+            yield Part("bias", names[name], 0, trace[name].value @ w_u)

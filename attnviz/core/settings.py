@@ -14,6 +14,8 @@ from attnviz.core.tokens import tokenize
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
 MAX_CHANGES = 16
+MAX_LAYERS = 4
+"""Of a model of one's own; an address has the steps of so many."""
 MAX_FLIP_NUMBERS = 7_000_000
 """That are computed in a step of the search for what turns an answer, which takes some ten."""
 MAX_FILE_BYTES = 8 * 2**20

@@ -12,12 +12,12 @@ from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.parameters import Parameters, banded
-from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.core.settings import MAX_FILE_BYTES, MAX_LAYERS
 from attnviz.models.model import Model
 from attnviz.models.task import Task
 from attnviz.models.tasks.names import Letters
 
-MAX_EMBEDDING, MAX_LAYERS, MAX_PLACES, MAX_WORDS = 64, 4, 32, 128
+MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
 ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True)}
 PARTS = ("uchars", "state_dict", "n_head", "activation")
 IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")

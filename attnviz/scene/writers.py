@@ -19,12 +19,12 @@ def writers_data(trace: Trace) -> dict | None:
     """
     if not stream.can(trace):
         return None
-    token, n_answers = trace["logits"].shape[0] - 1, trace["logits"].shape[-1]
+    token = trace["logits"].shape[0] - 1
     is_set = any(trace[layer.names["heads"]].overridden for layer in trace.layers)  # then keys don't add up to it
-    found = [stream.parts(trace, token, answer) for answer in range(n_answers)]
+    found = stream.parts(trace, token)
     return {
-        "writers": [_writer(trace, part, token) for part in found[0]],
-        "values": chunks(np.array([[part.value for part in parts] for parts in found]).T, by_head=False),
+        "writers": [_writer(trace, part, token) for part in found],
+        "values": chunks(np.array([part.values for part in found]), by_head=False),
         "byKey": None if is_set else _largest(by_key(trace)),
     }
 

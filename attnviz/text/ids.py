@@ -4,11 +4,9 @@ import re
 from functools import lru_cache
 
 from attnviz.core.caching import cached_by_plan
+from attnviz.core.settings import MAX_LAYERS
 from attnviz.core.trace import Trace
 from attnviz.text.steps import ENTERING, LAYER, LEAVING, QUESTION, STEPS, steps_of
-
-MAX_LAYERS = 2
-"""The layers of the largest pass that an address leads to."""
 
 
 def ids(n_layers: int) -> list[str]:
