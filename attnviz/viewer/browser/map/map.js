@@ -55,8 +55,8 @@ export function makeMap(tools) {
         const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
         return thumb.resize(pass, { width, height, largest: 7 });
       }).every(Boolean);
-      if (!isOther && (isMoved || !areAsLarge)) diagram.connect(); // other steps the diagram connects as it sees them
-      afterFrame(drawThumbs); // what one asked for is not in them
+      if (!isOther && (isMoved || !areAsLarge)) afterFrame(diagram.connect); // other steps the diagram connects as it sees them
+      afterFrame(drawThumbs); // what one asked for is in neither
     }
     if (isMoved || drawn.step !== where.step) show(current);
     drawn = { pass, colours, breadth, step: where.step };

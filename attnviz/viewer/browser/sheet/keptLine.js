@@ -2,7 +2,7 @@
 import { element, write } from "../elements/element.js";
 import { blanks } from "./blanks.js";
 
-export const KEPT_PX = 17; // how high its line is (sheet.css)
+const HIGH_PX = 17, PRESENTED_PX = 25; // of its line, with what is between it and the next (sheet.css)
 
 // What there is to say of the word that asks; null of the first word, and where no model writes on.
 export function keptIn({ document: { next } }, { cell }) {
@@ -10,11 +10,11 @@ export function keptIn({ document: { next } }, { cell }) {
   return kept?.said ? kept : null;
 }
 
-export function makeKeptLine(part, place, width) {
+export function makeKeptLine(place, width) {
   const line = element("tr", "kept"), saved = element("td", "saved"), names = [];
   saved.colSpan = 2;
   let spans = "";
-  const draw = ({ columns }, { pass, where: { cell: { query } } }) => {
+  const draw = ({ columns }, { where: { cell: { query } } }) => {
     const isBefore = (column) => column !== null && column < query, before = columns.filter(isBefore).length;
     const texts = [...(before ? [["keys and values kept", before, "before"]] : []), ...(columns.includes(query) ? [["new", 1, "new"]] : [])];
     const now = JSON.stringify(texts);
@@ -30,10 +30,11 @@ export function makeKeptLine(part, place, width) {
   return {
     element: line,
     place,
-    fixed: KEPT_PX,
+    fixed: HIGH_PX,
     cells: () => [],
     mark: () => {},
     update(part, paint) {
+      this.fixed = paint.where.present ? PRESENTED_PX : HIGH_PX;
       const { said, saved: short } = keptIn(paint.pass, paint.where);
       write(saved, short);
       saved.title = said;

@@ -161,7 +161,7 @@ function linesOf(part, above, { place, width, isKept }, acts) {
   const height = rows.length + (others.length ? 1 : 0);
   return [
     ...(isNamed ? [makeHeader(part, place, width, acts)] : []),
-    ...(isKept && place === 0 && cells.columns.name === "key" ? [makeKeptLine(part, place, width)] : []),
+    ...(isKept && place === 0 && cells.columns.name === "key" ? [makeKeptLine(place, width)] : []),
     ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, part.acts ?? acts)),
   ];
 }

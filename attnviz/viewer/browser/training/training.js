@@ -3,6 +3,7 @@ import { button } from "../elements/button.js";
 import { makeCheckpoints } from "./checkpoints.js";
 import { along, drawCurve } from "./curve.js";
 import { element, roomy, write } from "../elements/element.js";
+import { whenOther } from "../elements/whenOther.js";
 import { drawKinds } from "./kinds.js";
 import { isFirst } from "../scene/state.js";
 import { drawName } from "../words/writtenName.js";
@@ -34,6 +35,16 @@ export function makeTraining(tools) {
     slider.setAttribute("aria-valuetext", afterText(training, checkpoints.shown));
   };
   const checkpoints = makeCheckpoints(tools.train, show);
+  // Another word, or another letter, changes none of it.
+  const drawAll = whenOther(([now, colours]) => {
+    scrubber.firstChild.replaceChildren(drawCurve(now));
+    figures.replaceChildren(...drawFigures(now));
+    patterns.replaceChildren(...drawPatterns(now));
+    write(measured, comparedText(now));
+    writes.replaceChildren(...drawWritten(now, tools));
+    patterns.classList.toggle("many", now.patterns.length > 2);
+    kinds.replaceChildren(...(now.kinds ? [drawKinds(now.kinds, colours)] : []));
+  });
   slider.oninput = () => checkpoints.to(nearest(placesOf(training), Number(slider.value)));
   slider.onkeydown = (event) => {
     const by = KEYS.get(event.key);
@@ -47,19 +58,14 @@ export function makeTraining(tools) {
       const { model, changes } = pass.document;
       box.classList.toggle("without-changes", changes.length > 0);
       measured.hidden = !isFirst(pass, where) || !model?.training?.yardsticks.length;
+      box.classList.toggle("compared", !measured.hidden);
       writes.hidden = measured.hidden || !model.training.writes;
       if (training === (model?.training ?? null)) return;
       training = model?.training ?? null;
       box.hidden = !training;
       if (!training) return checkpoints.end();
       checkpoints.arrive(training);
-      scrubber.firstChild.replaceChildren(drawCurve(training));
-      figures.replaceChildren(...drawFigures(training));
-      patterns.replaceChildren(...drawPatterns(training));
-      write(measured, comparedText(training));
-      writes.replaceChildren(...drawWritten(training, tools));
-      patterns.classList.toggle("many", training.patterns.length > 2);
-      kinds.replaceChildren(...(training.kinds ? [drawKinds(training.kinds, colours)] : []));
+      drawAll([training, colours]);
       show();
     },
     get isRunning() { return checkpoints.isRunning; },

@@ -57,6 +57,7 @@ export function makeThread(tools) {
     box.classList.toggle("shared", shared);
     box.classList.toggle("with-arcs", step.arcs);
     box.classList.toggle("large", isLarge);
+    box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.classList.toggle("paired", Boolean(pair ?? beside));
     writeWords([queries, shared ? [] : keys]);
     purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" }); });
