@@ -1,4 +1,4 @@
-"""Slopes written by hand: the derivatives of the loss of two models, every one written out, for `benchmarks.training`."""
+"""The slopes of the loss of two models, each derivative written by hand, for `benchmarks.training`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from attnviz.scene.scene import OWN, Options, Scene
 from attnviz.scene.tabscene import TabScene
 
 WORDS = st.sampled_from(
-    [*MODELS["who-is-it"].task.words, *"01ae^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]
+    [*MODELS["who-is-it"].task.words, *"01aeĩ^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]
 )
 TEXTS = st.text(max_size=60) | st.lists(WORDS, max_size=80).map(" ".join)
 
@@ -36,7 +36,7 @@ def test_whatever_has_a_word_makes_a_pass_of_its_first_tokens(source, text):
         return
     tokens = tokenize(fitted.scene.sentence)
     model = MODELS[source].at(0) if source in MODELS else None
-    if model and all(word.lower() in model.task.words or {*word.lower()} <= {*model.task.words} for word in tokens):
+    if model and not model.unknown(fitted.scene.sentence):
         assert fitted.trace.origin.title == model.task.title
         assert len(fitted.trace["x"].value) <= model.longest
     else:

@@ -8,7 +8,7 @@ import { pairOf } from "../scene/pair.js";
 import { isFirst } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
-const PACE_MS = 600; // from letter to letter, while it writes to the end
+const PACE_MS = 180; // from a letter that is drawn to the wish for the next, while it writes to the end
 const ORDER = { size: "by probability", name: "by alphabet" };
 const MANY = 100; // names at a click
 
