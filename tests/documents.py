@@ -12,15 +12,20 @@ from attnviz.views.stages import numbers
 
 def document(fitted, *, arrival=0, **asked):
     """The document of a scene, as JSON reads it."""
-    return whole(json.loads(scene_document.written(scene_document.body(fitted, **asked), fitted, arrival=arrival)))
+    return whole(json.loads(document_bytes(fitted, arrival=arrival, **asked)))
 
 
-def whole(sent):
+def document_bytes(fitted, *, arrival=0, **asked):
+    """The document of a scene, byte for byte."""
+    return scene_document.written(scene_document.body(fitted, **asked), fitted, arrival=arrival)
+
+
+def whole(given):
     """A document that came with the parts of its plan; that of a pass beside it may have the same."""
-    made = merged(sent["plan"]["parts"], {name: part for name, part in sent.items() if name != "plan"})
-    if beside := sent["beside"]:
+    made = merged(given["plan"]["parts"], {name: part for name, part in given.items() if name != "plan"})
+    if beside := given["beside"]:
         own = beside["document"]
-        plan = own["plan"] if own["plan"]["parts"] else sent["plan"]
+        plan = own["plan"] if own["plan"]["parts"] else given["plan"]
         made["beside"] = beside | {"document": whole(own | {"plan": plan})}
     return made
 

@@ -2,6 +2,7 @@
 
 import base64
 import functools
+import gzip
 import json
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 from cases import of_each
-from documents import document, document_of
+from documents import document, document_bytes, document_of
 from documents import read as read_answer
 from page import ROOT, changes_of
 from passes import TRACES
@@ -153,6 +154,12 @@ def test_a_model_says_where_it_answers_and_what_is_right_and_no_other_pass_does(
 @pytest.mark.parametrize("scene", [FIRST_VISIT, Scene()], ids=["first visit", "own sentence"])
 def test_what_is_seen_first_is_at_most_100_kB(scene):
     assert len(json.dumps(document(fit(scene)), ensure_ascii=False).encode()) <= 100_000
+
+
+def test_the_first_document_of_a_language_model_is_at_most_200_kB_and_60_compressed():
+    first = document_bytes(fit(of_model("microgpt")))
+    assert len(first) <= 200_000
+    assert len(gzip.compress(first, 6)) <= 60_000
 
 
 def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
