@@ -48,7 +48,7 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     expect(written).to_have_text(
         " ".join(
             [
-                "It writes after 22000 of 22000 steps, at temperature 0.5 from seeds 0 to 9:",
+                "It writes after 22,000 of 22,000 steps, at temperature 0.5 from seeds 0 to 9:",
                 *(each["text"] for each in training["writes"]["texts"]),
             ]
         )
@@ -94,7 +94,12 @@ def test_a_neuron_is_muted_and_fires_again(visit):
     tab = visit()
     page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="neurons", picked="hidden"))
     trace = MODELS["microgpt"].at(0).trace("eliza")
-    neuron = int(trace["active"].value[-1].argmax())
+    firing, added_up = (abs(trace[name].value[-1]) for name in ("active", "hidden"))
+    neuron = int(firing.argmax())
+    largest = sorted(range(64), key=lambda each: (firing[each], added_up[each]), reverse=True)[:12]
+    assert (added_up[largest] > 0).sum() > (firing[largest] > 0).sum(), "some that do not fire"
+    names = page.locator(".sheet tr.names", has_text="the largest; 52 more").locator("th button")
+    becomes(page, names.all_inner_texts, [str(each + 1) for each in sorted(largest)])
     page.locator(f'td[data-cell="hidden[5,{neuron}]"]').click()
     page.get_by_role("button", name=f"Mute neuron {neuron + 1}", exact=True).click()
     becomes(page, lambda: parameters(page).get("changes"), f"active[:,{neuron}]=0")

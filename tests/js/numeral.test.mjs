@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { bracketed, counted, digits, ordinal, percent, short, tex } from "../../attnviz/viewer/browser/pass/numeral.js";
+import { bracketed, counted, digits, grouped, ordinal, percent, short, tex } from "../../attnviz/viewer/browser/pass/numeral.js";
 
 test("two decimals, fewer of larger numbers, a power of ten from 10,000 on", () => {
   const expected = [[0.5, "0.50"], [-99.994, "−99.99"], [123.45, "123.5"], [1234.4, "1234"], [-1e4, "−1.0e4"], [1e308, "1.0e308"]];
@@ -29,6 +29,10 @@ test("a share is in hundredths, and what is nearly nothing or all is not said to
   const expected = [[0, "0\u00a0%"], [1e-9, "under 1\u00a0%"], [0.01, "1\u00a0%"], [0.364, "36\u00a0%"], [0.99, "99\u00a0%"], [0.996, "over 99\u00a0%"], [1, "100\u00a0%"],
     [0.025, "3\u00a0%"], [0.145, "15\u00a0%"], [-0.125, "−13\u00a0%"], [-0.001, "0\u00a0%"], [2.5, "250\u00a0%"], [1e300, "1.00e300"]];
   for (const [share, text] of expected) assert.equal(percent(share), text);
+});
+
+test("thousands stand apart", () => {
+  assert.deepEqual([0, 999, 2949, 1234567].map(grouped), ["0", "999", "2,949", "1,234,567"]);
 });
 
 test("how many are words up to twelve, and so are their places", () => {

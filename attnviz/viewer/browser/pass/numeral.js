@@ -43,6 +43,11 @@ export function percent(share) {
 // What percent writes that is as wide as anything it writes.
 export const PERCENTS = [0.001, 0.999, 1].map(percent);
 
+// A whole number, its thousands apart.
+export function grouped(n) {
+  return n.toLocaleString("en");
+}
+
 // How many there are, in words up to twelve.
 export function counted(n) {
   return SMALL[n] ?? String(n);

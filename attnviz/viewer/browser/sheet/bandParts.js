@@ -54,14 +54,15 @@ function upTo(length) {
   return Array.from({ length }, (_, place) => place);
 }
 
-// Words all have a column. Of many places those do that are largest in the last row of them: all bands show the same.
+// Words all have a column. Of many places those do that are largest in the last row of them, and of those alike there (neurons
+// that don't fire) in the row before: all bands show the same.
 function columnsOf(pass, parts, place) {
   const { columns, size: [, length] } = parts[place].cells, all = upTo(length);
   if (hasWords(columns) || length <= MOST_PLACES) return all;
   const end = parts.findIndex(({ cells }, at) => at > place && cells.columns.name !== columns.name);
-  const { cells } = parts.slice(place, end < 0 ? parts.length : end).at(-1);
+  const rows = parts.slice(place, end < 0 ? parts.length : end).reverse();
   const selected = selectedColumn(pass, parts[place]);
-  const kept = largest(all, KEPT, (column) => pass.number(cells.name, cells.index(0, column)));
+  const kept = largest(all, KEPT, ...rows.map(({ cells }) => (column) => pass.number(cells.name, cells.index(0, column))));
   return all.filter((column) => kept.includes(column) || column === selected);
 }
 
@@ -70,10 +71,11 @@ function besideOf(pass, right, selection) {
   return all.length > MOST_BESIDE ? largest(all, KEPT_BESIDE, (column) => pass.number(right.name, right.index(selection.head, column))) : all;
 }
 
-// Those places, so many of them, whose numbers are largest, in their order.
-function largest(places, count, numberAt) {
-  const sizes = new Map(places.map((place) => [place, Math.abs(numberAt(place))]));
-  return [...places].sort((one, other) => sizes.get(other) - sizes.get(one)).slice(0, count).sort((one, other) => one - other);
+// Those places, so many of them, whose numbers are largest, in their order; of equal ones those whose next numbers are.
+function largest(places, count, ...numbersAt) {
+  const sizes = new Map(places.map((place) => [place, numbersAt.map((numberAt) => Math.abs(numberAt(place)))]));
+  const after = (one, other) => numbersAt.reduce((found, _, nth) => found || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
+  return [...places].sort(after).slice(0, count).sort((one, other) => one - other);
 }
 
 // Whether a row of one word is shown, or left to be written.

@@ -1,6 +1,6 @@
 // Curves: loss and held-out accuracy over the steps of a training, with a tick at each checkpoint.
 import { svgElement } from "../elements/element.js";
-import { percent, short } from "../pass/numeral.js";
+import { grouped, percent, short } from "../pass/numeral.js";
 
 const WIDTH = 100, HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
 const TICK = 12;
@@ -27,7 +27,7 @@ export function drawCurve(training) {
 
 function spoken(curve) {
   const [[, loss, accuracy], [last, endLoss, endAccuracy]] = [curve[0], curve.at(-1)];
-  return `The loss goes from ${short(loss)} to ${short(endLoss)} and held-out accuracy from ${percent(accuracy)} to ${percent(endAccuracy)} in ${last} steps of training`;
+  return `The loss goes from ${short(loss)} to ${short(endLoss)} and held-out accuracy from ${percent(accuracy)} to ${percent(endAccuracy)} in ${grouped(last)} steps of training`;
 }
 
 function drawLine(name, points) {

@@ -7,7 +7,7 @@ import { whenOther } from "../elements/whenOther.js";
 import { drawKinds } from "./kinds.js";
 import { isFirst } from "../scene/state.js";
 import { drawName } from "../words/writtenName.js";
-import { PERCENTS, percent, short } from "../pass/numeral.js";
+import { PERCENTS, grouped, percent, short } from "../pass/numeral.js";
 
 const FINEST = 1000; // places that the slider has
 const KEYS = new Map([["ArrowRight", 1], ["ArrowUp", 1], ["ArrowLeft", -1], ["ArrowDown", -1], ["Home", -Infinity], ["End", Infinity]]);
@@ -74,7 +74,7 @@ export function makeTraining(tools) {
 }
 
 function afterText({ checkpoints }, at) {
-  return at === 0 ? "before training" : `after ${checkpoints[at]} of ${checkpoints.at(-1)} steps`;
+  return at === 0 ? "before training" : `after ${grouped(checkpoints[at])} of ${grouped(checkpoints.at(-1))} steps`;
 }
 
 // What the parameters of the checkpoint do, in the words that name the lines of the chart.
@@ -91,7 +91,7 @@ function drawFigures(training) {
 // What the loss may be compared with, and when it was passed.
 function comparedText({ yardsticks, curve, checkpoints, at }) {
   const [, loss] = curve.find(([step]) => step === checkpoints[at]);
-  const passed = (step) => (step === null ? "" : step === 0 ? "" : ` (passed at step ${step})`);
+  const passed = (step) => (step === null ? "" : step === 0 ? "" : ` (passed at step ${grouped(step)})`);
   return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map((each) => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
 }
 
@@ -106,7 +106,7 @@ function drawWritten({ writes, checkpoints, at }, { send, alone }) {
 function drawPatterns({ patterns, heldOut, over, met }) {
   const chance = met ? `, ${met} of which came up in training by chance` : "";
   return [
-    element("span", "of", `on average over ${heldOut} ${over}${chance}`),
+    element("span", "of", `on average over ${grouped(heldOut)} ${over}${chance}`),
     ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", label)]),
   ];
 }
