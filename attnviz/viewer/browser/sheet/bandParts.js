@@ -59,8 +59,8 @@ function upTo(length) {
 function columnsOf(pass, parts, place) {
   const { columns, size: [, length] } = parts[place].cells, all = upTo(length);
   if (hasWords(columns) || length <= MOST_PLACES) return all;
-  const end = parts.findIndex(({ cells }, at) => at > place && cells.columns.name !== columns.name);
-  const rows = parts.slice(place, end < 0 ? parts.length : end).reverse();
+  const isOther = ({ cells }) => cells.columns.name !== columns.name, end = parts.findIndex((part, at) => at > place && isOther(part));
+  const rows = parts.slice(parts.slice(0, place).findLastIndex(isOther) + 1, end < 0 ? parts.length : end).reverse();
   const selected = selectedColumn(pass, parts[place]);
   const kept = largest(all, KEPT, ...rows.map(({ cells }) => (column) => pass.number(cells.name, cells.index(0, column))));
   return all.filter((column) => kept.includes(column) || column === selected);
