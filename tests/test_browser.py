@@ -1,6 +1,8 @@
 """The words a person types, the worked examples, and the README's picture, in a real browser."""
 
+import re
 import struct
+from functools import partial
 
 import pytest
 from page import ROOT
@@ -47,10 +49,15 @@ def test_the_readme_s_picture_is_the_app(visit, request):
     page = visit().open(at(model="who-is-it", view="sheet", step="weighted-sum"))
     resized(page, *SIZE)
     expect(page.locator(".sheet")).to_contain_text("tired")
-    main = page.get_by_test_id("stMain")
+    said = partial(_said, page.get_by_test_id("stMain"))
     if request.config.getoption("--remake-picture"):
         page.screenshot(path=PICTURE)
-        CONTENT.write_text(main.aria_snapshot(), "utf-8")
+        CONTENT.write_text(said(), "utf-8")
     assert struct.unpack(">II", PICTURE.read_bytes()[16:24]) == SIZE  # where a PNG holds its size
     remake = "the page is not what docs/walkthrough.png shows: pytest tests/test_browser.py -k readme --remake-picture"
-    becomes(page, main.aria_snapshot, CONTENT.read_text("utf-8"), remake)
+    becomes(page, said, CONTENT.read_text("utf-8"), remake)
+
+
+def _said(main):
+    """What a screen reader is given, but for the weight of the one-file page: each line of code changes that."""
+    return re.sub(r"\d+ kB", "some kB", main.aria_snapshot())

@@ -101,7 +101,9 @@ def test_a_neuron_is_muted_and_fires_again(visit):
     names = page.locator(".sheet tr.names", has_text="the largest; 52 more").locator("th button")
     becomes(page, names.all_inner_texts, [str(each + 1) for each in sorted(largest)])
     for name in ("hidden", "active"):
-        found = page.locator(f'.sheet td[data-cell^="{name}["]').evaluate_all("(all) => all.map((each) => each.dataset.cell)")
+        found = page.locator(f'.sheet td[data-cell^="{name}["]').evaluate_all(
+            "(all) => all.map((each) => each.dataset.cell)"
+        )
         assert found == [f"{name}[5,{each}]" for each in sorted(largest)]
     page.locator(f'td[data-cell="hidden[5,{neuron}]"]').click()
     page.get_by_role("button", name=f"Mute neuron {neuron + 1}", exact=True).click()

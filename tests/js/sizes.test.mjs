@@ -45,3 +45,15 @@ test("of many words those have a column that have 44 px for it, and sixteen lett
   }
   assert.deepEqual([roomIn(955, 16), roomIn(955, 17)], [16, 14]);
 });
+
+test("the last column has room for the name of a place, and many narrow ones take it from what is said", () => {
+  for (const [width, height] of BOXES) {
+    for (const columns of [3, 12, 16, 27]) {
+      const { set } = sized(width, height, columns, false);
+      assert.ok(set["--end"] >= 48);
+      const column = (width - set["--said"] - set["--label"] - set["--end"]) / columns;
+      assert.ok(column <= set["--end"] + 0.05);
+      assert.ok(set["--said"] <= 160 || column >= (0.53 * 6 + 0.4) * 9.5 - 0.05, `${[width, columns]}`);
+    }
+  }
+});

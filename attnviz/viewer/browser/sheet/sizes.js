@@ -6,6 +6,7 @@ const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and wh
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
 const PAPER_PX = 12, WIDE_LETTER = 0.64; // 9 points; on paper no digit may touch another's, whatever font is there
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
+const LEAST_END_PX = 48; // the last column, where "place 16" stands
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED = { px: 10.5, ofHeight: 0.02, ofHeads: 0.015 }; // the size of digits: on a page; of a projector's height, in one head and in all
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
@@ -33,8 +34,9 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const room = height - fixed - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const most = isPaper ? MOST_ON_PAPER : isPresented ? MOST_PRESENTED : MOST;
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
-  const column = (width - saidIn(width) - labelIn(width)) / (columns + 1);
-  const fit = (count, high) => Math.max(smallest, Math.min(high, column / ((isPaper ? WIDE_LETTER : LETTER) * count + AIR), most.digits * base));
+  const wide = (count) => (isPaper ? WIDE_LETTER : LETTER) * count + AIR, needs = wide(letters.numbers) * smallest;
+  const { said, end, column } = widths(width, columns, saidIn(width), needs);
+  const fit = (count, high) => Math.max(smallest, Math.min(high, column / wide(count), most.digits * base));
   const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
     chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
@@ -44,7 +46,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
   const setLine = (high) => {
-    const sizes = { strip, line: high, said: saidIn(width), label: labelIn(width), ...lettersAt(high) };
+    const sizes = { strip, line: high, said, label: labelIn(width), end, ...lettersAt(high) };
     for (const [name, size] of Object.entries(sizes)) set(name, size);
   };
   const line = lineIn(room - strip);
@@ -56,6 +58,12 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const over = () => box.scrollHeight - box.clientHeight;
   for (let low = line; isPaper && over() > 0 && low > LEAST_LINE_PX; setLine(low)) low -= Math.max(over() / weight, 0.2); // no one scrolls paper
   return strip;
+}
+
+// How wide the columns are, and the last one, beside what is said; where numbers need more, what is said has less.
+function widths(width, columns, said, needs) {
+  const shared = width - said - labelIn(width), end = Math.max(LEAST_END_PX, shared / (columns + 1)), column = (shared - end) / columns;
+  return column < needs && said > LEAST_SAID_PX ? widths(width, columns, LEAST_SAID_PX, needs) : { said, end, column };
 }
 
 function saidIn(width) {
