@@ -200,6 +200,12 @@ def test_every_pair_that_is_offered_has_two_passes_and_one_is_the_present():
             assert pinned(scene) in (pair.a, pair.b)
 
 
+@pytest.mark.parametrize(("scene", "shuffled"), [(of_model("microgpt"), "ileaz"), (SIX, "the sat cat the mat on")])
+def test_shuffled_words_are_joined_as_they_are_typed(scene, shuffled):
+    (sentence,) = (pair.b.sentence for pair in pairs_of(scene) if pair.id == "words")
+    assert sentence == shuffled
+
+
 @pytest.fixture(scope="module")
 def in_browser(node):
     documents = {}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered
 from attnviz.core.settings import divisors
-from attnviz.scene.reading import has_options, words_in
+from attnviz.scene.reading import has_options, joined, words_in
 from attnviz.scene.scene import READY_MADE, Scene, choice_of, pinned, with_options
 
 
@@ -102,4 +102,4 @@ def _shuffled(now: Scene) -> Iterator[Pair]:
     shuffled, dice = words[:], random.Random(0)  # the same for everyone
     while shuffled == words:
         dice.shuffle(shuffled)
-    yield Pair("words", "These words / the same shuffled", now, replace(now, sentence=" ".join(shuffled)))
+    yield Pair("words", "These words / the same shuffled", now, replace(now, sentence=joined(now, shuffled)))

@@ -37,6 +37,12 @@ def words_in(scene: Scene) -> Sequence[str]:
     return model.typed(scene.sentence) if model else tokenize(scene.sentence)
 
 
+def joined(scene: Scene, words: Sequence[str]) -> str:
+    """A sentence of such words, as one types it for the scene's pass: letters of a name have no spaces."""
+    model = reading_model(scene)
+    return (model and model.task.spoken(words)) or " ".join(words)
+
+
 def room(scene: Scene) -> int:
     """How many tokens of the sentence the scene's pass has places for; what follows them isn't read."""
     model = reading_model(scene)
