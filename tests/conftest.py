@@ -31,6 +31,7 @@ CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
+    "--in-process-gpu",  # one process less to draw through: the suite takes 4 % less
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",
