@@ -1,13 +1,17 @@
 """A name is written in a real browser: letter by letter, drawn or the most probable, to its end and back."""
 
+import re
+
 import pytest
 from numerals import short
-from tab import at, becomes, expect, parameters, sentence
+from tab import at, becomes, expect, parameters, resized, sentence
 
 from attnviz.analysis.stream import parts
+from attnviz.core.changes import Change
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing, chosen, weighed
+from attnviz.text.wording import percent
 from attnviz.views.model import model_data
 
 pytestmark = pytest.mark.browser
@@ -88,6 +92,25 @@ def test_the_sheet_marks_the_columns_that_are_kept(visit):
     assert kept.evaluate_all("(cells) => cells.map(({ colSpan }) => colSpan)")[:3] == [2, 4, 1]
     page.get_by_role("grid").get_by_role("button", name="BOS", exact=True).click()
     expect(page.locator(".sheet tr.kept")).to_have_count(0)
+
+
+def test_two_passes_have_their_answers_and_their_arcs_on_one_page(visit):
+    tab = visit()
+    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", beside="changes=output%5B%3A%5D%3D0"))
+    resized(page, 1366, 768)
+    expect(page.locator(".next-letter .kept")).to_have_text(
+        re.compile("^Bars are B, lines A. Only the row of “a” is new")
+    )
+    model = MODELS["microgpt"].at(0)
+    muted = model.trace("eliza").with_changes(Change("output", (None,), 0.0))
+    rows = [trace["probabilities"].value[-1] for trace in (model.trace("eliza"), muted)]
+    for answer, name in enumerate(model.task.answers):
+        b, a = (percent(row[answer]) for row in rows)
+        expect(page.get_by_role("button", name=f"{name}: {b}, in A {a}", exact=True)).to_be_visible()
+    lines = page.locator(".next-letter .in-a").evaluate_all("(all) => all.map((each) => parseFloat(each.style.bottom))")
+    assert sorted(lines) == pytest.approx(sorted(100 * rows[1] / max(map(max, rows))), abs=1e-3)
+    arcs, foot = (page.locator(each).last.bounding_box() for each in (".thread .arcs", ".thread .purpose"))
+    assert 0 < arcs["height"] < arcs["y"] < foot["y"] + foot["height"] < page.locator(".toolbar").bounding_box()["y"]
 
 
 def test_a_neuron_is_muted_and_fires_again(visit):

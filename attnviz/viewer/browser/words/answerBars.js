@@ -12,18 +12,19 @@ export function makeAnswerBars(tools) {
   return {
     element: box,
     update({ beside, pass, name, labels, last, next, isSorted }) {
-      const shares = labels.map((_, answer) => pass.number(name, [last, answer])), most = Math.max(...shares, ...(next.drawing ? next.weights : []), 0.01);
-      const answers = [...labels.keys()];
+      const answers = [...labels.keys()], shares = answers.map((answer) => pass.number(name, [last, answer]));
+      const inA = beside && answers.map((answer) => beside.toA(name, [last, answer])).map((index) => index && beside.pass.number(name, index));
+      const most = Math.max(...shares, ...(inA ?? []), ...(next.drawing ? next.weights : []), 0.01);
       if (isSorted) answers.sort((one, other) => shares[other] - shares[one]);
       if (bars.length !== answers.length) {
         bars = answers.map(() => makeBar(tools));
         box.replaceChildren(...bars.map((bar) => bar.element));
       }
       bars.forEach((bar, nth) => {
-        const answer = answers[nth], index = [last, answer], inA = beside?.toA(name, index);
+        const answer = answers[nth];
         bar.update({
-          name, index, label: labels[answer], share: shares[answer], most, comes: answer === next.answer,
-          weight: next.drawing ? next.weights[answer] : null, shareInA: inA ? beside.pass.number(name, inA) : null,
+          name, index: [last, answer], label: labels[answer], share: shares[answer], most, comes: answer === next.answer,
+          weight: next.drawing ? next.weights[answer] : null, shareInA: inA?.[answer] ?? null,
         });
       });
     },
@@ -52,7 +53,7 @@ function makeBar({ pick, point }) {
       made.classList.toggle("comes", next.comes);
       made.classList.toggle("out", weight === 0);
       made.dataset.cell = `${next.name}[${next.index}]`;
-      made.ariaLabel = `${label}: ${percent(share)}${weight === null ? "" : `, drawn with ${percent(weight)}`}`;
+      made.ariaLabel = `${label}: ${percent(share)}${weight === null ? "" : `, drawn with ${percent(weight)}`}${shareInA === null ? "" : `, in A ${percent(shareInA)}`}`;
     },
   };
 }

@@ -8,6 +8,7 @@ import { nameOf } from "../pass/layers.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
 import { drawShapes } from "./shapes.js";
 import { sourceAt } from "../scene/bands.js";
+import { pairOf } from "../scene/pair.js";
 import { isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { isNewcomer, WELCOME } from "./welcome.js";
 
@@ -16,13 +17,13 @@ export function makeLesson(enter) {
   const box = element("section", "lesson");
   let shown = "", isNew = null;
   const update = (pass, where) => {
-    const lesson = lessonAt(pass, where), door = isFirst(pass, where) ? pass.document.door : null;
+    const lesson = lessonIn(pass, where), door = isFirst(pass, where) ? pass.document.door : null;
     const next = JSON.stringify([where.step, where.cell.head, lesson, door]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
     const isLast = stepsOf(pass).at(-1) === where.step;
     if (isFirst(pass, where)) isNew ??= isNewcomer(() => localStorage);
-    const welcome = isNew && isFirst(pass, where) ? [element("p", "welcome", WELCOME)] : [];
+    const welcome = isNew && isFirst(pass, where) && lesson.text.length ? [element("p", "welcome", WELCOME)] : [];
     box.replaceChildren(...drawLesson(lesson), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
   };
@@ -41,6 +42,12 @@ export function lessonAt(pass, where) {
     notes: notes.map(read),
     formulas: formulas.map((latex) => ofHead(latex, where.cell.head)),
   };
+}
+
+// Two passes of a model that writes on have their answers and their arcs on one page, and need the room of what is said of it.
+function lessonIn(pass, where) {
+  const lesson = lessonAt(pass, where);
+  return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...lesson, text: [] } : lesson;
 }
 
 export function drawLesson({ layer, heading, text, notes, formulas }) {

@@ -54,7 +54,6 @@ export function makeNextLetter(tools) {
     on.disabled = play.disabled = isDone(next);
     back.disabled = !next.canShorten;
     write(play, timer === null ? "▶ Write to the end" : "❚❚ Pause");
-    write(kept, next.kept.at(-1)?.said ?? "");
     write(said, next.ends ? `It ends here: “${link.sentence}”.` : next.isFull ? "It has no more places." : "");
     drawWays([next.drawing, next.offered]);
     drawOrder(sorted);
@@ -66,7 +65,9 @@ export function makeNextLetter(tools) {
       list.showPopover();
     }
     listed = next.names;
-    bars.update({ beside: pairOf(pass, shown.where), pass, name, labels, last, next, isSorted: sorted === ORDER.size });
+    const beside = pairOf(pass, shown.where);
+    write(kept, [beside ? "Bars are B, lines A." : "", next.kept.at(-1)?.said ?? ""].join(" ").trim());
+    bars.update({ beside, pass, name, labels, last, next, isSorted: sorted === ORDER.size });
   };
   return {
     element: box,
