@@ -183,3 +183,18 @@ def test_a_word_is_replaced_wherever_it_stands_and_nothing_else_is(text, data):
     word = data.draw(st.sampled_from([token.lower() for token in tokens] or ["a"]))
     after = tuple("cat" if token.lower() == word else token for token in tokens)
     assert tokenize(replaced(text, word, "cat")) == after
+
+
+@pytest.mark.parametrize(
+    ("typed", "label", "left"),
+    [("Zoë-Marie", "Leave out “-”", "zoemarie"), ("o’brien 2", "Leave out “’” and “2”", "obrien"), ("42", "", "")],
+)
+def test_a_name_is_read_without_the_signs_that_are_no_letters(typed, label, left):
+    at = opened(model="microgpt", sentence=typed)
+    offered = did(at, "nothing", True)["offers"]
+    assert offered[-1]["label"] == "Back to microgpt"
+    assert [each["label"] for each in offered[:-1]] == [label] * bool(label)
+    if label:
+        answer = did(at, offered[0]["event"], offered[0]["value"])
+        assert (answer["offers"], answer["notices"]) == ([], [])
+        assert at.query_params == {"model": "microgpt", "sentence": left}

@@ -34,13 +34,13 @@ def said(fitted: SceneWithPass) -> list[str]:
 
 
 def offers(fitted: SceneWithPass) -> list[dict]:
-    """What to press: known words for unknown ones and the way back to the model, or the whole of a long sentence."""
+    """What to press: known words for unknown ones, or none of them; the way back; or the whole of a long sentence."""
     scene = fitted.scene
     if fitted.trace is None or not choice_of(scene):
         return []
     if has_options(scene):
         back = {"event": "source", "value": scene.source, "label": f"Back to {choice_of(scene).title}"}
-        return [*_nearest(scene), back]
+        return [*_nearest(scene), *_without(scene), back]
     typed = len(words_in(scene))
     if room(scene) < typed <= MAX_TOKENS:
         return [{"event": "source", "value": OWN, "label": f"Show all {typed} with random parameters"}]
@@ -48,12 +48,16 @@ def offers(fitted: SceneWithPass) -> list[dict]:
 
 
 def _of_words(scene: Scene) -> str:
+    nearest = " The nearest words that it knows:" if _nearest(scene) else ""
+    return f"This model doesn't know {_listed(scene)}, so the pass below has random parameters.{nearest}"
+
+
+def _listed(scene: Scene) -> str:
+    """The words that the model doesn't know, the first of them by name."""
     named = [f"“{label}”" for label in _strange(scene).values()]
     others = [f"{len(named) - MAX_NAMED_WORDS} more"] if len(named) > MAX_NAMED_WORDS else []
     *first, last = named[:MAX_NAMED_WORDS] + others
-    listed = f"{', '.join(first)} and {last}" if first else last
-    nearest = " The nearest words that it knows:" if _nearest(scene) else ""
-    return f"This model doesn't know {listed}, so the pass below has random parameters.{nearest}"
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _of_length(scene: Scene, name: str, n_tokens: int, most: int) -> str:
@@ -70,6 +74,13 @@ def _nearest(scene: Scene) -> list[dict]:
         for word, label in list(strange.items())[:MAX_OFFERED_WORDS]
         for by in get_close_matches(word, known, n=each, cutoff=MIN_LIKENESS)
     ]
+
+
+def _without(scene: Scene) -> list[dict]:
+    """The letters of the sentence that a model of letters knows, if there are any: a name may have a hyphen."""
+    model = model_of(choice_of(scene))
+    known = model.task.spoken([letter for letter in model.typed(scene.sentence) if letter in model.task.words])
+    return [{"event": "sentence", "value": known, "label": f"Leave out {_listed(scene)}"}] if known else []
 
 
 def _strange(scene: Scene) -> dict[str, str]:
