@@ -6,6 +6,8 @@ from attnviz.scene import document as scene_document
 from attnviz.scene.plan import plan_of
 from attnviz.scene.start import starts
 from attnviz.text.steps import steps_of
+from attnviz.text.steps.answer import verdict
+from attnviz.views.model import model_data
 from attnviz.views.scales import limits
 from attnviz.views.stages import numbers
 
@@ -40,8 +42,14 @@ def document_of(trace):
     """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its lessons are read from."""
     heads = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     first = [vars(each) for each in starts(trace)]
-    read = {"stages": numbers(trace, limits(trace, steps_of(trace)), heads), "before": {}, "starts": first}
+    drawn = numbers(trace, limits(trace, steps_of(trace)), heads)
+    read = {"stages": drawn, "before": {}, "starts": first, "model": model_data(trace, None)}
     return merged(json.loads(plan_of(trace).parts), json.loads(json.dumps(read)))
+
+
+def with_verdict(trace, runs):
+    """The runs of a step, with the model's verdict where it stands in them."""
+    return [run for each in runs for run in (verdict(trace) if each[0] == "verdict" else [each])]
 
 
 def merged(one, other):

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cases import of_each
+from documents import with_verdict
 from passes import TRACES as PASSES
 from stories import told
 
@@ -58,7 +59,7 @@ def plain(said):
 
 
 def text(trace, id_):
-    return plain(step(trace, id_).text)
+    return plain(with_verdict(trace, step(trace, id_).text))
 
 
 def heading(trace, id_):
@@ -214,7 +215,7 @@ def test_the_text_names_the_scores_that_the_mask_is_laid_on_whatever_they_are(mo
 def test_a_step_of_a_trace_has_one_heading_and_a_short_text(trace):
     for each in steps_of(trace):
         assert len(each.headings) == 1
-        said = plain(each.text)
+        said = plain(with_verdict(trace, each.text))
         assert not re.search(r"\bweights?\b", said, re.IGNORECASE)
         assert 2 <= len(re.findall(r"[.?!](?= [A-Z]|$)", said)) <= 3, said
         assert len(said) < 400, said

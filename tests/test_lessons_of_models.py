@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 from cases import of_each
+from documents import with_verdict
 
 from attnviz.core.settings import MAX_LAYERS
 from attnviz.models import MODELS
@@ -30,8 +31,8 @@ def trace_of(name):
 
 def said(trace, id_):
     """What a step says, without what follows the selection."""
-    found = (step for step in steps_of(trace) if step.id == id_)
-    return "".join(text for step in found for style, text in step.text if style != "story")
+    found = (step.text for step in steps_of(trace) if step.id == id_)
+    return "".join(text for runs in found for style, text in with_verdict(trace, runs) if style != "story")
 
 
 @EVERYWHERE

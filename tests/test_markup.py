@@ -4,6 +4,7 @@ import re
 
 import pytest
 from cases import of_each
+from documents import with_verdict
 from hypothesis import given
 from hypothesis import strategies as st
 from passes import TRACES
@@ -43,7 +44,7 @@ def test_a_run_enters_as_it_is():
 @of_each("trace", TRACES)
 def test_no_markup_is_left_in_a_text_of_a_step(trace):
     for step in steps_of(trace):
-        for said in (step.heading, step.text, *(note.text for note in step.notes)):
+        for said in (step.heading, with_verdict(trace, step.text), *(note.text for note in step.notes)):
             assert {style for style, _ in said} <= {*STYLES, "story"}
             ours = "".join(text for style, text in said if style not in ("math", "word", "story"))
             assert not re.search(r"[*`$\[\]{}]|:\w+\[", ours)

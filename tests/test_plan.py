@@ -14,7 +14,10 @@ from attnviz import Settings, trace_of
 from attnviz.core.caching import MAX_PLANS, cached_by_plan
 from attnviz.core.origin import Origin
 from attnviz.core.settings import OPTIONS
+from attnviz.models import MODELS
+from attnviz.scene.fitting import fit
 from attnviz.scene.plan import _parts, plan_of
+from attnviz.scene.scene import of_model
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 
@@ -46,6 +49,23 @@ def test_passes_of_one_plan_say_the_same_whatever_their_numbers_are(asked, seed)
     assert plan_of(one).parts == plan_of(unplanned(other)).parts
     assert steps_of(one) == steps_of(unplanned(other))
     assert nearest(one) == nearest(unplanned(other))
+
+
+@pytest.mark.parametrize("id_", MODELS)
+def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
+    scene = of_model(id_)
+    seeds = MODELS[id_].seeds
+    found = [
+        fit(replace(scene, model_seed=seed, checkpoint=place)).trace
+        for seed in (seeds[0], seeds[-1])
+        for place in {0, 1, len(MODELS[id_].checkpoints(seed)) - 1} & {*range(len(MODELS[id_].checkpoints(seed)))}
+    ]
+    names = {trace.origin.kind: plan_of(trace).name for trace in found}
+    for trace in found:
+        assert trace.plan == (id_, trace.origin.kind, trace.labels["token"])
+        assert plan_of(unplanned(trace)).name == names[trace.origin.kind]
+    one, other = (fit(replace(scene, sentence=text)).trace for text in ("a b", "b a"))
+    assert (one.plan == other.plan) is (plan_of(one).name == plan_of(other).name) is False
 
 
 @settings(max_examples=40)

@@ -4,12 +4,14 @@ A small part of Markdown is enough for what we write ourselves. What a person
 typed is never read as markup: it enters through a slot, as a run of style "word".
 What follows the selection enters as a run too, which the browser fills in: of
 style "story", with stories instead of a text (`attnviz.text.story.selection_story`).
+Where a model's verdict stands (`attnviz.text.steps.answer.verdict`), which follows
+the numbers, there is an empty run of style "verdict".
 """
 
 import re
 
 Runs = list[list]
-"""Pairs of a style and a text. The style is one of STYLES; or "story", with stories."""
+"""Pairs of a style and a text. The style is one of STYLES; or "story", with stories; or "verdict", with nothing."""
 
 STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
 """How a run looks: plain, Markdown's, LaTeX, strong in the colour of a role, or a person's own word."""

@@ -2,6 +2,7 @@
 
 from attnviz.core.trace import Trace
 from attnviz.text.heads import does
+from attnviz.text.steps.answer import verdict
 
 
 def model_data(trace: Trace, training: dict | None) -> dict | None:
@@ -21,6 +22,7 @@ def model_data(trace: Trace, training: dict | None) -> dict | None:
         "right": list(origin.right),
         "guesses": origin.kind == "drawn",
         "isOpen": origin.is_open,
+        "verdict": verdict(trace),
         "training": training and training | {"heads": _heads(training)},
     }
 

@@ -28,8 +28,8 @@ def _logits(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _read(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
-    """Where the model answers, what, and whether that is right."""
+def verdict(trace: Trace) -> Runs:
+    """Where a model answers, what, and whether that is right."""
     origin, shares = trace.origin, trace["probabilities"].value
     if origin.is_open:
         return _next(trace)
@@ -86,7 +86,7 @@ ANSWER = Step(
     headings=(Section("answers", "A probability for each answer"),),
     sections=(
         Section("logits", _logits),
-        Section("read", _read, lambda trace: bool(trace.origin.read)),
+        Section("read", [["verdict", ""]], lambda trace: bool(trace.origin.read)),
     ),
     stages=("logits", "probabilities"),
     entries={

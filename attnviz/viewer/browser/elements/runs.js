@@ -9,6 +9,7 @@ const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span
 // stands in place of what the numbers tell, if it is given.
 export function runsAt(pass, runs, selection, gap = null) {
   return runs.flatMap(([style, text]) => {
+    if (style === "verdict") return pass.document.model.verdict;
     if (style === "story") return pass.selectionStory(text, selection, gap).map((piece) => [piece.style ?? "", piece.text]);
     return [[style, style === "math" ? ofHead(text, selection.head) : text]];
   });
