@@ -7,20 +7,21 @@ const LANE = 6; // pixels under the stages that an arrow leads past, and over a 
 // is room to bend.
 export function drawArrows(svg, origin, pairs, columns) {
   const { left, top, width, height } = origin.getBoundingClientRect();
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
   const placeOf = (element) => {
     const at = element.getBoundingClientRect();
     return { row: element.closest(".row"), left: at.left - left, right: at.right - left, middle: at.top - top + at.height / 2, bottom: at.bottom - top };
   };
   const places = columns.map(placeOf);
-  svg.replaceChildren(...pairs.map((pair) => {
+  const arrows = pairs.map((pair) => {
     const [from, to] = pair.map(placeOf);
     const path = svgElement("path", { d: pathOf(from, to, places, top), class: "arrow" });
     const head = svgElement("path", { d: `M ${to.left - 5} ${to.middle - 2.5} l 4 2.5 l -4 2.5 z`, class: "tip" });
     const group = svgElement("g");
     group.append(path, head);
     return group;
-  }));
+  });
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`); // only now: places asked for after a change cost a layout
+  svg.replaceChildren(...arrows);
 }
 
 function pathOf(from, to, columns, top) {

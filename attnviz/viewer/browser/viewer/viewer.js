@@ -135,7 +135,7 @@ export function mount(root, host, left = null) {
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
   root.replaceChildren(way.element, training.element, columns, announcer.element, code.element, printDialog.element);
-  const views = [way, map, training, pairing, nextLetter, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code]; // large boxes get what is left
+  const views = [way, map, training, pairing, nextLetter, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code, { update: thread.connect }]; // large boxes get what is left; arcs ask where all stands
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();
   };

@@ -14,7 +14,7 @@ import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
-const NOWHERE = { from: [], to: [], heights: new Map() };
+const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 export function makeThread(tools) {
   const box = element("section", "thread");
@@ -25,7 +25,7 @@ export function makeThread(tools) {
   const spoken = makeAnswers(tools, lines.query.element);
   inner.append(purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element, glance.element);
   box.append(inner);
-  let shown = null, pointed = null;
+  let shown = null, pointed = null, stand = () => NOWHERE, connect = () => {}; // of what was written last: where arcs lead, and their drawing
 
   // In one sentence a word is taken as the query, with Shift as the key; in two, each line has a role of its own.
   function pick(line, place, isShifted) {
@@ -42,10 +42,10 @@ export function makeThread(tools) {
   // Where the words stand: asking costs a layout, and only other words, another selection or another size move them.
   const standing = whenOther(() => {
     const from = lines.query.middles(inner);
-    return { from, to: shown.pass.document.words.shared ? from : lines.key.middles(inner), heights: new Map([arcs, below].map((svg) => [svg, svg.clientHeight])) };
+    return { from, to: shown.pass.document.words.shared ? from : lines.key.middles(inner), heights: [arcs.clientHeight, below.clientHeight] };
   });
   const seek = whenOther((query) => lines.query.show(query, box));
-  const draw = () => {
+  const write = () => {
     const { pass, where, look } = shown;
     const { query: queries, key: keys, shared } = pass.document.words;
     const step = stepAt(pass, where), { attention } = step;
@@ -69,24 +69,31 @@ export function makeThread(tools) {
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
-    const stands = step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE;
-    const drawIn = (svg, side, of, all) => drawArcs(svg, { ...stands, height: stands.heights.get(svg), side, most: pass.stages.get(of).limit }, all, {
+    glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
+    const drawIn = (stands, svg, height, side, of, all) => drawArcs(svg, { ...stands, height, side, most: pass.stages.get(of).limit }, all, {
       pick: (arc) => tools.pick(of, pass.indexAt(of, { ...cell, ...arc })),
       point: (arc) => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
     });
-    glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
-    if (isLong) drawIn(arcs, "above", attention, []);
-    else if (pair) drawIn(arcs, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
-    else drawIn(arcs, shared ? "above" : "between", attention, own);
-    drawIn(below, "below", attention, pair ? own : beside ? arcsBeside(beside, attention) : []);
+    stand = () => (step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE);
+    connect = () => {
+      const stands = stand();
+      const [above, under] = stands.heights;
+      if (isLong) drawIn(stands, arcs, above, "above", attention, []);
+      else if (pair) drawIn(stands, arcs, above, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
+      else drawIn(stands, arcs, above, shared ? "above" : "between", attention, own);
+      drawIn(stands, below, under, "below", attention, pair ? own : beside ? arcsBeside(beside, attention) : []);
+    };
   };
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
-    if (shown) draw();
+    if (!shown) return;
+    write();
+    connect();
   });
   const observer = new ResizeObserver(() => {
+    const before = JSON.stringify(stand());
     standing.forget();
-    if (shown) draw();
+    if (JSON.stringify(stand()) !== before) connect();
   });
   for (const each of [inner, ...spoken.element.children]) observer.observe(each); // answers push the words aside
   return {
@@ -95,8 +102,11 @@ export function makeThread(tools) {
       shown = { pass, where, look };
       pointed = null;
       spoken.update(pass, where, look);
-      draw();
-      seek(where.cell.query);
+      write();
+    },
+    connect() {
+      seek(shown.where.cell.query);
+      connect();
     },
   };
 }
