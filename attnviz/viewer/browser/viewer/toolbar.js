@@ -1,4 +1,5 @@
 // The toolbar: Play, Compare, Present, Copy link, the link as a QR code, Print, all of it as a page to download, and the step in NumPy.
+import { afterFrame } from "../elements/afterFrame.js";
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { hasSheet, isSheet } from "../scene/bands.js";
@@ -32,7 +33,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
     said.textContent = await copyLink(window, link);
     setTimeout(() => { said.textContent = ""; }, 5000);
   });
-  const coded = button("QR code", showCode), page = button("", download);
+  const coded = button("QR code", showCode), page = button("↓ Page", download);
   page.title = "Download as a page: one file, which opens without a server";
   for (const each of [copy, coded, compared.button]) each.hidden = !isLinked;
   page.hidden = !shell;
@@ -47,7 +48,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
     link = pass.document.link;
-    if (shell && measured !== pass.document) nameSize(page, bytesOf(pass.document, shell.bytes));
+    if (shell && measured !== pass.document) afterFrame(() => nameSize(page, bytesOf(pass.document, shell.bytes)));
     measured = pass.document;
     start.hidden = !momentsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
