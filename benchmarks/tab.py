@@ -3,6 +3,7 @@
 import contextlib
 import statistics
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -73,17 +74,31 @@ def visit(page: Page, address: str, shown: str = PICTURE) -> None:
     page.wait_for_function(IDLE)
 
 
-def median_ms(page: Page, act: Callable[[int], tuple[str, str | None]], watched: str) -> float:
-    """The median time of acts until what is `watched` has another text.
+class Timed(NamedTuple):
+    """A page, what is done on it, and what has another text once that is shown.
 
     `act(number)` gives what is clicked, and None; or a box, and the words typed
     into it; or a list, and what is picked; or a slider, and a key.
     """
-    times = []
+
+    page: Page
+    act: Callable[[int], tuple[str, str | None]]
+    watched: str
+
+
+def medians_ms(*all_timed: Timed) -> list[float]:
+    """The median time of the acts of each, which take turns: the machine's speed changes within seconds."""
+    times: list[list[float]] = [[] for _ in all_timed]
     for number in range(ROUNDS + WARM):
-        what, value = act(number)
-        times.append(page.locator(what).last.evaluate(ACT, [watched, value]))
-        page.wait_for_timeout(100)  # a person needs no less between two acts
-        page.locator(BUSY).wait_for(state="detached")
-        page.wait_for_function(IDLE)
-    return statistics.median(times[WARM:])
+        for timed, own in zip(all_timed, times, strict=True):
+            own.append(_ms(timed, number))
+    return [statistics.median(own[WARM:]) for own in times]
+
+
+def _ms(timed: Timed, number: int) -> float:
+    what, value = timed.act(number)
+    taken = timed.page.locator(what).last.evaluate(ACT, [timed.watched, value])
+    timed.page.wait_for_timeout(100)  # a person needs no less between two acts
+    timed.page.locator(BUSY).wait_for(state="detached")
+    timed.page.wait_for_function(IDLE)
+    return taken
