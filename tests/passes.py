@@ -29,7 +29,7 @@ NEGATIVE = np.array([[1.0, 0.0], [0.0, 1.0], [-0.9, 0.3], [3.0, -2.0]])
 def planted(trace, name, operation):
     """The trace with another operation in one stage, and all that follows made from it."""
     stages = {stage.name: stage for stage in trace.stages}
-    stages[name] = stages[name]._replace(operation=operation)
+    stages[name] = replace(stages[name], operation=operation)
     for stage in trace.stages:
         inputs = [stages[each] for each in stage.inputs]
         if inputs:

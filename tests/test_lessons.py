@@ -179,7 +179,7 @@ def test_no_stage_that_is_computed_goes_unexplained_or_is_explained_twice(trace)
 
 def test_a_stage_that_no_step_knows_is_noticed(monkeypatch):
     trace = TRACES["plain"]
-    unknown = trace["scaled"]._replace(name="halved", inputs=("scaled",))
+    unknown = replace(trace["scaled"], name="halved", inputs=("scaled",))
     monkeypatch.setitem(ENTRIES, "halved", Entry("Z^H_i", "Halved scores", "the scaled scores, halved"))
     trace = replace(trace, stages=(*trace.stages[:-1], unknown, trace.stages[-1]))
     assert {stage.name for stage in trace.stages if stage.inputs} - set(explained(trace)) == {"halved"}

@@ -21,9 +21,17 @@ def real(name: str, array: np.ndarray, axes: tuple[str, ...]) -> Numbers:
     return numbers
 
 
+def detached(value: object) -> object:
+    """What NumPy can read of a tensor of torch that requires a gradient or is of bfloat16; all else as it is."""
+    if not hasattr(value, "detach"):
+        return value
+    tensor = value.detach().cpu()
+    return tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor  # NumPy has no such numbers
+
+
 def _copied(name: str, value: np.ndarray, dtype: type | None = None) -> np.ndarray:
     try:
-        array = np.asarray(value)
+        array = np.asarray(detached(value))
         if array.dtype.kind == "c":
             raise TypeError
         return np.array(array, dtype=dtype, order="C")

@@ -3,7 +3,7 @@
 `attend_projected` is the second half of `attend`, for what has no input.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,7 +17,18 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import RELU, Activation, Norm, add_residual, answer, feed_forward, mix, project
+from attnviz.core.order import (
+    ACTIVATIONS,
+    NORMS,
+    RELU,
+    Activation,
+    Norm,
+    add_residual,
+    answer,
+    feed_forward,
+    mix,
+    project,
+)
 from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
@@ -26,15 +37,26 @@ from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
 
 
-def trace_of(settings: Settings) -> Trace:
+def trace_of(settings: Settings | str) -> Trace:
     """The pass that the settings describe, from the words to the output.
+
+    Parameters
+    ----------
+    settings : Settings or str
+        A sentence alone stands for the settings that it has where nothing else is picked.
 
     Returns
     -------
     Trace
         The stages of `attend`, with the embeddings and positions before them
         and the words along the axes of tokens, queries and keys.
+
+    Examples
+    --------
+    >>> trace_of("the cat sat")["attention"].shape
+    (2, 3, 3)
     """
+    settings = Settings(settings) if isinstance(settings, str) else settings
     x = _entering(settings.tokens, settings)
     context = {} if settings.context is None else _entering(settings.context_tokens, settings, context=True)
     n_queries, n_keys = len(settings.tokens), len(settings.context_tokens)
@@ -70,8 +92,8 @@ def attend(
     scale: float | None = None,
     normalise: type[Softmax | SumNormalise] = Softmax,
     residual: bool | Sequence[bool] = False,
-    norm: Norm | None = None,
-    activation: Activation = RELU,
+    norm: Norm | str | None = None,
+    activation: Activation | str = RELU,
     w_u: np.ndarray | None = None,
 ) -> Trace:
     """Multi-head scaled dot-product attention, every stage kept; in several layers, if there are several.
@@ -100,9 +122,9 @@ def attend(
     residual : bool, or one for each layer
         Whether a layer adds its output to what entered it, and what its MLP makes to that; else it passes on the
         output alone.
-    norm : RMSNorm or LayerNorm, optional
+    norm : RMSNorm or LayerNorm, or "rmsnorm" or "layernorm", optional
         What stands before attention, and before the MLP.
-    activation : ReLU or GELU
+    activation : ReLU or GELU, or "relu", "relu2" or "gelu"
         What stands between the two matrices of the MLP.
     w_u : ndarray (d_out, answers), optional
         The unembedding, from what the last layer passes on to a number for each answer.
@@ -140,6 +162,7 @@ def attend(
     adds = (residual,) * len(layers) if isinstance(residual, bool) else tuple(residual)
     if not layers or len(adds) != len(layers):
         raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
+    norm, activation = _by_name("norm", norm, NORMS), _by_name("activation", activation, ACTIVATIONS)
     build = Builder()
     build.give(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
     if context is not None:
@@ -201,6 +224,15 @@ def attend_projected(
         )
     mix(build, mask, scale, normalise)
     return Trace(tuple(build.stages.values()), {})
+
+
+def _by_name(what: str, given: object, known: Mapping[str, object]) -> object:
+    """The operation of a name; one that is given stays."""
+    if not isinstance(given, str):
+        return given
+    if given not in known:
+        raise ArrayError(f"{what} is one of {', '.join(known)}, or an operation; got {given[:40]!r}.")
+    return known[given]
 
 
 def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = False) -> dict[str, Stage]:

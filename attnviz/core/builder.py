@@ -1,5 +1,7 @@
 """Builder: stages being made, one after the other."""
 
+from dataclasses import replace
+
 from attnviz.core.layers import layered
 from attnviz.core.operations.operation import Operation
 from attnviz.core.stage import Stage
@@ -36,7 +38,7 @@ class Builder:
         """Add a stage that comes from nothing; one that is shared belongs to all layers."""
         name = stage.name
         if not shared and self._layer:
-            stage = stage._replace(name=layered(name, self._layer))
+            stage = replace(stage, name=layered(name, self._layer))
         self.stages[stage.name] = self._here[name] = stage
 
     def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:

@@ -26,6 +26,9 @@ from attnviz.core.stage import Stage
 Norm = RMSNorm | LayerNorm
 Activation = ReLU | GELU
 RELU = ReLU()
+NORMS: dict[str, Norm] = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
+ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
+"""By their names; GELU is the exact one, as in PyTorch."""
 
 _TO_QUERIES, _TO_KEYS, _TO_TOKENS = Projection("query"), Projection("key"), Projection("token")
 NO_MASK = Source("no mask: every key is visible")

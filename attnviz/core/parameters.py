@@ -36,7 +36,7 @@ BLOCK_AXES = {
 _AXES = PARAMETER_AXES | BLOCK_AXES
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Parameters:
     """Projection matrices and biases of multi-head attention, and of the rest of its block; any may be absent.
 
@@ -96,6 +96,16 @@ class Parameters:
         if (self.w_hidden is None) != (self.w_mlp is None):
             one, other = ("w_hidden", "w_mlp") if self.w_mlp is None else ("w_mlp", "w_hidden")
             raise ArrayError(f"An MLP has two matrices, w_hidden and w_mlp; got {one} and no {other}.")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Parameters):
+            return NotImplemented
+        names = self.stages.keys()
+        return names == other.stages.keys() and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in names
+        )
+
+    __hash__ = None
 
     @cached_property
     def stages(self) -> dict[str, Stage]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.terms import Cell
 
 
-class Stage(NamedTuple):
-    """A named array and the operation that made it from earlier stages.
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Stage:
+    """A named array and the operation that made it from earlier stages; NumPy takes it for its array.
 
     Attributes
     ----------
@@ -69,6 +71,18 @@ class Stage(NamedTuple):
         axes, shape = operation.extent(*inputs)
         return cls(name, numbers, axes, shape, operation, tuple([each.name for each in inputs]))
 
+    def __getitem__(self, index: Any) -> Any:
+        return self.value[index]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __array__(self, dtype: np.dtype | None = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.value, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        return f"Stage {self.name} {self.shape}, axes ({', '.join(self.axes)}):\n{self.value!r}"
+
     @property
     def value(self) -> np.ndarray:
         """Its array, read-only: of float64, or bool for a mask that selects. It is made when first asked for."""
@@ -106,22 +120,22 @@ class Stage(NamedTuple):
         value = made.value.copy()
         for index in self.overridden:
             value[index] = self.value[index]
-        return self._replace(numbers=Numbers.of(value))
+        return replace(self, numbers=Numbers.of(value))
 
     def renamed(self, names: Mapping[str, str]) -> Stage:
         """The stage with other names for it and for what it reads."""
-        return self._replace(name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
+        return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
     def holding(self, value: np.ndarray) -> Stage:
         """The stage with other numbers in it."""
-        return self._replace(numbers=Numbers.of(np.array(value, dtype=np.float64)))
+        return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_cells(self, number: float, indices: Iterable[tuple[int, ...]]) -> Stage:
         """The stage with `number` at some indices, or in all cells whose index begins so."""
         value, overridden = self.value.copy(), frozenset(indices)
         for index in overridden:
             value[index] = number
-        return self._replace(numbers=Numbers.of(value), overridden=self.overridden | overridden)
+        return replace(self, numbers=Numbers.of(value), overridden=self.overridden | overridden)
 
     def is_overridden(self, index: tuple[int, ...]) -> bool:
         """Whether the cell at `index` holds a number set by hand."""

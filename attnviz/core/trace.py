@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -21,9 +21,18 @@ from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell, Given, Terms
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """All stages of one pass, in the order they were made; `trace["attention"].value` is an array.
+    """All stages of one pass, in the order they were made; NumPy takes `trace["attention"]` for its array.
+
+    >>> from attnviz import trace_of
+    >>> trace = trace_of("the cat")
+    >>> trace["attention"][0].sum(axis=-1)
+    array([1., 1.])
+    >>> [stage.name for stage in trace if stage.is_headed][:3]
+    ['w_q', 'w_k', 'w_v']
+    >>> print(repr(trace).splitlines()[0])
+    Trace: 18 stages, layers: 1, heads: 2, queries: 2, keys: 2
 
     Attributes
     ----------
@@ -56,6 +65,23 @@ class Trace:
 
     def __contains__(self, name: str) -> bool:
         return name in self._by_name
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self.stages)
+
+    def __len__(self) -> int:
+        return len(self.stages)
+
+    def keys(self) -> KeysView[str]:
+        """The names of the stages, in order."""
+        return self._by_name.keys()
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{stage.name} {stage.shape}" for stage in self if stage.is_given)
+        computed = ", ".join(f"{stage.name} {stage.shape}" for stage in self if not stage.is_given)
+        heads, queries, keys = next(stage.shape for stage in self if split_layer(stage.name)[0] == "attention")
+        size = f"layers: {self.n_layers}, heads: {heads}, queries: {queries}, keys: {keys}"
+        return f"Trace: {len(self)} stages, {size}\ngiven: {given}\ncomputed: {computed}"
 
     @property
     def output(self) -> Stage:
@@ -254,7 +280,7 @@ class Trace:
         return replace(
             self,
             stages=tuple(
-                stage._replace(operation=Source(recipes[stage.name])) if stage.name in recipes else stage
+                replace(stage, operation=Source(recipes[stage.name])) if stage.name in recipes else stage
                 for stage in self.stages
             ),
         )
