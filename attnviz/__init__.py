@@ -1,7 +1,7 @@
 """attnviz: attention, number by number.
 
->>> from attnviz import Settings, trace_of
->>> trace = trace_of(Settings("the cat sat on the mat"))
+>>> from attnviz import trace_of
+>>> trace = trace_of("the cat sat on the mat")
 >>> trace["attention"].shape
 (2, 6, 6)
 """
@@ -10,14 +10,48 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from attnviz.core.attention import attend, trace_of
+from attnviz.core.changes import Change
+from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, SettingsError
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.relu import ReLU
+from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
     from attnviz.text.comparison import Comparison, compare
     from attnviz.viewer.page import page, show
 
-__all__ = ["Comparison", "Parameters", "Settings", "attend", "compare", "page", "show", "trace_of"]
+__version__ = "0.1.0"
+
+__all__ = [
+    "GELU",
+    "ArrayError",
+    "Change",
+    "ChangeError",
+    "Comparison",
+    "LayerNorm",
+    "OwnArraysError",
+    "Parameters",
+    "RMSNorm",
+    "ReLU",
+    "Settings",
+    "SettingsError",
+    "Softmax",
+    "Stage",
+    "SumNormalise",
+    "Trace",
+    "attend",
+    "compare",
+    "page",
+    "show",
+    "trace_of",
+]
 
 _WHEN_ASKED = {
     "Comparison": "attnviz.text.comparison",
@@ -32,3 +66,8 @@ def __getattr__(name: str) -> object:
     if name not in _WHEN_ASKED:
         raise AttributeError(f"module 'attnviz' has no attribute {name!r}")
     return getattr(import_module(_WHEN_ASKED[name]), name)
+
+
+def __dir__() -> list[str]:
+    """All public names, for completion: those that nobody has asked for yet, too."""
+    return sorted({*globals(), *__all__})

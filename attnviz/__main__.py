@@ -1,6 +1,28 @@
-"""Open the app: `python -m attnviz`, the same as the command `attnviz`."""
+"""The command `attnviz`, and `python -m attnviz`: open the app, where the packages that it needs are installed."""
 
-from attnviz.server.command import main
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from attnviz import __version__
+
+APP = ("streamlit", "plotly", "pandas")
+"""What the app imports beside what attnviz needs: the extra `app`."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Serve the app; say the version, or what to install, without it."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    if "--version" in arguments:
+        sys.stdout.write(f"attnviz {__version__}\n")
+        return
+    missing = [name for name in APP if find_spec(name) is None]
+    if missing:
+        sys.exit(f"The app needs {', '.join(missing)}; install it by: pip install 'attnviz[app]'")
+    from attnviz.server.command import main as serve
+
+    serve(arguments)
+
 
 if __name__ == "__main__":
     main()

@@ -1,23 +1,30 @@
-"""What a deployment installs: within the ranges, with hashes, and all of it on the bill of materials."""
+"""What is installed: the app's packages as an extra, and in a deployment what the ranges allow, with hashes."""
 
-import json
 import re
 import tomllib
 
 from packaging.requirements import Requirement
-from packaging.version import Version
 from page import ROOT
 
+from attnviz.__main__ import APP
+
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-RANGES = [Requirement(each) for each in PROJECT["dependencies"]]
+EXTRAS = {name: [Requirement(each) for each in packages] for name, packages in PROJECT["optional-dependencies"].items()}
+CORE = [Requirement(each) for each in PROJECT["dependencies"]]
+RANGES = CORE + EXTRAS["app"]
 LOCK = (ROOT / "deploy" / "requirements.lock").read_text("utf-8")
 LOCKED = dict(re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.M))
-MADE = "made by deploy/lock, which makes both again"
+MADE = "made by deploy/lock, which makes it again"
 
 
 def test_the_package_and_a_clone_ask_for_the_same():
     cloned = {Requirement(line) for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()}
     assert {each for each in cloned if each.name != "pytest"} == set(RANGES), "pytest is for a clone alone"
+
+
+def test_without_the_app_numpy_alone_is_installed():
+    assert [each.name for each in CORE] == ["numpy"]
+    assert {each.name for each in EXTRAS["app"]} == set(APP)
 
 
 def test_the_lock_is_within_the_ranges():
@@ -29,14 +36,3 @@ def test_the_lock_is_within_the_ranges():
 def test_every_locked_package_has_its_hashes():
     for entry in re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.M)[1:]:
         assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry
-
-
-def test_the_bill_of_materials_lists_what_is_locked():
-    bill = json.loads((ROOT / "deploy" / "sbom.cdx.json").read_text("utf-8"))
-    assert bill["bomFormat"] == "CycloneDX"
-    listed = {_normal(each["name"]): Version(each["version"]) for each in bill["components"]}
-    assert listed == {_normal(name): Version(version) for name, version in LOCKED.items()}, MADE
-
-
-def _normal(name):
-    return re.sub(r"[-_.]+", "-", name).lower()

@@ -47,6 +47,7 @@ def _served(app: object, options: dict[str, object]) -> uvicorn.Config:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("attnviz", description="Open attnviz, attention number by number, in a browser.")
+    parser.add_argument("--version", action="store_true", help="say which version this is, and stop")
     parser.add_argument("--port", type=int, help="the port to listen on; without it 8501, or the next that is free")
     parser.add_argument(
         "--address",
