@@ -14,9 +14,9 @@ with st.container(width=1280):
         "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
         "hand to answer one question: **what followed the last letter the time before?** After “abca” that is b. "
         "The question only makes sense if the last letter occurred exactly once before. A vector has 16 numbers in "
-        "three blocks: the **word**, its **place** and the **previous word**. Layer 1 fills in the previous word. "
-        "Layer 2 looks for the place whose previous word is the last letter, and copies the word there. A mark, “^”, "
-        "begins each string, so that the first letter has a word before it too."
+        "three blocks: the **word**, its **position** and the **previous word**. Layer 1 fills in the previous word. "
+        "Layer 2 looks for the position whose previous word is the last letter, and copies the word there. A mark, "
+        "“^”, begins each string, so that the first letter has a word before it too."
     )
     fitted = byhand.fitted(shown)
     changes = fitted.scene.changes

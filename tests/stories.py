@@ -128,13 +128,12 @@ def ending(n):
 
 
 def largest(trace, name, index):
-    """The terms' cells and their products, and the place of the largest of the number's sign."""
+    """The terms' cells and their products, and the place of the largest by size."""
     terms = trace.terms(name, index)
     if not isinstance(terms, Sum):
         raise UnfilledError
     products = [math.prod(cell.value for cell in cells) for cells in terms.products]
-    sign = math.copysign(1, trace[name].value[index] or 0.0) if trace[name].value[index] else 1
-    place = max(range(len(products)), key=lambda i: sign * products[i])
+    place = max(range(len(products)), key=lambda i: abs(products[i]))
     return terms.products[place], products[place], place
 
 
@@ -154,7 +153,7 @@ def part_place(trace, name, index):
     axis: Axis = trace.axes(first)[-1]
     if axis.name in WORDS:
         return axis.label(place)
-    return f"{'neuron' if axis.name == 'neuron' else 'place'} {axis.label(place)}"
+    return f"{'neuron' if axis.name == 'neuron' else 'dimension'} {axis.label(place)}"
 
 
 def unknown(*cell):
@@ -166,9 +165,10 @@ def taken(trace, name, index):
     row = trace[name].value[index[:-1]]
     hides = name if split_layer(name)[0] == "masked" else trace.layer_of(name).names.get("masked")
     is_hidden = np.zeros(len(row), bool)
-    if split_layer(name)[0] in ("masked", "attention"):
+    if split_layer(name)[0] in ("scores", "scaled", "masked", "attention"):
         is_hidden = np.isneginf(trace[hides].value[index[:-1]])
-    places = [place for place, value in enumerate(row) if value != 0 or not is_hidden[place]]
+    is_share = split_layer(name)[0] in ("attention", "probabilities")
+    places = [place for place, value in enumerate(row) if (is_share and value != 0) or not is_hidden[place]]
     most = max(row[places]) if places else None
     return places, [place for place in places if math.isclose(row[place], most, rel_tol=1e-9) or row[place] == most]
 
@@ -193,7 +193,8 @@ def alike(trace, name, index):
         raise UnfilledError
     if len(most) == 1:
         return f"{quoted(trace, name, most)} alone"
-    return "both keys alike" if len(most) == 2 else f"all {COUNTS[len(most)]} keys alike"
+    many = "answers" if split_layer(name)[0] == "probabilities" else "keys"
+    return f"both {many} alike" if len(most) == 2 else f"all {COUNTS[len(most)]} {many} alike"
 
 
 def largest_of_row(trace, name, index):

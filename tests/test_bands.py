@@ -146,16 +146,18 @@ def said(trace, band, selection):
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
 
 
-def is_asked_by(trace, band, selection, word, one, other, place, asks, asked, key, answer):
+def is_asked_by(trace, band, selection, word, one, unit, other, key, dimension, *product):
     own = [split_layer(slot.stage)[0] for slot in (band.left, band.cells)]
     queries, keys = (list(trace.axes(slot.stage)[1].labels) for slot in (band.left, band.cells))
-    query, head = selection.query, selection.head
-    found = [trace[slot.stage].value[head, :, int(place) - 1] for slot in (band.left, band.cells)]
+    asked, offered = (trace[slot.stage].value[selection.head] for slot in (band.left, band.cells))
+    factors = asked[selection.query], offered[selection.key]
+    largest = int(np.abs(factors[0] * factors[1]).argmax())
     return (
         own == [PARTS[one], PARTS[other]]
-        and word == asks == queries[query]
-        and key == keys[selection.key]
-        and [asked, answer] == [short(found[0][query]), short(found[1][selection.key])]
+        and [word, key] == [queries[selection.query], keys[selection.key]]
+        and unit == trace.origin.unit
+        and int(dimension) == largest + 1
+        and list(product) == [short(each[largest]) for each in (*factors, factors[0] * factors[1])]
     )
 
 
@@ -209,15 +211,41 @@ def is_contributed(trace, band, selection, head, added, place):
     return added == short((found @ rows)[int(place) - 1])
 
 
-def is_best(trace, band, selection, word, number):
-    row = read(trace, band.cells, selection)[0]
-    return short(row.max()) == number and word == trace.axes(band.cells.stage)[-1].labels[int(row.argmax())]
+def seen(trace, name, selection):
+    """Which keys the mask leaves to the selected query."""
+    masked = trace.layer_of(name).names["masked"]
+    return ~np.isneginf(read(trace, Slot(masked, None, 2), selection)[0])
 
 
-def becomes(trace, band, selection, word, old, new):
-    place = trace.axes(band.cells.stage)[-1].labels.index(word)
-    before = read(trace, Slot(trace[band.cells.stage].inputs[0], None, 2), selection)
-    return [short(before[0, place]), short(read(trace, band.cells, selection)[0, place])] == [old, new]
+def quoted(trace, stage, places):
+    """The labels of some places, as a sentence lists them."""
+    return stories.quoted(trace, stage, [int(place) for place in places])
+
+
+def largest(row):
+    return np.flatnonzero(np.isclose(row, row.max(), rtol=1e-9, atol=0))
+
+
+def is_best(trace, band, selection, limit, unit, words, number, each):
+    """Of the visible keys; that others are hidden is said wherever the mask hides one from anybody."""
+    row, visible = read(trace, band.cells, selection)[0], seen(trace, band.cells.stage, selection)
+    most = largest(np.where(visible, row, -np.inf))
+    hides = np.isneginf(trace[trace.layer_of(band.cells.stage).names["masked"]].value).any()
+    return (
+        words == quoted(trace, band.cells.stage, most)
+        and number == short(row[most[0]])
+        and bool(each) == (len(most) > 1)
+        and bool(limit) == hides
+        and unit in (None, trace.origin.unit)
+    )
+
+
+def is_scaled(trace, band, selection, how, by, word, number):
+    at = trace.axes(band.cells.stage)[-1].labels.index(word)
+    before = read(trace, Slot(trace[band.cells.stage].inputs[0], None, 2), selection)[0, at]
+    now = read(trace, band.cells, selection)[0, at]
+    made = before / float(by) ** 0.5 if how.startswith("divided") else before * float(by.replace("−", "-"))
+    return at == selection.key and number == short(now) and np.isclose(made, now)
 
 
 def is_subtracted(trace, band, selection, largest):
@@ -227,11 +255,15 @@ def is_subtracted(trace, band, selection, largest):
     return short(scores.max()) == largest and np.allclose(np.exp(scores - scores.max()), row)
 
 
-def gets_most(trace, band, selection, word, share):
+def gets_most(trace, band, selection, words, share, each):
     row = read(trace, band.cells, selection)[0]
-    label = trace.axes(band.cells.stage)[-1].labels[int(row.argmax())]
-    index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(row.argmax()))
-    return word == label and share == stories.percent(trace, band.cells.stage, index)
+    most = largest(row)
+    index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(most[0]))
+    return (
+        words == quoted(trace, band.cells.stage, most)
+        and share == stories.percent(trace, band.cells.stage, index)
+        and bool(each) == (len(most) > 1)
+    )
 
 
 def is_passed_on(trace, band, selection, what, share, key, given, value, place, head, word):
@@ -251,24 +283,24 @@ def is_passed_on(trace, band, selection, what, share, key, given, value, place, 
     )
 
 
-PRODUCT = r"at place (\d+), (\S+) × (\S+)\.$"
+PRODUCT = r"in dimension (\d+), (\S+) × (\S+)\.$"
 CLAIMS = {
-    r"^“(.+)” asks with its (\w+), every word answers with its (\w+): at place (\d+), “(.+)” with (\S+) "
-    r"and “(.+)” with (\S+)\.$": is_asked_by,
+    r"^“(.+)” asks with its (\w+), every (\w+) answers with its (\w+): for “(.+)”, dimension (\d+) counts most: "
+    r"(\S+) × (\S+) = (\S+)\.$": is_asked_by,
     r"^What “(.+)” enters with, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
     r"^What the head found, times the output parameters: " + PRODUCT: is_multiplied,
     r"what “(.+)” has now is compared with it: for “(.+)” " + PRODUCT: is_compared,
-    r"^Added up: the (\w+) of “(.+)”, (\S+) at place (\d+)\.$": is_sum,
-    r"^Added: “(.+)” came with (\S+) at place (\d+) and gets (\S+)\.$": is_added,
-    r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) at place (\d+)\. "
+    r"^Added up: the (\w+) of “(.+)”, (\S+) in dimension (\d+)\.$": is_sum,
+    r"^Added: “(.+)” came with (\S+) in dimension (\d+) and gets (\S+)\.$": is_added,
+    r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) in dimension (\d+)\. "
     r"Side by side, .* one row for “(.+)”\.$": looks_and_finds,
-    r"own rows of the output parameters: head (\d+) adds (\S+) at place (\d+)\.$": is_contributed,
-    r"“([^”]+)” matches best, (\S+)\.$": is_best,
-    r"^Scale: for “(.+)”, (\S+) becomes (\S+)\.$": becomes,
+    r"own rows of the output parameters: head (\d+) adds (\S+) in dimension (\d+)\.$": is_contributed,
+    r"add up\. Best match( of the (\w+)s it may see)?: (“.+”), ([^ ]+)( each)?\.$": is_best,
+    r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
-    r"^Share: divide by the sum\. “([^”]+)” gets ([^“]+)\.$": gets_most,
-    r"^Softmax: “([^”]+)” gets ([^“]+)\.$": gets_most,
-    r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) at place (\d+)\. "
+    r"^Share: divide by the sum\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
+    r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,
+    r"passes on its (\w+), in that (\w+): “(.+)” (\S+) × (\S+) in dimension (\d+)\. "
     r"Added up, that is what (head \d+) found for “(.+)”\.$": is_passed_on,
 }
 

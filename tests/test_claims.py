@@ -206,9 +206,9 @@ def normed_again(trace, changes):
 
 CLAIMS = {
     ("attn-norm", "again"): (r"normed already, so this changes (next to nothing|much), unless", normed_again),
-    ("positions", "places"): (r"By itself a score (\w+(?: not depend)?) on where the words stand", without_order),
+    ("positions", "positions"): (r"By itself a score (\w+(?: not depend)?) on where the \w+s stand", without_order),
     ("scaling", "spread"): (r"widely spread scores gives almost all attention to (\w+) key", spread),
-    ("weighted-sum", "mixture"): (r"This is the (\w+) place in the layer where words exchange", exchanged),
+    ("weighted-sum", "mixture"): (r"This is the (\w+) step in the layer where \w+s exchange", exchanged),
     ("concatenation", "side by side"): (r"a row is as long as the rows? of (.+?)\.", beside),
     ("qkv", "several heads"): (r"which read (\w+) rows", read_rows),
     ("scores", "dot products"): (r"The (\w+) the score, the (\w+) query and key match", scores),
@@ -226,7 +226,7 @@ CLAIMS = {
     ("softmax", "sum"): (r"divides each (\w+) by its sum", summed),
     ("output", "mixed"): (r"each head through its own (\w+) of \S+ and adding up what comes out", through_heads),
     ("output", "mixed one"): (r"Each number is a (\w+) of the concatenation times a (\w+) of", through_one_head),
-    ("tokens", "built"): (r"a (\d) at the place of the word, and (\d) elsewhere", one_hot),
+    ("tokens", "built"): (r"a (\d) in the dimension of the (?:word|letter), and (\d) elsewhere", one_hot),
     ("residual", "added"): (r"So (\w+) token keeps what it held", residual),
     ("answer", "logits"): (
         r"has a (\w+) for each answer: a (\w+) of \S+ times that (\w+) is the answer's score",
@@ -362,7 +362,7 @@ def test_each_layer_looks_where_the_texts_of_its_task_say(id):
 def test_a_mirror_looks_where_its_lesson_says():
     choice, n = MODELS["mirror"], 8
     across, beside = list(range(n))[::-1], [*range(1, n), n - 1]
-    said = re.search(r"each place looks at the place (across the middle|\w+ it),", choice.lesson)[1]
+    said = re.search(r"each position looks at the position (across the middle|\w+ it),", choice.lesson)[1]
     expected = across if said == "across the middle" else beside
     for seed in choice.seeds:
         for _, text in choice.examples:

@@ -1,6 +1,7 @@
 """The next letter: how it is chosen equals loops and published rules, and a link writes the same name."""
 
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -146,6 +147,9 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
     assert [each["text"] for each in told["listed"]] == list(found)
     task = model.task
     held_out, trained_on = set(task.names[: task.n_held_out]), set(task.names[task.n_held_out :])
+    n_texts, *ends = map(int, re.match(r"(\d+) texts from seeds (\d+) to (\d+):", told["said"]).groups())
+    assert n_texts == len(found) == ends[1] - ends[0] + 1
+    assert [names(model, replace(drawing, seed=seed), 1)[0] for seed in ends] == [found[0], found[-1]]
     kinds = {"held out": held_out, "in the list": trained_on}
     for each in told["listed"]:
         assert each["is"] == next((kind for kind, some in kinds.items() if each["text"] in some), "new")
@@ -175,6 +179,8 @@ def test_what_is_kept_saves_the_multiplications_that_are_said(text):
         assert [multiplications(fitted.trace, n, is_kept=each) for each in (False, True)] == [whole, new]
         assert f"Only the row of “{text[n - 2]}” is new" in kept["said"]
         assert f"so {new:,} multiplications do in place of {whole:,}" in kept["said"]
+        before = re.search(r"keys and values of the (?:token|(\d+) tokens) before it are kept", kept["said"])
+        assert int(before[1] or 1) == n - 1
         assert kept["saved"] == f"{new:,} multiplications in place of {whole:,}"
     assert len(others) == len(text)
 

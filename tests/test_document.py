@@ -244,10 +244,10 @@ def test_slopes_are_those_of_the_pass_with_its_changes():
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "typed": 2}),
+        ({"sentence": "a b"}, {"query": ["a", "b"], "key": ["a", "b"], "shared": True, "unit": "word", "typed": 2}),
         (
             {"sentence": "a b", "context": "c d e"},
-            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "typed": 0},
+            {"query": ["a", "b"], "key": ["c", "d", "e"], "shared": False, "unit": "word", "typed": 0},
         ),
     ],
 )

@@ -79,12 +79,12 @@ def test_a_vector_of_a_place_is_made_as_the_text_says(name):
     model, trace = model_of(name), trace_of(name)
     text = said(trace, "positions")
     assert bool(text) == (model.positions is not None)
-    if "no more places than it was trained on" in text:
+    if "no more positions than it was trained on" in text:
         batch = model.task.batch(np.random.RandomState(0), 3)
         longest = LONGEST + 1 if trace.origin.is_open else batch.tokens.shape[1]
         assert longest == len(model.positions)
     is_built = trace.origin.kind == "built"
-    assert ("one rotation turns the vector of any place into the vector of the next" in text) == is_built
+    assert ("one rotation turns the vector of any position into the vector of the next" in text) == is_built
     if is_built:
         turned, *_ = np.linalg.lstsq(model.positions[:-1], model.positions[1:], rcond=None)
         np.testing.assert_allclose(model.positions[:-1] @ turned, model.positions[1:], atol=1e-12)
@@ -95,7 +95,7 @@ def test_a_vector_of_a_place_is_made_as_the_text_says(name):
 @EVERYWHERE
 def test_rows_written_by_hand_hold_a_one_and_else_0(name):
     trace = trace_of(name)
-    if "a 1 at the place of the word, and 0 elsewhere" in said(trace, "tokens"):
+    if "a 1 in the dimension of the letter, and 0 elsewhere" in said(trace, "tokens"):
         words = dict(zip(trace.labels["token"], trace["embeddings"].value, strict=True))
         assert all(sorted(row) == [0] * (len(row) - 1) + [1] for row in words.values())
         same = {word.split()[0]: row.argmax() for word, row in words.items()}

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,16 +13,16 @@ from cases import of_each
 from documents import read
 from page import ROOT, changes_of
 
-from attnviz.analysis.pairing import pairing
+from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.axes import Axis
 from attnviz.models import MODELS
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.answer import reply_bytes
 from attnviz.scene.fitting import fit
-from attnviz.scene.paired import paired_data, parted
+from attnviz.scene.paired import differing, paired_data, parted, said_of
 from attnviz.scene.pairs import pairs_of
-from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.tabscene import TabScene
 
 TAB = "0123456789abcdef" * 2
@@ -40,6 +41,8 @@ OTHERS = {
     "other sizes": (Scene(options=Options(d_model=12, n_heads=3)), Scene()),
     "another model": (FIRST_VISIT, Scene()),
     "other layers": (FIRST_VISIT, of_model("recall")),
+    "another seed and mask": (Scene(options=Options(seed=7)), SIX),
+    "another seed of a model": (replace(of_model("recall"), model_seed=2), of_model("recall")),
     "the same": (SIX, SIX),
 }
 PAIRS = {f"{name}: {pair.id}": (pair.a, pair.b) for name, scene in BASES.items() for pair in pairs_of(scene)} | OTHERS
@@ -78,6 +81,22 @@ def is_apart(one, other, tolerance):
     return one != other and not abs(other - one) <= tolerance
 
 
+APART = r"(\d+) of (\d+) differ(?:, (\d+) of them hidden in only one)?(?:, by up to (\S+))?"
+
+
+def is_said_of(stage, n_numbers, n_other, n_hidden, largest):
+    """Whether what is said of a stage is what a loop has counted."""
+    text = said_of(stage)
+    if not n_other:
+        return text == "same in both"
+    if n_hidden == n_other:
+        return text == f"{n_hidden} of {n_numbers} hidden in only one of them"
+    said = re.fullmatch(APART, text).groups("0")
+    return tuple(map(int, said[:3])) == (n_other, n_numbers, n_hidden) and float(said[3]) == pytest.approx(
+        largest, abs=5e-5
+    )
+
+
 @of_each("name", [*PAIRS])
 def test_each_stage_is_as_far_apart_as_a_loop_finds_it(name):
     a, b = traces(name)
@@ -96,9 +115,63 @@ def test_each_stage_is_as_far_apart_as_a_loop_finds_it(name):
         assert (said.n_numbers, said.n_other, said.n_hidden) == (len(cells), len(others), hides)
         if stage.value.dtype != bool:
             assert said.largest == max(finite, default=0)
+        assert is_said_of(said, len(cells), len(others), hides, max(finite, default=0)), said_of(said)
         if others:
             sizes = {index: abs(other - one) for index, one, other in others}
             assert sizes[said.at] == max(sizes.values())
+
+
+WHY_NOT = {
+    r"([AB]) has no such stage": lambda one, name, which: (
+        name not in one[which] and name in one["BA"["AB".index(which)]]
+    ),
+    r"(\d+) heads? in A, (\d+) heads? in B": lambda one, name, *said: (
+        [len(one[each]["attention" if "attention" in one[each] else "attention_1"].value) for each in "AB"]
+        == [*map(int, said)]
+    ),
+    r"([\d ×]+) numbers in A, ([\d ×]+) in B": lambda one, name, *said: (
+        [one[each][name].shape for each in "AB"] == [tuple(map(int, each.split(" × "))) for each in said]
+    ),
+    r"they have no word in (common)": lambda one, name, _: any(
+        not {*there.labels} & {*here.labels}
+        for there, here in zip(one["A"].axes(name), one["B"].axes(name), strict=True)
+    ),
+}
+
+
+def test_why_a_stage_has_no_number_beside_it_is_so_of_the_pass_that_is_named():
+    made = set()
+    for name in PAIRS:
+        for a, b in (traces(name), traces(name)[::-1]):
+            for stage in pairing(a, b).stages.values():
+                claims = [claim for claim in WHY_NOT if re.fullmatch(claim, stage.other)]
+                assert len(claims) == bool(stage.other), stage.other
+                for claim in claims:
+                    said = re.fullmatch(claim, stage.other).groups()
+                    assert WHY_NOT[claim]({"A": a, "B": b}, stage.name, *said), (name, stage)
+                made.update(claims)
+    assert made == set(WHY_NOT)
+
+
+def apart_in_the_first_head(a, b):
+    """How far apart the shares of two words are in A and in B, where both look at more than one."""
+    name, found = b.layers[-1].names["attention"], {}
+    for asks, asked in product(b.labels["query"], b.labels["key"]):
+        if asks in a.labels["query"] and asked in a.labels["key"]:
+            rows = [each[name].value[0, each.labels["query"].index(asks)] for each in (a, b)]
+            shares = [row[each.labels["key"].index(asked)] for each, row in zip((a, b), rows, strict=True)]
+            if min(sum(row > 0) for row in rows) > 1:
+                found[asks, asked] = abs(shares[1] - shares[0])
+    return found
+
+
+def test_a_pair_opens_at_the_share_that_a_loop_finds_furthest_apart():
+    pairs = [tuple(Scene(options=Options(seed=n, mask=mask)) for mask in ("none", "causal")) for n in range(6)]
+    for a, b in (*pairs, *(pair[::-1] for pair in pairs), PAIRS["fewer words"], PAIRS["six words: words"]):
+        a, b = fit(a).trace, fit(b).trace
+        opened, apart = furthest(a, b), apart_in_the_first_head(a, b)
+        assert opened.head == 0
+        assert apart[b.labels["query"][opened.query], b.labels["key"][opened.key]] == max(apart.values())
 
 
 def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():
@@ -142,6 +215,30 @@ def test_what_differs_is_said_of_each_in_its_own_place():
     assert said["fewer words"] == [("Sentence", "“the mat sat”", "“the cat sat on the mat”")]
     assert said["a context"] == [("Context", "“der Hund”", "none")]
     assert said["the same"] == []
+
+
+OF_A_SCENE = {
+    "Source": lambda scene: MODELS[scene.source].title if scene.source in MODELS else "random parameters",
+    "Sentence": lambda scene: f"“{scene.sentence}”",
+    "Context": lambda scene: f"“{scene.context}”" if scene.context else "none",
+    "Seed": lambda scene: str(scene.options.seed if scene.source == OWN else scene.model_seed),
+    "Mask": lambda scene: scene.options.mask,
+    "Heads": lambda scene: str(scene.options.n_heads),
+    "d_model": lambda scene: str(scene.options.d_model),
+    "Positions": lambda scene: scene.options.positions,
+    "Divide scores by √d_k": lambda scene: "yes" if scene.options.scaled else "no",
+}
+
+
+def test_what_differs_is_said_of_a_and_of_b():
+    made = set()
+    for name, (a, b) in PAIRS.items():
+        for one, other in ((a, b), (b, a)):
+            for part, *said in differing(fit(one), fit(other)):
+                if part in OF_A_SCENE and not {one.source, other.source} & {*SOURCES}:
+                    assert said == [OF_A_SCENE[part](each) for each in (one, other)], (name, part)
+                    made.add(part)
+    assert made == set(OF_A_SCENE)
 
 
 @of_each("name", [*PAIRS])

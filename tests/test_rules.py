@@ -1,6 +1,8 @@
 """Rules: what they say of every cell is what its terms are, and makes its number."""
 
 import math
+import re
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from rules import said
 from attnviz import Parameters, attend
 from attnviz.analysis.audit import tolerance
 from attnviz.core.numbers import Numbers
+from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant, axes
+from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.stage import Stage
 
@@ -59,66 +63,191 @@ def test_a_rule_has_a_letter_for_each_axis_and_a_size_for_each_letter(name):
                 assert tuple(lengths) == shapes[slot.source], (stage.name, slot)
 
 
+NUMBER = r"(−?(?:[\d.]+(?:e−?\d+)?|∞))"
+BRACKETED = r"\(?(−?(?:[\d.]+(?:e−?\d+)?|∞))\)?"
+
+
+def says(text, value):
+    """Whether a text is a number, but for what is rounded away."""
+    said = float(text.replace("−", "-").replace("∞", "inf"))
+    return said == value or math.isclose(said, value, rel_tol=6e-3 if "e" in text else 0, abs_tol=6e-5)
+
+
+class Made:
+    """A computed cell, and the arrays that it is made from."""
+
+    def __init__(self, trace, stage, index):
+        self.trace, self.stage, self.index = trace, stage, index
+        self.number, self.inputs = float(stage.value[index]), trace.inputs(stage.name)
+        self.read = self.inputs[0].value
+        self.own = float(self.read[index]) if self.read.shape == stage.shape else None
+
+    @property
+    def row(self):
+        """Of what is read the row in which it stands."""
+        return [float(each) for each in self.read[self.index[:-1]]]
+
+    @property
+    def seen(self):
+        return [each for each in self.row if each != -math.inf]
+
+    def mean_square(self, about=0.0):
+        return math.fsum((each - about) ** 2 for each in self.row) / len(self.row)
+
+
+def is_kept(cell, line, said, not_, becomes):
+    positive = cell.own > 0
+    result = {"stays": cell.own, "is squared": cell.own**2, "0": 0}[becomes]
+    return says(said, cell.own) and positive == (not not_) == (becomes != "0") and cell.number == result
+
+
+def is_seen(cell, line, which, said):
+    mask = np.broadcast_to(cell.inputs[1].value, cell.stage.shape)[cell.index]
+    return mask == (which == "visible") and (says(said, cell.own) and cell.number == cell.own if mask else not said)
+
+
+def is_part_below(cell, line, said, part, which):
+    below = NormalDist().cdf(cell.own)
+    return (
+        says(said, cell.own) and abs(float(part.replace("−", "-")) - {"below": below, "above": 1 - below}[which]) < 5e-4
+    )
+
+
+def is_affine(cell, line, sign, said, which):
+    (read,), place = line[0], {"gain": 1, "bias": 2}[which]
+    return (
+        sign == {"gain": "×", "bias": "+"}[which] and read.stage == cell.inputs[place].name and says(said, read.value)
+    )
+
+
+def is_square(cell, line, *said):
+    number, *mean = said
+    return says(number, line[0][0].value) and (not mean or says(mean[0], math.fsum(cell.row) / len(cell.row)))
+
+
+def is_exponential(cell, line, said, largest):
+    return says(said, line[0][0].value) and says(largest, max(cell.seen, default=0.0))
+
+
+def is_product(cell, line, one, other):
+    if len(line[0]) == 2:
+        return [says(text, read.value) for text, read in zip((one, other), line[0], strict=True)] == [True, True]
+    return says(one, cell.own) and says(other, cell.number / cell.own if cell.own else cell.stage.operation.factor)
+
+
+LINES = {
+    rf"{NUMBER} × {NUMBER}": is_product,
+    rf"{NUMBER} ÷ {NUMBER}": lambda cell, line, one, by: (
+        says(one, cell.own) and says(by, math.sqrt(cell.trace.layer_of(cell.stage.name).trace["q"].shape[-1]))
+    ),
+    NUMBER: lambda cell, line, said: says(said, line[0][0].value),
+    "the same number": lambda cell, line: cell.number == line[0][0].value,
+    rf"exp\({NUMBER} − {BRACKETED}\)": is_exponential,
+    rf"{BRACKETED}²": is_square,
+    rf"\({NUMBER} − {BRACKETED}\)²": is_square,
+    rf"([×+]) {BRACKETED}, the (gain|bias)": is_affine,
+    rf"{NUMBER} is (not )?positive, so (?:it )?(stays|is squared|0)": is_kept,
+    rf"(visible|hidden), so (?:{NUMBER} stays|−∞)": is_seen,
+    rf"{NUMBER} × {NUMBER}, the part of a normal distribution (below|above) it": is_part_below,
+}
+"""What each line says of a computed cell, by its words."""
+
+
+def is_sum(cell, lines, n):
+    return int(n) == len(lines) and math.isclose(
+        math.fsum(value for *_, value in lines), cell.number, rel_tol=1e-9, abs_tol=1e-9
+    )
+
+
+def is_share(cell, lines, own, total, n, hides):
+    of = (lambda each: math.exp(each - max(cell.seen))) if isinstance(cell.stage.operation, Softmax) else float
+    return (
+        says(own, of(cell.own) if cell.own != -math.inf else 0.0)
+        and says(total, math.fsum(map(of, cell.seen)))
+        and int(n) == len(lines) == len(cell.row)
+        and (not hides or -math.inf in cell.read)
+    )
+
+
+def is_normed(cell, lines, own, root, squares, same_root, same_squares, n, epsilon, mean="0.0000"):
+    about = math.fsum(cell.row) / len(cell.row) if isinstance(cell.stage.operation, LayerNorm) else 0.0
+    return (
+        says(own, cell.own)
+        and says(mean, about)
+        and says(squares, cell.mean_square(about) * len(cell.row))
+        and says(root, math.sqrt(cell.mean_square(about) + cell.stage.operation.epsilon))
+        and (root, squares, int(n)) == (same_root, same_squares, len(cell.row))
+        and says(epsilon, cell.stage.operation.epsilon)
+    )
+
+
+def is_standardised(cell, lines, own, taken, root, *rest):
+    *affine, mean, squares, same_root, same_squares, n, epsilon = rest
+    given = [read.value[cell.index[-1]] for read in cell.inputs[1:]]
+    return (
+        taken == mean
+        and is_normed(cell, lines, own, root, squares, same_root, same_squares, n, epsilon, mean)
+        and len([each for each in affine if each]) == len(given)
+        and all(says(text, value) for text, value in zip(affine, given, strict=False))
+    )
+
+
+ROOT = rf"{NUMBER} is the root of {NUMBER} ÷ (\d+) \+ {NUMBER}"
+CONCLUSIONS = {
+    r"the sum of (\d+), added up unrounded": is_sum,
+    rf"{NUMBER} ÷ {BRACKETED}, the sum of (\d+)(, where hidden keys count 0)?": is_share,
+    "no key is visible, so the share is 0": lambda cell, lines: not cell.seen and cell.number == 0,
+    rf"{NUMBER} ÷ {NUMBER}: the squares add up to {NUMBER}, and {ROOT}": is_normed,
+    rf"\({NUMBER} − {BRACKETED}\) ÷ {NUMBER}(?: × {BRACKETED})?(?: \+ {BRACKETED})?: the mean is {NUMBER}, "
+    rf"the squares add up to {NUMBER}, and {ROOT}": is_standardised,
+}
+"""What each conclusion says, by its words."""
+
+FORMULAS = {
+    r"(.+) \\text{ \((visible)\)}": lambda cell, said, _: (
+        says(said.replace("-", "−"), cell.number) and cell.number != -math.inf
+    ),
+    r"\\text{ hidden}": lambda cell: cell.number == -math.inf,
+    r"(0) \\quad\\text{\(no key is visible\)}": lambda cell, _: not cell.seen and cell.number == 0,
+}
+"""What a formula says that has words; one of numbers alone is computed in `test_rules_in_browser`."""
+
 VISIBLE = np.array([[True, True], [False, False], [True, False]])
-ROWS = np.array([[1.0, -0.5], [-3.0, 2.0], [0.0, 1.0]])
+GIVEN = np.array([[1.0, -0.5], [-3.0, 2.0], [0.0, 1.0]])
+SAID = TRACES | {
+    "nothing seen": attend(GIVEN, GIVEN[:2], parameters=Parameters(), mask=VISIBLE, scale=-2.0),
+    "nothing seen, over sums": attend(GIVEN, GIVEN[:2], parameters=Parameters(), mask=VISIBLE, normalise=SumNormalise),
+    "a neuron at 0": TRACES["a block"].with_change("hidden", (0, 0), 0.0),
+    "a neuron at 0, squared": TRACES["an MLP alone"].with_change("hidden", (0, 0), 0.0),
+}
 
 
-def attended(**kept):
-    return attend(ROWS, ROWS[:2], parameters=Parameters(), **{"mask": VISIBLE, "scale": 1.0, **kept})
+def claimed(claims, text):
+    """What a text claims and of what, the one claim that it makes."""
+    (claim,) = [each for each in claims if re.fullmatch(each, text)]
+    return claim, re.fullmatch(claim, text).groups("")
 
 
-PROJECTED = attend(ROWS, parameters=Parameters(w_v=np.array([[[2.0], [-1.0]]]), b_v=np.array([[0.25]])))
-SUMS = attended(normalise=SumNormalise)
-UNSEEING = ("no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}")
-
-
-@pytest.mark.parametrize(
-    ("trace", "stage", "index", "lines", "conclusion", "formula"),
-    [
-        (
-            PROJECTED,
-            "v",
-            (0, 0, 0),
-            ["1.0000 × 2.0000", "−0.5000 × −1.0000", "0.2500"],
-            "the sum of 3, added up unrounded",
-            r"1.0000 \cdot 2.0000 + (-0.5000) \cdot (-1.0000) + 0.2500",
-        ),
-        (attended(scale=None), "scaled", (0, 0, 0), ["1.2500 ÷ 1.4142"], "", r"\frac{1.2500}{1.4142}"),
-        (attended(scale=-2.0), "scaled", (0, 0, 1), ["−4.0000 × −2.0000"], "", r"(-4.0000) \cdot (-2.0000)"),
-        (attended(), "masked", (0, 0, 1), ["visible, so −4.0000 stays"], "", r"-4.0000 \text{ (visible)}"),
-        (attended(), "masked", (0, 2, 1), ["hidden, so −∞"], "", r"\text{ hidden}"),
-        (
-            attended(mask=np.where(VISIBLE, 0.5, -np.inf)),
-            "masked",
-            (0, 2, 1),
-            ["2.0000", "−∞"],
-            "the sum of 2, added up unrounded",
-            r"2.0000 + (-\infty)",
-        ),
-        (
-            attended(),
-            "attention",
-            (0, 0, 1),
-            ["exp(1.2500 − 1.2500)", "exp(−4.0000 − 1.2500)"],
-            "0.0052 ÷ 1.0052, the sum of 2",
-            r"\frac{e^{-4.0000 - 1.2500}}{1.0000 + 0.0052}",
-        ),
-        (attended(), "attention", (0, 1, 0), ["exp(−∞ − 0.0000)"] * 2, *UNSEEING),
-        (
-            SUMS,
-            "attention",
-            (0, 0, 1),
-            ["1.2500", "−4.0000"],
-            "−4.0000 ÷ (−2.7500), the sum of 2, where hidden keys count 0",
-            r"\frac{(-4.0000)}{1.2500 + (-4.0000)}",
-        ),
-        (SUMS, "attention", (0, 1, 1), ["−∞", "−∞"], *UNSEEING),
-        (PROJECTED, "concat", (2, 0), ["the same number"], "", ""),
-    ],
-)
-def test_a_rule_says_in_words_and_digits_how_a_number_is_computed(trace, stage, index, lines, conclusion, formula):
-    found = said(trace, stage, index)
-    assert ([text for _, text, _ in found.lines], found.conclusion, found.formula) == (lines, conclusion, formula)
+def test_what_a_rule_says_in_words_and_digits_is_so_of_the_arrays():
+    made = set()
+    for name, trace in SAID.items():
+        for stage, index in computed(trace, most=6):
+            if stage.is_overridden(index):
+                continue
+            cell, found = Made(trace, stage, index), said(trace, stage.name, index)
+            for line in found.lines[:5]:
+                claim, of = claimed(LINES, line[1])
+                assert LINES[claim](cell, (line[0], line[2]), *of), (name, stage.name, index, line[1])
+                made.add(claim)
+            if found.conclusion:
+                claim, of = claimed(CONCLUSIONS, found.conclusion)
+                assert CONCLUSIONS[claim](cell, found.lines, *of), (name, stage.name, index, found.conclusion)
+                made.add(claim)
+            if "text" in found.formula:
+                claim, of = claimed(FORMULAS, found.formula)
+                assert FORMULAS[claim](cell, *of), (name, stage.name, index, found.formula)
+                made.add(claim)
+    assert made == {*LINES, *CONCLUSIONS, *FORMULAS}
 
 
 @pytest.mark.parametrize("outer", ["a i", "i a"])

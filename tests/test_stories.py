@@ -61,7 +61,13 @@ BIASED = attend(
         **dict.fromkeys(("b_q", "b_k", "b_v"), np.full((1, 3), 99.0)),
     ),
 )
-PASSES = TRACES | BY_HAND | {"biased": BIASED, "made": MADE}
+ONES = dict.fromkeys(("w_q", "w_k", "w_v"), np.ones((1, 1, 1))) | dict.fromkeys(
+    ("w_o", "w_hidden", "w_mlp"), np.ones((1, 1))
+)
+ONE_DIMENSION = attend(
+    np.array([[1.0], [2.0]]), parameters=Parameters(**ONES), residual=True, w_u=np.array([[1.0, 2.0]])
+)
+PASSES = TRACES | BY_HAND | {"biased": BIASED, "made": MADE, "one dimension": ONE_DIMENSION}
 
 
 def said(trace, name, index):
@@ -120,28 +126,27 @@ def test_every_story_is_told_of_some_number():
 @pytest.mark.parametrize(
     ("name", "index", "text"),
     [
-        ("x", (1, 0), "“b” enters with −1.00 at place 1, as it is given."),
+        ("x", (1, 0), "“b” enters with −1.00 in dimension 1, as it is given."),
         (
             "w_q",
             (0, 0, 1),
-            "In head 1, place 1 of what enters is multiplied by 0.00 on its way to place 2 of the query.",
+            "In head 1, dimension 1 of what enters is multiplied by 0.00 on its way to dimension 2 of the query.",
         ),
         (
             "q",
             (0, 0, 0),
-            "“a” asks with 3.00 at place 1; the largest part, 3.00, comes from place 1 of its input (3.00 × 1.00).",
+            "“a” asks with 3.00 in dimension 1; of its input, dimension 1 adds 3.00 (3.00 × 1.00), the rest 0.00.",
         ),
-        ("k", (0, 0, 0), "“a” offers 3.00 at place 1: its input, as it is."),
+        ("k", (0, 0, 0), "“a” offers 3.00 in dimension 1: its input, as it is."),
         (
             "scores",
             (0, 0, 1),
-            "“a” scores −3.00 with “b”, lowest of three; the largest part, −3.00, comes from place 1 (3.00 × −1.00).",
+            "“a” scores −3.00 with “b”, lowest of three; dimension 1 adds −3.00 (3.00 × −1.00), the rest 0.00.",
         ),
         (
             "scores",
             (0, 1, 2),
-            "“b” scores 2.00 with “c”, tied for highest of three; the largest part, 2.00, comes from "
-            "place 2 (1.00 × 2.00).",
+            "“b” scores 2.00 with “c”, tied for highest of three; dimension 2 adds 2.00 (1.00 × 2.00), the rest 0.00.",
         ),
         ("scaled", (0, 0, 0), "The score of “a” with “a” stays 9.00, as scaling is switched off."),
         ("mask", (1, 2), "For “b” and “c” the mask holds 1: 1 is visible, 0 is hidden."),
@@ -152,33 +157,33 @@ def test_every_story_is_told_of_some_number():
             "attention",
             (0, 1, 2),
             "“b” gives “c” 50 %: its score 2.00 is tied for highest of three. Its dot product is "
-            "2.00: place 2 adds 2.00, the other places together 0.00.",
+            "2.00: dimension 2 adds 2.00, the rest 0.00.",
         ),
         (
             "attention",
             (0, 1, 0),
             "“b” gives “a” under 1 %: its score −3.00 is lowest of three. Its dot product is "
-            "−3.00: place 1 adds −3.00, the other places together 0.00.",
+            "−3.00: dimension 1 adds −3.00, the rest 0.00.",
         ),
         ("attention", (0, 0, 0), "“a” gives “a” 100 %, as it sees no other key."),
         ("attention", (0, 0, 1), "“b” is hidden from “a”: its masked score is −∞, so its share is exactly 0."),
         ("attention", (0, 2, 1), "“c” sees no key in head 1, so it gives nothing to any."),
-        ("heads", (0, 1, 1), "At place 2, “b” collects 1.49; the largest part, 1.00, comes from “c” (0.50 × 2.00)."),
-        ("heads", (0, 2, 0), "“c” sees no key in head 1, so it collects nothing: 0.00 at place 1."),
-        ("concat", (1, 1), "At place 2 of its row, “b” has 1.49, copied from head 1."),
+        ("heads", (0, 1, 1), "In dimension 2, “b” collects 1.49; “c” adds 1.00 (0.50 × 2.00), the rest 0.50."),
+        ("heads", (0, 2, 0), "“c” sees no key in head 1, so it collects nothing: 0.00 in dimension 1."),
+        ("concat", (1, 1), "In dimension 2 of its row, “b” has 1.49, copied from head 1."),
         (
             "w_o",
             (1, 1),
-            "Place 2 of the heads side by side, which is head 1’s, is multiplied by 4.00 on its way to place 2 of the "
-            "output.",
+            "Dimension 2 of the heads side by side, which is head 1’s, is multiplied by 4.00 on its way to "
+            "dimension 2 of the output.",
         ),
         (
             "contributions",
             (0, 1, 0),
-            "At place 1 of the output of “b”, head 1 adds −1.46; the largest part, −1.46, comes from "
-            "place 1 of its row (−0.49 × 3.00).",
+            "In dimension 1 of the output of “b”, head 1 adds −1.46; of what it found, dimension 1 adds "
+            "−1.46 (−0.49 × 3.00), the rest 0.00.",
         ),
-        ("output", (1, 0), "“b” leaves with −1.46 at place 1; head 1 adds −1.46 to this number."),
+        ("output", (1, 0), "“b” leaves with −1.46 in dimension 1; head 1 adds −1.46 to this number."),
     ],
 )
 def test_what_is_said_of_numbers_made_by_hand(name, index, text):
@@ -193,11 +198,11 @@ def test_what_is_said_of_numbers_made_by_hand(name, index, text):
             "causal",
             "x",
             (0, 1),
-            "“the” enters with 0.02 at place 2: −0.98 from the word and 1.00 from where it stands.",
+            "“the” enters with 0.02 in dimension 2: −0.98 from its embedding and 1.00 from its position.",
         ),
-        ("causal", "positions", (0, 1), "1.00 is added at place 2 of “the”, because of where the word stands."),
+        ("causal", "positions", (0, 1), "1.00 is added in dimension 2 of “the”, because of its position."),
         ("unscaled", "scaled", (0, 0, 1), "The score of “the” with “cat” stays "),
-        ("one word", "scores", (1, 0, 0), "“alone” scores −1.23 with “alone”, its only key; the largest part, "),
+        ("one word", "scores", (1, 0, 0), "“alone” scores −1.23 with “alone”, its only key; dimension 3 adds "),
         (
             "one word",
             "attention",
@@ -206,7 +211,7 @@ def test_what_is_said_of_numbers_made_by_hand(name, index, text):
         ),
         ("one word, hidden", "attention", (0, 0, 0), "“alone” sees no key in head 1, so it gives nothing to any."),
         ("ties", "attention", (0, 0, 1), "“a” gives “a (2)” 25 %: its scaled score "),
-        ("projected", "v", (0, 0, 0), "“1” passes on 1.00 at place 1, as it is given."),
+        ("projected", "v", (0, 0, 0), "“1” passes on 1.00 in dimension 1, as it is given."),
         ("negative", "attention", (0, 0, 1), "“1” gives “2” 0 %: its score 0.00 over 3.10, the sum of its row."),
         ("added mask", "mask", (0, 1), "To the score of “1” with “2” the mask adds −∞; −∞ hides a key."),
         ("added mask", "masked", (0, 0, 0), "“1” sees “1”: with what the mask adds, 0.50, its masked score is "),
@@ -245,7 +250,7 @@ def test_the_parts_of_an_output_are_not_said_once_they_do_not_add_up():
     assert "adds" not in said(PLAIN.with_change("concat", (2, 0), 1.0), "output", (0, 0))
 
 
-def test_the_largest_term_may_be_the_bias_and_is_then_not_sought_among_the_places():
+def test_the_largest_term_may_be_the_bias_and_is_then_not_sought_among_the_dimensions():
     assert said(BIASED, "q", (0, 0, 0)).endswith("its input times a column of parameters, and a bias.")
 
 
@@ -253,7 +258,7 @@ def test_a_residual_is_said_to_be_what_entered_and_what_attention_adds():
     trace = TRACES["two layers that learnt"]
     entered, added, both = (short(trace[name].value[1, 3]) for name in ("residual_1", "output_2", "residual_2"))
     assert told(trace, "residual_2", (1, 3), FIRST) == (
-        f"“saw” goes on with {both} at place 4: {entered} entered the layer, attention adds {added}."
+        f"“saw” goes on with {both} in dimension 4: {entered} entered the layer, attention adds {added}."
     )
 
 

@@ -29,6 +29,20 @@ def test_the_parts_of_every_logit_add_up_to_it(trace):
             assert total == pytest.approx(logits.value[token, answer], rel=0, abs=1e-12)
 
 
+@of_each("name", ["two layers that learnt", "a block", "two blocks with biases"])
+def test_whatever_is_set_by_hand_the_parts_add_up_or_there_are_none(name):
+    add_up = set()
+    for stage in PASSES[name].stages:
+        number = 0 if stage.value.dtype == bool else 0.7
+        trace = PASSES[name].with_change(stage.name, (0,) * len(stage.shape), number)
+        if stream.can(trace):
+            add_up.add(stage.name)
+            total = sum(part.values for part in stream.parts(trace, 0))
+            assert total == pytest.approx(trace["logits"].value[0], rel=0, abs=1e-12), stage.name
+    assert {"w_u", *(layer.names[each] for layer in trace.layers for each in ("q", "attention", "heads"))} <= add_up
+    assert not add_up & {"logits", *(layer.names["output"] for layer in trace.layers)}
+
+
 def test_what_the_neurons_write_is_what_goes_with_them():
     trace, at = PASSES["microgpt"], (5, 26)
     without = trace.with_change("mlp", (None,), 0.0)["logits"].value[at]

@@ -15,11 +15,11 @@ ROLES = ("q", "k", "v", "output")
 
 STAGES = {
     # symbol, title, a word of its meaning: as in Vaswani et al. 2017, and in the project's design
-    "embeddings": ("E", "Embeddings", "each word"),
-    "positions": ("P", "Positions", "place in the sentence"),
+    "embeddings": ("E", "Embeddings", "each token"),
+    "positions": ("P", "Positions", "position in the sentence"),
     "x": ("X", "Input", "what is projected"),
-    "context_embeddings": ("E^C", "Context embeddings", "word of the context"),
-    "context_positions": ("P^C", "Context positions", "place in the context"),
+    "context_embeddings": ("E^C", "Context embeddings", "token of the context"),
+    "context_positions": ("P^C", "Context positions", "position in the context"),
     "context": ("C", "Context", "keys and values are projected from"),
     "w_q": ("W^Q_i", "Query parameters", "makes queries"),
     "w_k": ("W^K_i", "Key parameters", "makes keys"),

@@ -2,12 +2,14 @@
 
 import base64
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from cases import of_each
 from page import changes_of
+from passes import TRACES
 from test_microgpt import own
 
 from attnviz.models import MODELS, statefile
@@ -22,6 +24,7 @@ PASSES = {
     "untrained": MODELS["microgpt"].at(2, 0).trace("emma"),
     "a neuron muted": fit(replace(of_model("microgpt"), sentence="emma", changes=changes_of("active[:,3]=0"))).trace,
     "a model of one's own, of two layers": statefile.read(json.dumps(own()).encode()).trace("zyx"),
+    "biases in two layers": TRACES["two blocks with biases"],
 }
 
 
@@ -40,7 +43,39 @@ def written_by(trace, cell):
         return sum(float(found) * row for found, row in zip(layer.trace["heads"].value[head, -1], rows, strict=True))
     if stage == layer.names.get("active"):
         return float(layer.trace["active"].value[-1, places[1]]) * layer.trace["w_mlp"].value[places[1]]
+    if stage.startswith("b_"):
+        return trace[stage].value
     return trace[stage].value[-1]
+
+
+OF_LAYER = r"(?: of layer (\d+))?"
+NAMES = {
+    r"“(.+)” as it entered": lambda trace, stage, places, word: (
+        stage == trace.layers[0].names["x"]
+        and word == trace.labels["token"][places[0]]
+        and places[0] == len(trace[stage].value) - 1
+    ),
+    rf"head (\d+){OF_LAYER}": lambda trace, stage, places, head, layer: (
+        stage == f"contributions{layer and '_' + layer}" and int(head) == places[0] + 1
+    ),
+    rf"neuron (\d+){OF_LAYER}": lambda trace, stage, places, neuron, layer: (
+        stage == f"active{layer and '_' + layer}" and int(neuron) == places[1] + 1
+    ),
+    rf"MLP bias{OF_LAYER}": lambda trace, stage, places, layer: stage == f"b_mlp{layer and '_' + layer}",
+}
+"""What each name of a writer says of the cell that it leads to."""
+
+
+def test_a_writer_is_called_what_its_cell_is():
+    made = set()
+    for trace in PASSES.values():
+        for writer in writers_data(trace)["writers"]:
+            stage, index = writer["cell"].removesuffix("]").split("[")
+            (claim,) = (each for each in NAMES if re.fullmatch(each, writer["said"]))
+            said = re.fullmatch(claim, writer["said"]).groups("")
+            assert NAMES[claim](trace, stage, [*map(int, index.split(","))], *said), writer
+            made.add(claim)
+    assert made == set(NAMES)
 
 
 @of_each("name", [*PASSES])
@@ -51,10 +86,6 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
     assert values.sum(axis=0) == pytest.approx(trace["logits"].value[-1], abs=1e-12)
     for writer, row in zip(data["writers"], values, strict=True):
         assert row == pytest.approx(written_by(trace, writer["cell"]) @ trace["w_u"].value, abs=1e-12)
-        kind, *number = writer["said"].split(" of ")[0].split(" ")
-        place = {"head": 0, "neuron": 1}.get(kind)  # of the index, where what it is called is counted from 1
-        if place is not None:
-            assert int(number[0]) == int(writer["cell"].split("[")[1].removesuffix("]").split(",")[place]) + 1
     heads = values[[writer["isHead"] for writer in data["writers"]]]
     by_key = writers.by_key(trace)
     most = read(data["byKey"]["values"], len(heads), n_answers)

@@ -239,6 +239,6 @@ def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = Fa
     """The stages from a sentence to what is projected."""
     embeddings = embed(tokens, settings.d_model, settings.seed)
     encode = POSITIONS[settings.positions]
-    positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the place")
+    positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the position")
     recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
     return input_stages((embeddings, recipe), positions, context=context)

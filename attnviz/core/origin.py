@@ -34,6 +34,8 @@ class Origin:
         Whether it says what may come next, so that no answer is the right one.
     spoken : str
         The text as one reads it, where that is not its words with spaces between.
+    unit : str
+        What one of its tokens is called: a word, or a letter.
     """
 
     kind: Kind = "given"
@@ -46,6 +48,7 @@ class Origin:
     looks: tuple[tuple[int, int], ...] = ()
     is_open: bool = False
     spoken: str = ""
+    unit: str = "word"
 
 
 GIVEN = Origin()

@@ -1,8 +1,8 @@
 """The model built by hand: what came after this letter, the last time? Every parameter is chosen, and none learnt.
 
-A vector of 16 numbers is three blocks: which word it is, at which place it
-stands, and which word came before it. Layer 1 fills the last block: a place
-asks for the place before it. Layer 2 answers: a word asks who came after that
+A vector of 16 numbers is three blocks: which word it is, at which position it
+stands, and which word came before it. Layer 1 fills the last block: a position
+asks for the one before it. Layer 2 answers: a word asks who came after that
 word, and copies it. All parameters are 0, 1, a cosine, a sine or one sharpness,
 so large that every other share of attention is below the smallest float, and
 the answer exactly one 1.
@@ -21,9 +21,9 @@ WORDS = ("^", "a", "b", "c", "d")
 N_PLACES = 16
 SHARPNESS = 2000.0  # exp(-745.2) is 0; layer 2 needs 745.2 * sqrt(5) = 1666.3, layer 1 about half of that
 WAVES = 2 * np.pi * np.array([1, 3, 5]) / N_PLACES
-"""How far each wave turns from one place to the next; together they tell 16 places well apart."""
+"""How far each wave turns from one position to the next; together they tell 16 positions well apart."""
 
-BLOCKS = {"word": slice(0, 5), "place": slice(5, 11), "previous word": slice(11, 16)}
+BLOCKS = {"word": slice(0, 5), "position": slice(5, 11), "previous word": slice(11, 16)}
 """What the 16 numbers of a vector are for."""
 
 WORD, PLACE, PREVIOUS = BLOCKS.values()
@@ -102,13 +102,14 @@ class Following(Task):
     )
     layers = (
         "This layer is built so that each letter looks at the letter before it, and notes it.",
-        "This layer is built so that the last letter finds the place that noted the same letter in layer 1.",
+        "This layer is built so that the last letter finds the position that noted the same letter in layer 1.",
     )
     words_by_kind: ClassVar = {"begin of text": WORDS[:1], "letters": WORDS[1:]}
     answers = WORDS
     examples = (("b, after an a", "a b c a"), ("c, after a b", "a b c a b"), ("twice in a row", "b a a"))
     read = "last"
     begin = WORDS[0]
+    unit = "letter"
 
     def right(self, tokens: Sequence[str]) -> Answers:
         *earlier, last = tokens

@@ -52,11 +52,11 @@ A, B, C = (MODEL.task.words.index(letter) for letter in "abc")
 
 IDEAS = (
     Idea(
-        "A sharpness of 5 in place of 2000, everywhere",
-        "The right place still gets the most attention, but not all of it: in layer 2 as little as 55 %. The right "
+        "A sharpness of 5 instead of 2000, everywhere",
+        "The right position still gets the most attention, but not all of it: in layer 2 as little as 55 %. The right "
         "letter still has the largest probability, but no output is exact, as only sharp attention makes it.",
         {
-            "w_k_1": "Reads the place, times a sharpness of **5**: this is my place.",
+            "w_k_1": "Reads the position, times a sharpness of **5**: this is my position.",
             "w_k_2": "Reads the previous word, times a sharpness of **5**: I come after that word.",
             "w_u": "Reads the word, times a sharpness of **5**: its softmax leaks a little into the other answers.",
         },
@@ -66,36 +66,36 @@ IDEAS = (
     ),
     Idea(
         "A sharpness of 2 in layer 2",
-        "The right place still gets the largest share, but the other places get the rest. In a long string one wrong "
-        "letter can stand at so many of them that together they outvote the right place.",
+        "The right position still gets the largest share, but the other positions get the rest. In a long string one "
+        "wrong letter can stand at so many of them that together they outvote the right position.",
         {"w_k_2": "Reads the previous word, times a sharpness of **2**: I come after that word."},
         setting("w_k_2", (0, PREVIOUS), 2 * np.eye(5)),
     ),
     Idea(
         "No rotation in layer 1",
-        "Each place asks for itself, not for the place before. So the block “previous word” holds the word itself, and "
-        "the model repeats the last letter: right only where that letter came twice in a row.",
-        {"w_q_1": "Reads the place, **and turns nothing**: I ask for my own place."},
+        "Each position asks for itself, not for the position before. So the block “previous word” holds the word "
+        "itself, and the model repeats the last letter: right only where that letter came twice in a row.",
+        {"w_q_1": "Reads the position, **and turns nothing**: I ask for my own position."},
         setting("w_q_1", (0, PLACE), rotation(0)),
     ),
     Idea(
-        "One wave in place of three",
-        "Nothing breaks: one slow wave tells the places apart. In layer 1 the right place gets all of the attention; "
-        "the largest other share is 1e-27, where three waves leave exactly 0.",
-        {"w_q_1": "Reads **one wave** of the place alone, turned back by one step: I ask for the place before mine."},
+        "One wave instead of three",
+        "Nothing breaks: one slow wave tells the positions apart. In layer 1 the right position gets all of the "
+        "attention; the largest other share is 1e-27, where three waves leave exactly 0.",
+        {"w_q_1": "Reads **one wave** of the position alone, turned back by one step: I ask for the one before mine."},
         setting("w_q_1", (0, slice(PLACE.start + 2, PLACE.stop)), 0.0),
     ),
     Idea(
         "Layer 1 says b for a",
-        "A place after an a now says that it comes after a b. A last letter a finds no such place and looks at all "
-        "places alike; a last letter b may find several.",
+        "A position after an a now says that it comes after a b. A last letter a finds no such position and looks at "
+        "all positions alike; a last letter b may find several.",
         {"w_v_1": "Reads the word, but **a as b**: this is what I pass on."},
         setting("w_v_1", (0, A), np.eye(5)[B]),
     ),
     Idea(
         "Layer 1 does not pass on c",
-        "A place after a c has an empty block “previous word”. A last letter c finds no such place and looks at all "
-        "places alike. The most frequent letter wins, which is right only by chance.",
+        "A position after a c has an empty block “previous word”. A last letter c finds no such position and looks at "
+        "all positions alike. The most frequent letter wins, which is right only by chance.",
         {"w_v_1": "Reads the word, **but not c**: this is what I pass on."},
         setting("w_v_1", (0, C), 0.0),
     ),

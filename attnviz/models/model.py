@@ -223,4 +223,4 @@ class Model:
         task = self.task
         right, looks = task.right(tokens), task.looks(tokens)
         of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
-        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens))
+        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens), task.unit)

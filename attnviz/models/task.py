@@ -47,6 +47,8 @@ class Task(Protocol):
         At which tokens the answer is read.
     begin : str
         The word that every text begins with, whether typed or not; empty if there is none.
+    unit : str
+        What one of its tokens is called.
     is_open : bool
         Whether it is asked what comes next, which nobody knows: no answer is right, and no text is another's.
     """
@@ -61,6 +63,7 @@ class Task(Protocol):
     examples: tuple[tuple[str, str], ...]
     read: Literal["last", "each"]
     begin: str = ""
+    unit: str = "word"
     is_open: bool = False
 
     @property

@@ -62,4 +62,4 @@ def _parts(trace: Trace) -> dict:
 
 def _words(trace: Trace) -> dict:
     labels = {axis.name: list(axis.labels) for axis in trace.layers[0].trace.axes("scores")}
-    return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace}
+    return {"query": labels["query"], "key": labels["key"], "shared": "context" not in trace, "unit": trace.origin.unit}

@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.analysis import stream
 from attnviz.core.trace import Layer, Trace
-from attnviz.text.steps import full_title
+from attnviz.text.steps import entry
 from attnviz.views.numbers import chunks
 
 
@@ -41,7 +41,7 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> dict:
         "entered": f"“{trace.labels['token'][token]}” as it entered",
         "head": f"head {part.place + 1}",
         "neuron": f"neuron {part.place + 1}",
-        "bias": full_title(part.stage).lower(),
+        "bias": entry(part.stage).title,
     }[part.kind]
     of_layer = f" of layer {trace.layer_of(part.stage).number}" if trace.n_layers > 1 and part.kind != "entered" else ""
     return {"said": said + of_layer, "cell": str(trace[part.stage].cell(index)), "isHead": part.kind == "head"}

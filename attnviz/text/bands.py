@@ -1,7 +1,10 @@
 """What is said beside each band of the sheet: one short sentence, with the numbers of the selected word."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
+
+import numpy as np
 
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
@@ -12,22 +15,36 @@ from attnviz.text.vocabulary import stories_of
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
 
-def _same_places(trace: Trace) -> bool:
-    """Whether one selection is the same place of a query and of a key: what nothing projects has others."""
-    return trace["q"].axes[-1] == trace["k"].axes[-1]
+def _hides(trace: Trace) -> bool:
+    """Whether the mask hides any key from any query."""
+    return bool(np.isneginf(trace["masked"].value).any())
 
 
-_NORMED = (Story("{left} becomes {value} at place {column}."),)
-_PRODUCT = (Story("at place {row}, {left} × {value}."),)
-_SUM = (Story("{value} at place {column}."),)
+def _hides_none(trace: Trace) -> bool:
+    return not _hides(trace)
+
+
+def _scaling(trace: Trace) -> str:
+    """What is done to a score, in words."""
+    factor = trace["scaled"].operation.factor
+    return (
+        f"divided by √{trace['scaled'].operation.d_k}"
+        if factor is None
+        else f"multiplied by {factor:g}".replace("-", "−")
+    )
+
+
+_NORMED = (Story("{left} becomes {value} in dimension {column}."),)
+_PRODUCT = (Story("in dimension {row}, {left} × {value}."),)
+_SUM = (Story("{value} in dimension {column}."),)
 
 _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
     {
         "k": (
-            "“{word}” asks with its :blue[**query**], every word answers with its :orange[**key**]: {story}",
+            "“{word}” asks with its :blue[**query**], every {unit} answers with its :orange[**key**]: {story}",
             (
-                Story("at place {column}, “{query}” with {q} and “{key}” with {value}.", of=_same_places),
-                Story("“{key}” with {value} at place {column}."),
+                Story("for “{key}”, {scores:part.place} counts most: {scores:part.sum} = {scores:part}."),
+                Story("“{key}” with {value} in dimension {column}."),
             ),
         ),
         "w_q": ("What “{word}” enters with, times the :blue[**query parameters**]: {story}", _PRODUCT),
@@ -39,16 +56,22 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "output from": ("How what the heads found becomes the :violet[**output**] of “{word}”", ()),
         "w_o of heads": (
             "What the heads found, side by side, times the **output parameters**: {story}",
-            (Story("of {head}, {left} × {value} at place {column}."),),
+            (Story("of {head}, {left} × {value} in dimension {column}."),),
         ),
         "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", _SUM),
         "k sum": ("**Added up**: the :orange[**key**] of “{key}”, {story}", _SUM),
         "v sum": ("**Added up**: the :green[**value**] of “{key}”, {story}", _SUM),
         "scores": (
-            "**Compare**, place by place, and add up: {story}",
-            (Story("{value:best} matches best, {value:most}."), Story("{value:most} for {value:alike}.")),
+            "**Compare**, dimension by dimension, and add up. {story}",
+            (
+                Story("“{query}” may see no {unit}.", "unseeing"),
+                Story("Best match of the {unit}s it may see: {value:best}, {value:most}.", of=_hides),
+                Story("Of the {unit}s it may see: {value:most} for {value:alike}.", of=_hides),
+                Story("Best match: {value:best}, {value:most}.", of=_hides_none),
+                Story("{value:most} for {value:alike}."),
+            ),
         ),
-        "scaled": ("**Scale**: {story}", (Story("for “{key}”, {scores} becomes {value}."),)),
+        "scaled": ("**Scale**: {scaling}, {story}", (Story("“{key}” has {value}."),)),
         "masked": (
             "**Mask**: {story}",
             (
@@ -66,22 +89,22 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             (
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
                 Story("“{query}” sees no key, so it gives nothing to any.", "unseeing"),
-                Story("divide by the sum. {value:best} gets {value:most}."),
+                Story("divide by the sum. Largest share: {value:best}, {value:most}."),
                 Story("divide by the sum: {value:most} for {value:alike}."),
             ),
         ),
         "v": (
-            "**Collect**: every word passes on its :green[**value**], in that share: {story} Added up, that is what "
+            "**Collect**: every {unit} passes on its :green[**value**], in that share: {story} Added up, that is what "
             "{head} found for “{word}”.",
-            (Story("“{key}” {attention} × {value} at place {column}."),),
+            (Story("“{key}” {attention} × {value} in dimension {column}."),),
         ),
         "concat": (
             "**Each head** looked on its own: {story} Side by side, what they found is one row for “{word}”.",
-            (Story("{head} gives “{key}” {attention:percent} and finds {heads} at place {feature}."),),
+            (Story("{head} gives “{key}” {attention:percent} and finds {heads} in dimension {feature}."),),
         ),
         "contributions": (
             "**Each head** goes through its own rows of the output parameters: {story}",
-            (Story("{head} adds {value} at place {column}."),),
+            (Story("{head} adds {value} in dimension {column}."),),
         ),
         "w_o": ("What the head found, times the **output parameters**: {story}", _PRODUCT),
         "output": ("**Added up**: the :violet[**output**] of “{word}”, {story}", _SUM),
@@ -97,15 +120,15 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "mlp": ("**Added up**: what the MLP adds to “{word}”, {story}", _SUM),
         "mlp_residual": (
             "**Added**: {story}",
-            (Story("“{query}” had {left} at place {column}, and the MLP adds {right}."),),
+            (Story("“{query}” had {left} in dimension {column}, and the MLP adds {right}."),),
         ),
         "residual": (
             "**Added**: {story}",
-            (Story("“{query}” came with {left} at place {column} and gets {right}."),),
+            (Story("“{query}” came with {left} in dimension {column} and gets {right}."),),
         ),
         "w_u": (
             "Each **answer** has a column; what “{word}” has now is compared with it: {story}",
-            (Story("for “{column}” at place {row}, {left} × {value}."),),
+            (Story("for “{column}” in dimension {row}, {left} × {value}."),),
         ),
         "logits": (
             "**Added up**: {story}",
@@ -115,8 +138,8 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             ),
         ),
         "probabilities": (
-            "**Softmax**: {story}",
-            (Story("{value:best} gets {value:most}."), Story("{value:most} for {value:alike}.")),
+            "**Softmax**. {story}",
+            (Story("Most probable: {value:best}, {value:most}."), Story("{value:most} for {value:alike}.")),
         ),
     }
 )
@@ -140,5 +163,8 @@ def said(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     own, _ = split_layer(name)
     text, stories = _SAID.get(shows or own, ("{story}", ()))
     stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
+    text, *told = (each.replace("{unit}", trace.origin.unit) for each in (text, *(story.text for story in stories)))
+    stories = [replace(story, text=each) for story, each in zip(stories, told, strict=True)]
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
-    return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=name))
+    scaling = ["", _scaling(layer.trace)] if own == "scaled" else None
+    return runs(text, word=word, key=key, head=head, scaling=scaling, story=selection_story(*stories, of=name))

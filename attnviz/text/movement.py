@@ -102,7 +102,7 @@ def steepest(trace: Trace, name: str, index: Sequence[int], found: Mapping[str, 
     most = [max(group, key=lambda each: abs(each[0])) for group in (words, parameters) if group]
     said = " and with ".join(f"{what} (slope {precise(slope)})" for slope, what in most if slope)
     number = trace.name_of(Cell(name, tuple(index), 0.0))
-    moves = f"{number} moves most with {said}." if said else f"No word and no parameter moves {number}."
+    moves = f"{number} moves most with {said}." if said else f"No {trace.origin.unit} and no parameter moves {number}."
     return " ".join(part for part in (moves, _saturation(trace, name, tuple(index))) if part)
 
 
@@ -143,7 +143,7 @@ def _word(trace: Trace, stage: Stage, found: Mapping[str, np.ndarray]) -> tuple[
     unit = float(np.abs(rows).max()) or 1.0
     relative = [length(row / unit) for row in rows]  # the lengths themselves may be beyond float64
     steepest = int(np.argmax(relative))
-    return unit * relative[steepest], f"the {axis.replace('token', 'word')} “{trace.label(axis, steepest)}”"
+    return unit * relative[steepest], f"the {axis.replace('token', trace.origin.unit)} “{trace.label(axis, steepest)}”"
 
 
 def _has_words(stage: Stage) -> bool:

@@ -24,8 +24,9 @@ class Section:
     name : str
         What it is about, unique within the step.
     text : str, runs or callable
-        In our markup; or a function that writes it, or its runs, from a trace and the entries of all
-        stages, where it names what differs from trace to trace. Runs, once it is of a trace.
+        In our markup, where `{unit}` is what a token of the trace is called; or a function that writes it, or its
+        runs, from a trace and the entries of all stages, where it names what differs from trace to trace. Runs, once
+        it is of a trace.
     when : callable
         For which traces it holds.
     stages : tuple of str
@@ -40,7 +41,7 @@ class Section:
     def of(self, layer: Layer, entries: Mapping[str, Entry]) -> Section:
         """The section with its text for a layer of a trace, and those of its stages that are there."""
         text = self.text(layer.trace, entries) if callable(self.text) else self.text
-        said = _read(text) if isinstance(text, str) else text
+        said = _read(text.replace("{unit}", layer.trace.origin.unit)) if isinstance(text, str) else text
         return replace(
             self,
             text=[_story_in(layer, *run) for run in said],

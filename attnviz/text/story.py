@@ -8,8 +8,8 @@ number at the same selection. A format may follow:
     :percent    the number in hundredths, as in 36 %
     :rank       its place among the visible numbers of its row: highest, second, ..., tied for lowest
     :count      how many these are, in words
-    :part       the largest of the terms of its sum that have its own sign
-    :part.place where that term comes from: place 2, or a word
+    :part       the largest of the terms of its sum, by size
+    :part.place where that term comes from: dimension 2, neuron 5, or a word
     :part.rest  the sum of all other terms, if there are any
     :part.sum   that term, as it is multiplied: 1.80 × 0.92
     :sum        the sum of its row, without the scores of hidden keys
@@ -80,6 +80,9 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 _SLOT = re.compile(r"(?<=\{)\w+")
 
+
+PARTS = "{value:part.place} adds {value:part} ({value:part.sum}), the rest {value:part.rest}"
+"""What is said of a sum: which of its terms is the largest, and what the others add up to."""
 
 SET = (
     Story("You set this number, which was {value:before}, to {value} by hand; what follows is recomputed.", "set"),

@@ -13,14 +13,15 @@ HELD_OUT = 512
 
 
 class Mirror(Learnable):
-    """Each place answers with the digit at the mirrored place."""
+    """Each position answers with the digit at the mirrored position."""
 
+    unit = "digit"
     title = "Mirror"
-    lesson = "Eight digits, reversed: each place looks at the place across the middle, whatever digit is there."
+    lesson = "Eight digits, reversed: each position looks at the position across the middle, whatever digit is there."
     question = "What is “{sentence}” backwards?"
     about = (
-        f"This model was trained to reverse texts of {LENGTH} random digits: each place answers with the digit at the "
-        "mirrored place."
+        f"This model was trained to reverse texts of {LENGTH} random digits: each position answers with the digit "
+        "at the mirrored position."
     )
     words_by_kind: ClassVar = {"digits": tuple("0123456789")}
     answers = words_by_kind["digits"]
@@ -40,4 +41,4 @@ class Mirror(Learnable):
 
     def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
         mirrored = arrays["attention"][:, :, range(LENGTH), range(LENGTH - 1, -1, -1)]
-        return {"attention on the mirrored place": float(mirrored.mean())}
+        return {"attention on the mirrored position": float(mirrored.mean())}

@@ -39,6 +39,7 @@ class Letters:
     letters: tuple[str, ...]
     begin = BEGIN
     read = "last"
+    unit = "letter"
     is_open = True
     kinds = None
 

@@ -9,7 +9,7 @@ from attnviz.models.task import most_probable
 from attnviz.text.entry import Entry
 from attnviz.text.markup import Runs, runs
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story
+from attnviz.text.story import PARTS, Story
 from attnviz.text.wording import counted, percent
 
 _MODEL = {
@@ -78,7 +78,6 @@ def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"
 _SCORES = "For “{query}”, “{answer}” has the logit {value}"
-_MOST = "the largest part, {value:part}, comes from {value:part.place} of its row ({value:part.sum})"
 
 ANSWER = Step(
     id="answer",
@@ -97,7 +96,7 @@ ANSWER = Step(
             one="answer",
             kind="parameter",
             stories=(
-                Story("Place {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
+                Story("Dimension {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
             ),
         ),
         "logits": Entry(
@@ -106,8 +105,9 @@ ANSWER = Step(
             "the score of each answer",
             one="logit",
             stories=(
-                Story(f"{_SCORES}, {{value:rank}} of {{value:count}}; {_MOST}."),
-                Story(f"{_SCORES}; {_MOST}."),
+                Story(f"{_SCORES}, {{value:rank}} of {{value:count}}; {PARTS}."),
+                Story(f"{_SCORES}; {PARTS}."),
+                Story(f"{_SCORES}."),
             ),
         ),
         "probabilities": Entry(

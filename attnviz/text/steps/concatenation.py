@@ -35,7 +35,7 @@ CONCATENATION = Step(
             "the heads' outputs side by side",
             "v",
             one="found",
-            stories=(Story("At place {column} of its row, “{query}” has {value}, copied from {head}."),),
+            stories=(Story("In dimension {column} of its row, “{query}” has {value}, copied from {head}."),),
         )
     },
     arcs=True,

@@ -59,8 +59,8 @@ MASK = Step(
         ),
         Section(
             "kinds",
-            "A **causal** mask hides later words, which a model that writes the next word must not read; a **padding** "
-            "mask hides fillers at the end; a **window** hides words far away.",
+            "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
+            "**padding** mask hides fillers at the end; a **window** hides {unit}s far away.",
         ),
     ),
     stages=("masked",),

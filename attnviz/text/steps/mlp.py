@@ -6,7 +6,7 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import has
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story
+from attnviz.text.story import PARTS, Story
 
 
 def _mixed(trace: Trace, entries: Mapping[str, Entry]) -> str:
@@ -37,28 +37,26 @@ MLP = Step(
             "a row for each neuron",
             one="parameter",
             kind="parameter",
-            stories=(Story("What neuron {row} passes on is multiplied by {value} and added at place {column}."),),
+            stories=(Story("What neuron {row} passes on is multiplied by {value} and added in dimension {column}."),),
         ),
         "b_mlp": Entry(
             "b^G",
             "MLP bias",
             "what is added to what the neurons make",
             kind="parameter",
-            stories=(Story("{value} is added at place {column} of every token."),),
+            stories=(Story("{value} is added in dimension {column} of every token."),),
         ),
         "mlp": Entry(
             "G",
             "MLP output",
             "what the neurons make of each token",
             stories=(
+                Story(f"In dimension {{column}} of “{{row}}”, the neurons add {{value}}; {PARTS}."),
                 Story(
-                    "At place {column} of “{row}”, the neurons add {value}; the largest part, {value:part}, comes from "
-                    "{value:part.place} ({value:part.sum})."
-                ),
-                Story(
-                    "At place {column} of “{row}”, the MLP adds {value}; its bias is the largest part of that.",
+                    "In dimension {column} of “{row}”, the MLP adds {value}; its bias is the largest part of that.",
                     of=has("b_mlp"),
                 ),
+                Story("In dimension {column} of “{row}”, the neurons add {value}."),
             ),
         ),
     },
@@ -77,7 +75,7 @@ MLP_RESIDUAL = Step(
             "Residual after the MLP",
             "what a layer passes on",
             stories=(
-                Story("“{row}” goes on with {value} at place {column}: {residual} was there, the MLP adds {mlp}."),
+                Story("“{row}” goes on with {value} in dimension {column}: {residual} was there, the MLP adds {mlp}."),
             ),
         )
     },

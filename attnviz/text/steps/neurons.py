@@ -7,7 +7,7 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import has
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story, selection_story
+from attnviz.text.story import PARTS, Story, selection_story
 
 
 def is_relu(trace: Trace) -> bool:
@@ -33,6 +33,7 @@ def _fires(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"The **ReLU** keeps what is positive{squared}, and makes 0 of all else: such a neuron does not **fire**."
 
 
+_GETS = "Neuron {column} gets {value} from “{row}”"
 _FIRING = selection_story(Story("For “{query}”, {active:positive} fire."), of="active")
 
 NEURONS = Step(
@@ -59,7 +60,7 @@ NEURONS = Step(
             one="parameter",
             kind="parameter",
             stories=(
-                Story("Place {row} of what the MLP reads is multiplied by {value} on its way to neuron {column}."),
+                Story("Dimension {row} of what the MLP reads is multiplied by {value} on its way to neuron {column}."),
             ),
         ),
         "b_hidden": Entry(
@@ -75,14 +76,9 @@ NEURONS = Step(
             "what each neuron gets",
             one="neuron",
             stories=(
-                Story(
-                    "Neuron {column} gets {value} from “{row}”; the largest part, {value:part}, comes from "
-                    "{value:part.place} of its row ({value:part.sum})."
-                ),
-                Story(
-                    "Neuron {column} gets {value} from “{row}”; its bias is the largest part of that.",
-                    of=has("b_hidden"),
-                ),
+                Story(f"{_GETS}; {PARTS}."),
+                Story(f"{_GETS}; its bias is the largest part of that.", of=has("b_hidden")),
+                Story(f"{_GETS}."),
             ),
         ),
         "active": Entry(

@@ -86,7 +86,7 @@ def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
 
     def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
         bias = ", and a **bias** that is added" * (f"b_{name}" in trace)
-        return f"Then each place has a **gain** that it is multiplied by{bias}."
+        return f"Then each dimension has a **gain** that it is multiplied by{bias}."
 
     return written
 
@@ -94,11 +94,13 @@ def _affine(name: str) -> Callable[[Trace, Mapping[str, Entry]], str]:
 def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> dict[str, Entry]:
     """What is said of one norm: of what it makes of whichever of some stages is there, and of its gain and bias."""
     makes = (
-        Story(f"At place {{column}} of “{{row}}”, the norm makes {{value}} of {{{source}}}.", of=_reads(name, source))
+        Story(
+            f"In dimension {{column}} of “{{row}}”, the norm makes {{value}} of {{{source}}}.", of=_reads(name, source)
+        )
         for source in sources
     )
-    gains = Story("At place {column}, every token is multiplied by {value} after it is normed.")
-    adds = Story("At place {column}, {value} is added to every token after it is normed.")
+    gains = Story("In dimension {column}, every token is multiplied by {value} after it is normed.")
+    adds = Story("In dimension {column}, {value} is added to every token after it is normed.")
 
     def parameter(letter: str, called: str, meaning: str, story: Story) -> dict[str, Entry]:
         entry = Entry(f"{letter}^{symbol}", f"{title} {called}", meaning, kind="parameter", stories=(story,))
@@ -106,8 +108,8 @@ def _entries(name: str, symbol: str, title: str, what: str, *sources: str) -> di
 
     return {
         name: Entry(symbol, title, what, stories=tuple(makes)),
-        **parameter("g", "gain", "a factor for each place", gains),
-        **parameter("b", "bias", "what is added at each place", adds),
+        **parameter("g", "gain", "a factor for each dimension", gains),
+        **parameter("b", "bias", "what is added in each dimension", adds),
     }
 
 
@@ -135,20 +137,23 @@ MLP_NORM = _norm(
 
 EMBEDDED = (
     Story(
-        "“{row}” has {value} at place {column}: {embeddings} from the word and {positions} from where it stands.",
+        "“{row}” has {value} in dimension {column}: {embeddings} from its embedding and {positions} from its position.",
         of=has("positions"),
     ),
-    Story("“{row}” has {value} at place {column}: its embedding, to which nothing is added.", of=lacks("positions")),
+    Story(
+        "“{row}” has {value} in dimension {column}: its embedding, to which nothing is added.", of=lacks("positions")
+    ),
 )
 """What is said of what is normed before anything else."""
 
 ENTERS_NORMED = (
     Story(
-        "“{row}” enters with {value} at place {column}: {embedded}, over the root of the mean of its row’s squares.",
+        "“{row}” enters with {value} in dimension {column}: {embedded}, over the root of the mean of the row’s "
+        "squares.",
         of=both(has("embedded"), _is_rms("x")),
     ),
     Story(
-        "“{row}” enters with {value} at place {column}, which the norm makes of {embedded}.",
+        "“{row}” enters with {value} in dimension {column}, which the norm makes of {embedded}.",
         of=both(has("embedded"), _is_layer_norm("x")),
     ),
 )

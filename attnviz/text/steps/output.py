@@ -6,8 +6,9 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import has, several_heads
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story
+from attnviz.text.story import PARTS, Story
 
+_ADDS = "In dimension {column} of the output of “{query}”, {head} adds {value}"
 _AFTER_HEADS = ("concat", "contributions", "output")
 
 
@@ -63,8 +64,8 @@ OUTPUT = Step(
             kind="parameter",
             stories=(
                 Story(
-                    "Place {row} of the heads side by side, which is {head}’s, is multiplied by {value} on its way to "
-                    "place {column} of the output."
+                    "Dimension {row} of the heads side by side, which is {head}’s, is multiplied by {value} on its way "
+                    "to dimension {column} of the output."
                 ),
             ),
         ),
@@ -74,7 +75,7 @@ OUTPUT = Step(
             "what is added to every output",
             "output",
             kind="parameter",
-            stories=(Story("{value} is added at place {column} of every output."),),
+            stories=(Story("{value} is added in dimension {column} of every output."),),
         ),
         "contributions": Entry(
             "O_i",
@@ -82,10 +83,8 @@ OUTPUT = Step(
             "each head's own part of the output",
             "output",
             stories=(
-                Story(
-                    "At place {column} of the output of “{query}”, {head} adds {value}; the largest part, "
-                    "{value:part}, comes from {value:part.place} of its row ({value:part.sum})."
-                ),
+                Story(f"{_ADDS}; of what it found, {PARTS}."),
+                Story(f"{_ADDS}."),
             ),
         ),
         "output": Entry(
@@ -95,10 +94,10 @@ OUTPUT = Step(
             "output",
             stories=(
                 Story(
-                    "“{query}” leaves with {value} at place {column}; {head} adds {contributions} to this number.",
+                    "“{query}” leaves with {value} in dimension {column}; {head} adds {contributions} to this number.",
                     of=adds_up,
                 ),
-                Story("“{query}” leaves with {value} at place {column}."),
+                Story("“{query}” leaves with {value} in dimension {column}."),
             ),
         ),
     },

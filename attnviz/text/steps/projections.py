@@ -6,7 +6,7 @@ from attnviz.core.trace import Trace
 from attnviz.text.condition import both, has, lacks
 from attnviz.text.entry import Entry, Role
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story
+from attnviz.text.story import PARTS, Story
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
@@ -48,22 +48,19 @@ def _entries(role: Role, one: str, many: str, *, does: str, meaning: str) -> dic
     """What is said of one projection: of its matrix, of its bias, and of what it makes."""
     w, b = f"w_{role}", f"b_{role}"
     symbol, title = role.upper(), one.capitalize()
-    says = f"“{{row}}” {does} {{value}} at place {{column}}"
+    says = f"“{{row}}” {does} {{value}} in dimension {{column}}"
     weighs = Story(
-        f"In {{head}}, place {{row}} of what enters is multiplied by {{value}} on its way to place {{column}} of "
-        f"the {one}."
+        f"In {{head}}, dimension {{row}} of what enters is multiplied by {{value}} on its way to dimension {{column}} "
+        f"of the {one}."
     )
     makes = (
         Story(f"{says}, as it is given.", "given"),
-        Story(
-            f"{says}; the largest part, {{value:part}}, comes from {{value:part.place}} of its input "
-            "({value:part.sum}).",
-            of=has(w),
-        ),
+        Story(f"{says}; of its input, {PARTS}.", of=has(w)),
         Story(f"{says}, its input times a column of parameters, and a bias.", of=has(b)),
+        Story(f"{says}, its input times a column of parameters.", of=has(w)),
         Story(f"{says}: its input, as it is.", of=lacks(w)),
     )
-    added = Story(f"In {{head}}, {{value}} is added at place {{column}} of every {one}.")
+    added = Story(f"In {{head}}, {{value}} is added in dimension {{column}} of every {one}.")
     return {
         w: Entry(
             f"W^{symbol}_i",

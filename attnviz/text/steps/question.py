@@ -64,18 +64,18 @@ QUESTION = Step(
         ),
         Section(
             "not learnt yet",
-            "The parameters of this model are still **random**, as training has not begun: where a word looks means "
-            "nothing yet.",
+            "The parameters of this model are still **random**, as training has not begun: where a {unit} looks "
+            "means nothing yet.",
             both(origin("drawn"), of_model),
         ),
         Section(
             "arcs",
-            "Click a word to see where it looks: the thicker an arc, the more attention; click an arc or a percentage "
-            "to see how it was computed.",
+            "Click a {unit} to see where it looks: the thicker an arc, the more attention; click an arc or a "
+            "percentage to see how it was computed.",
         ),
         Section(
             "random",
-            "The parameters here are **random**, so where a word looks means nothing yet; it is computed as in a "
+            "The parameters here are **random**, so where a {unit} looks means nothing yet; it is computed as in a "
             "trained model.",
             both(origin("drawn"), of_no_model),
         ),

@@ -29,7 +29,8 @@ RESIDUAL = Step(
             "what entered a layer, with its output added",
             stories=(
                 Story(
-                    "“{row}” goes on with {value} at place {column}: {x} entered the layer, attention adds {output}."
+                    "“{row}” goes on with {value} in dimension {column}: {x} entered the layer, attention adds "
+                    "{output}."
                 ),
             ),
         )

@@ -30,7 +30,7 @@ SCALING = Step(
     id="scaling",
     title="Scaling",
     headings=(
-        Section("divided", "Keep the scores from growing with d_k", _divided),
+        Section("divided", "Keep the scores from growing with $\\sqrt{d_k}$", _divided),
         Section("off", "Scores as they are: scaling is switched off", is_unscaled),
         Section("multiplied", "Scores times a given number", _multiplied),
     ),

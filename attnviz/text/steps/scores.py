@@ -2,10 +2,9 @@
 
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story
+from attnviz.text.story import PARTS, Story
 
 _SCORE = "“{query}” scores {value} with “{key}”"
-_MOST = "the largest part, {value:part}, comes from {value:part.place} ({value:part.sum})"
 
 SCORES = Step(
     id="scores",
@@ -14,9 +13,9 @@ SCORES = Step(
     sections=(
         Section(
             "dot products",
-            "Every :blue[query] meets every :orange[key] in a **dot product**: multiply place by place and add up. The "
-            "larger the score, the better query and key match. Queries are rows and keys are columns, from here to the "
-            "softmax.",
+            "Every :blue[query] meets every :orange[key] in a **dot product**: multiply dimension by dimension and add "
+            "up. The larger the score, the better query and key match. Queries are rows and keys are columns, from "
+            "here to the softmax.",
         ),
     ),
     stages=("scores",),
@@ -27,8 +26,9 @@ SCORES = Step(
             "each query's dot product with each key",
             one="score",
             stories=(
-                Story(f"{_SCORE}, {{value:rank}} of {{value:count}}; {_MOST}."),
-                Story(f"{_SCORE}, its only key; {_MOST}."),
+                Story(f"{_SCORE}, {{value:rank}} of {{value:count}}; {PARTS}."),
+                Story(f"{_SCORE}, its only key; {PARTS}."),
+                Story(f"{_SCORE}."),
             ),
         )
     },

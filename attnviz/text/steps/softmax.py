@@ -93,8 +93,8 @@ SOFTMAX = Step(
                 Story("“{query}” sees no key in {head}, so it gives nothing to any.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”: its masked score is −∞, so its share is exactly 0.", "hidden"),
                 *scored(
-                    f"{_RANKED}. Its dot product is {{scores}}: {{scores:part.place}} adds {{scores:part}}, the other "
-                    "places together {scores:part.rest}.",
+                    f"{_RANKED}. Its dot product is {{scores}}: {{scores:part.place}} adds {{scores:part}}, the rest "
+                    "{scores:part.rest}.",
                     of=_exponentiates,
                 ),
                 *scored(f"{_RANKED}.", of=_exponentiates),

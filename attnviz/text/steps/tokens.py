@@ -1,35 +1,48 @@
 """Tokens: words become vectors."""
 
+from collections.abc import Mapping
+
+from attnviz.core.trace import Trace
 from attnviz.text.condition import both, has, lacks, of_model, of_no_model, origin
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
 
-_ENTERS = "“{row}” enters with {value} at place {column}"
+_ENTERS = "“{row}” enters with {value} in dimension {column}"
 _EMBEDDED = (
     Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
     Story(f"{_ENTERS}, written by hand.", of=origin("built")),
     Story(f"{_ENTERS}: a random number, as nothing has been learnt yet.", of=both(origin("drawn"), of_model)),
-    Story(f"{_ENTERS}: a random number, always the same for the same word and seed.", of=of_no_model),
+    Story(f"{_ENTERS}: a random number, always the same for the same token and seed.", of=of_no_model),
 )
+
+
+def _heading(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    return f"{trace.origin.unit.capitalize()}s become vectors"
+
+
+def _tokens(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    unit = trace.origin.unit
+    kinds = "a word or a punctuation mark" if unit == "word" else f"a {unit}"
+    return f"Attention cannot read: each token, {kinds}, enters as a row of `d_model` numbers, its **embedding** $E$."
+
 
 TOKENS = Step(
     id="tokens",
     title="Tokens",
     headings=(
-        Section("words", "Words become vectors", has("embeddings")),
+        Section("words", _heading, has("embeddings")),
         Section("given", "What enters", lacks("embeddings")),
     ),
     sections=(
         Section(
             "words",
-            "Attention cannot read: each token, a word or a punctuation mark, enters as a row of `d_model` numbers, "
-            "its **embedding** $E$.",
+            _tokens,
             has("embeddings"),
         ),
         Section(
             "drawn",
-            "A trained model has learnt these rows; here each is drawn from the word and the seed.",
+            "A trained model has learnt these rows; here each is drawn from the {unit} and the seed.",
             both(has("embeddings"), of_no_model),
         ),
         Section(
@@ -39,7 +52,9 @@ TOKENS = Step(
         ),
         Section("learnt", "These rows were learnt in training, as all parameters were.", origin("learnt")),
         Section(
-            "built", "These rows were written by hand: a 1 at the place of the word, and 0 elsewhere.", origin("built")
+            "built",
+            "These rows were written by hand: a 1 in the dimension of the {unit}, and 0 elsewhere.",
+            origin("built"),
         ),
         Section(
             "no positions",
@@ -62,9 +77,9 @@ TOKENS = Step(
     ),
     stages=("embeddings", "context_embeddings", "x", "context"),
     entries={
-        "embeddings": Entry("E", "Embeddings", "a vector for each word", kind="input", stories=_EMBEDDED),
+        "embeddings": Entry("E", "Embeddings", "a vector for each token", kind="input", stories=_EMBEDDED),
         "context_embeddings": Entry(
-            "E^C", "Context embeddings", "a vector for each word of the context", kind="input", stories=_EMBEDDED
+            "E^C", "Context embeddings", "a vector for each token of the context", kind="input", stories=_EMBEDDED
         ),
     },
 )

@@ -2,7 +2,9 @@
 
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
-from attnviz.text.story import Story
+from attnviz.text.story import PARTS, Story
+
+_COLLECTS = "In dimension {column}, “{query}” collects {value}"
 
 WEIGHTED_SUM = Step(
     id="weighted-sum",
@@ -12,7 +14,7 @@ WEIGHTED_SUM = Step(
         Section(
             "mixture",
             "Each query's result is a mixture of the :green[values] of all keys, each by its share of the attention. "
-            "This is the only place in the layer where words exchange information.",
+            "This is the only step in the layer where {unit}s exchange information.",
         ),
     ),
     stages=("heads",),
@@ -24,12 +26,11 @@ WEIGHTED_SUM = Step(
             "v",
             stories=(
                 Story(
-                    "“{query}” sees no key in {head}, so it collects nothing: {value} at place {column}.", "unseeing"
+                    "“{query}” sees no key in {head}, so it collects nothing: {value} in dimension {column}.",
+                    "unseeing",
                 ),
-                Story(
-                    "At place {column}, “{query}” collects {value}; the largest part, "
-                    "{value:part}, comes from “{value:part.place}” ({value:part.sum})."
-                ),
+                Story(f"{_COLLECTS}; {PARTS.replace('{value:part.place}', '“{value:part.place}”')}."),
+                Story(f"{_COLLECTS}, all of it from “{{value:part.place}}” ({{value:part.sum}})."),
             ),
         )
     },

@@ -57,8 +57,8 @@ WHOLE_PASS = Step(
     id="whole-pass",
     title="Whole pass",
     headings=(
-        Section("output", "The whole pass, from words to output", _ends_in_output),
-        Section("answer", "The whole pass, from words to answer", has("probabilities")),
+        Section("output", "The whole pass, from {unit}s to output", _ends_in_output),
+        Section("answer", "The whole pass, from {unit}s to answer", has("probabilities")),
     ),
     sections=(
         Section("counted", _counted),

@@ -57,9 +57,9 @@ PARTS = {
         Matrix(
             "positions",
             "P",
-            "Each **place** is three waves, a cosine and a sine of each. The block “previous word” stays empty: layer "
-            "1 fills it.",
-            Side("places", tuple(map(str, range(1, N_PLACES + 1)))),
+            "Each **position** is three waves, a cosine and a sine of each. The block “previous word” stays empty: "
+            "layer 1 fills it.",
+            Side("positions", tuple(map(str, range(1, N_PLACES + 1)))),
             VECTOR,
         ),
     ),
@@ -69,16 +69,14 @@ PARTS = {
             "Q",
             "a query",
             WAVES,
-            "Reads the place, **turned back by one step**: I ask for the place before mine.",
+            "Reads the position, **turned back by one step**: I ask for the one before mine.",
         ),
-        _reading(
-            "w_k_1", "K", "a key", WAVES, f"Reads the place, times the sharpness {SHARPNESS:g}: this is my place."
-        ),
+        _reading("w_k_1", "K", "a key", WAVES, f"Reads the position, times the sharpness {SHARPNESS:g}: this is mine."),
         _reading("w_v_1", "V", "a value", WORDS, "Reads the word: this is what I pass on."),
         _writing(
             "w_o_1",
             "Writes the word it got into the block **“previous word”**. The vector that entered is added, so word and "
-            "place are kept.",
+            "position are kept.",
         ),
     ),
     LAYER_2: (

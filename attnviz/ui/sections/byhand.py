@@ -112,7 +112,7 @@ def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
     """Where the last letter looks most."""
     most = np.flatnonzero(row == row.max())
     if len(most) > 1:
-        return f"The last “{words[-1]}” looks at {len(most)} places alike, {share(row.max())} each."
+        return f"The last “{words[-1]}” looks at {len(most)} positions alike, {share(row.max())} each."
     return f"The last “{words[-1]}” looks most at “{words[most[0]]}”: {share(row.max())}."
 
 

@@ -33,11 +33,15 @@ export function hasWords({ coordinates }) {
   return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 }
 
-// What a place that is no word is called in full.
+// What a place that is no word is called in full, and where there is little room.
 export function placeNameAt(axis, place) {
+  return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[place]}`;
+}
+
+export function shortNameAt(axis, place) {
   const { head, feature } = coordinatesAt(axis, place);
   if (axis.coordinates.length > 1) return `head ${head + 1}, ${feature + 1}`;
-  return `${axis.name === "neuron" ? "neuron" : "place"} ${axis.labels[place]}`;
+  return placeNameAt(axis, place).replace("dimension", "dim");
 }
 
 // How many places the stages have along each coordinate: the longest axis counts.

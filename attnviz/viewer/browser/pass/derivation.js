@@ -1,5 +1,5 @@
 // Derivations: how one cell was computed, in its own numbers.
-import { hasWords, unflattened } from "./axes.js";
+import { hasWords, placeNameAt, unflattened } from "./axes.js";
 import { tex } from "./numeral.js";
 import { placesAt, RUNNING } from "./pattern.js";
 import { linesAt, numberAt, variantAt } from "./rule.js";
@@ -57,9 +57,8 @@ function placeNamed(stages, { line, places }) {
   for (const { source, pattern } of line.cells) {
     const axis = stages.get(source).axes[pattern.axes.findIndex((letters) => letters.join() === RUNNING)];
     if (!axis) continue;
-    const label = axis.labels[places[RUNNING]];
-    if (hasWords(axis)) return { text: label, style: "word" };
-    return { text: `${axis.name === "neuron" ? "neuron" : "place"} ${label}` };
+    const place = places[RUNNING];
+    return hasWords(axis) ? { text: axis.labels[place], style: "word" } : { text: placeNameAt(axis, place) };
   }
   return undefined;
 }

@@ -27,6 +27,11 @@ export function readPass(document) {
       const { hiddenBy } = stages.get(name);
       return hiddenBy !== "" && numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY;
     },
+    // Whether the mask of a layer hides the key of a cell from its query, be it before the mask or after it.
+    isUnseen: (name, index) => {
+      const { hiddenBy } = stages.get(pass.stepOf(name).attention) ?? {}, { axes } = stages.get(hiddenBy) ?? {};
+      return Boolean(axes) && isAlong(stages.get(name).axes, axes) && numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY;
+    },
     // Whether the selected query sees no key in the selected head, in the layer of a stage, so that all its shares are 0.
     isUnseeing: (name, selection) => {
       const { attention } = pass.stepOf(name), { hiddenBy: hider } = stages.get(attention);
@@ -64,6 +69,11 @@ export function readPass(document) {
     },
   };
   return pass;
+}
+
+// Whether two stages have the same axes.
+function isAlong(axes, others) {
+  return axes.length === others.length && axes.every(({ name }, at) => name === others[at].name);
 }
 
 function readStage(stage) {

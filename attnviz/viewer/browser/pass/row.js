@@ -42,7 +42,8 @@ export function alikeOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length < taken.length) return undefined;
   if (most.length === 1) return [...quoted(pass, cell, most[0]), " alone"];
-  return most.length === 2 ? "both keys alike" : `all ${counted(most.length)} keys alike`;
+  const many = pass.stages.get(cell.name).axes.at(-1).name === "answer" ? "answers" : "keys";
+  return most.length === 2 ? `both ${many} alike` : `all ${counted(most.length)} ${many} alike`;
 }
 
 // The largest number of a cell's row, and whether it is that of several.
@@ -64,10 +65,10 @@ export function longestOf(pass, { name, index: [, ...index] }) {
 }
 
 // The places of a row that hold something for its query, and those of them with the largest number; none if some of the row
-// was not sent. What is hidden holds something only where it was set by hand.
+// was not sent. What is hidden holds something only where it is a share that was set by hand.
 function takenOf(pass, { name, index }) {
-  const row = Array.from(pass.row(name, index));
-  const isTaken = (value, place) => value !== 0 || !pass.isHidden(name, [...index.slice(0, -1), place]);
+  const row = Array.from(pass.row(name, index)), isShare = pass.stages.get(name).scale === "share";
+  const isTaken = (value, place) => (isShare && value !== 0) || !pass.isUnseen(name, [...index.slice(0, -1), place]);
   const taken = row.flatMap((value, place) => (isTaken(value, place) ? [place] : []));
   return { taken, most: topOf(row, taken) };
 }

@@ -18,7 +18,7 @@ const FORMATS = {
   part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
   "part.rest": (pass, cell) => {
-    const lines = linesOf(pass, cell), largest = largestOf(lines, pass.number(cell.name, cell.index));
+    const lines = linesOf(pass, cell), largest = largestOf(lines);
     return lines.length > 1 ? short(lines.reduce((sum, line) => (line === largest ? sum : sum + line.value), 0)) : undefined;
   },
   "part.sum": (pass, cell) =>
@@ -92,13 +92,12 @@ function ifThere(found, of) {
 }
 
 function largestLine(pass, cell) {
-  return largestOf(linesOf(pass, cell), pass.number(cell.name, cell.index));
+  return largestOf(linesOf(pass, cell));
 }
 
-// The largest of a number's lines that have its own sign.
-function largestOf(lines, number) {
-  const sign = number < 0 ? -1 : 1;
-  return lines.reduce((most, line) => (most && sign * most.value >= sign * line.value ? most : line), undefined);
+// The largest of a number's lines, by size.
+function largestOf(lines) {
+  return lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), undefined);
 }
 
 function linesOf(pass, { name, index }) {

@@ -72,7 +72,7 @@ export function restAt(part, paint, row) {
   const numbers = array ? rest.map((column) => pass.named(cells.name, array, cells.index(0, column))[column])
     : rest.map((column) => look.pass.number(cells.name, cells.index(row, column)));
   if (numbers.includes(undefined)) return { kind: "waiting", text: "" };
-  const said = (what, number) => `${rest.length} other words, ${what} ${digits(number)}`;
+  const others = `${rest.length} other ${pass.document.words.unit}s`, said = (what, number) => `${others}, ${what} ${digits(number)}`;
   if (cells.stage.scale === "share" && !array && !look.shown(cells.name, cells.index(row, 0))) return TO_COME;
   if (array || cells.stage.scale === "share") {
     const sum = added(numbers), colour = background(sum, { scale: "share", limit: array ? 1 : cells.stage.limit }, colours);
@@ -80,13 +80,13 @@ export function restAt(part, paint, row) {
   }
   if (right) {
     const shares = rest.map((column) => factorsAt(pass, part, row, column)[0]), share = added(shares);
-    if (!share) return { kind: "together", text: "–", label: `${rest.length} other words have no share` };
+    if (!share) return { kind: "together", text: "–", label: `${others} have no share` };
     const mean = added(numbers.map((number, place) => number * shares[place])) / share;
     return { kind: "together", text: short(mean), label: said("weighted by their shares, on average", mean), ...(areSharesShown(part, paint) ? asStrongAs(share, mean, part, paint) : {}) };
   }
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const text = low === high ? short(low) : `${short(low)} to ${short(high)}`;
-  return { kind: "together range", text, label: `${rest.length} other words, from ${digits(low)} to ${digits(high)}` };
+  return { kind: "together range", text, label: `${others}, from ${digits(low)} to ${digits(high)}` };
 }
 
 function added(numbers) {

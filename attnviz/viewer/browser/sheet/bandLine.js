@@ -1,7 +1,7 @@
 // Lines: one row of a part of the sheet: what is said beside it, what stands at its left, under its columns, and at its right.
 import { button } from "../elements/button.js";
 import { element, redraw } from "../elements/element.js";
-import { hasWords, isOfHeads, placeNameAt } from "../pass/axes.js";
+import { hasWords, isOfHeads, shortNameAt } from "../pass/axes.js";
 import { short } from "../pass/numeral.js";
 import { cellAt, NOTHING, numberAt, restAt, TO_COME, togetherAt } from "./bandFace.js";
 import { blanks } from "./blanks.js";
@@ -36,6 +36,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
       if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads });
+      if (!isTogether && isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
         each.update(at === null ? NOTHING : isTogether ? togetherAt(part, paint, [at]) : cellAt(part, paint, row, at), at === column);
@@ -54,7 +55,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
 
 // What stands before a row, and of which of two passes it is.
 function labelOf({ side, cells, band }, { row, isFirst, isPlace, hasHeads }) {
-  const own = hasHeads ? cells.rows.labels[row] : isPlace ? placeNameAt(cells.rows, row) : band.label;
+  const own = hasHeads ? cells.rows.labels[row] : isPlace ? shortNameAt(cells.rows, row) : band.label;
   if (!side) return own;
   return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${own}` : side;
 }

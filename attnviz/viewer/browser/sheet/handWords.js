@@ -14,8 +14,8 @@ export function sentenceOf({ band, cells, isThere, selection }, { pass, look }) 
 
 // Whose row it is, and how another word asks.
 export function whoAsks({ pass, where }) {
-  const { query, shared } = pass.document.words, line = element("p", "who"), word = element("strong", "q", `“${query[where.cell.query]}”`);
-  line.append(word, " asks. ", ...(shared ? [element("span", "hint", "Tap a word to let it ask.")] : []));
+  const { query, shared, unit } = pass.document.words, line = element("p", "who"), word = element("strong", "q", `“${query[where.cell.query]}”`);
+  line.append(word, " asks. ", ...(shared ? [element("span", "hint", `Tap a ${unit} to let it ask.`)] : []));
   return line;
 }
 

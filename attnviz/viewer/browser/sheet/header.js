@@ -1,14 +1,14 @@
 // Headers: what the columns of a part are called. A click on a word lets it ask; with Shift, or on an answer, it is asked.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
-import { hasWords, placeNameAt } from "../pass/axes.js";
+import { hasWords, shortNameAt } from "../pass/axes.js";
 import { endsOf } from "./bandParts.js";
 import { blanks } from "./blanks.js";
 
 const SELECTED = new Set(["key", "answer"]);
 
 export function makeHeader(part, place, width, acts) {
-  const { cells, right, columns, rest: others, ends } = part, named = right?.columns.name ? ({ column }) => placeNameAt(right.columns, column) : ends ? ({ side }) => side : null;
+  const { cells, right, columns, rest: others, ends } = part, named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
   const line = element("tr", "names"), found = named ? endsOf(part).map(named) : [];
   const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : namesOf(cells.columns));
   let shown = null, there = columns;
@@ -52,6 +52,6 @@ export function makeHeader(part, place, width, acts) {
 
 // What its columns are; that words are words is seen.
 function namesOf(columns) {
-  if (!hasWords(columns)) return "places";
+  if (!hasWords(columns)) return columns.name === "neuron" ? "neurons" : "dimensions";
   return columns.name === "answer" ? "answers" : "";
 }

@@ -1,6 +1,6 @@
 // The sentence: all words of one that is too long for a column each, above the sheet, each as strong as its share.
 import { background, css, textOn } from "../elements/colour.js";
-import { element } from "../elements/element.js";
+import { element, write } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { percent } from "../pass/numeral.js";
 
@@ -9,7 +9,8 @@ export function makeSentence(bring) {
   const box = element("div", "sentence"), line = element("p", "words");
   line.setAttribute("aria-label", "The sentence");
   line.setAttribute("role", "group");
-  box.append(line, element("p", "note", "A click on a word brings it into the sheet; a click on its column lets it ask."));
+  const note = element("p", "note");
+  box.append(line, note);
   box.hidden = true;
   let words = [];
   rovingFocus(line, () => [words]);
@@ -29,6 +30,7 @@ export function makeSentence(bring) {
       box.hidden = given === null;
       if (box.hidden) return;
       const { pass, where: { cell }, look, attention, there } = given, texts = pass.document.words.key, stage = pass.stages.get(attention);
+      write(note, `A click on a ${pass.document.words.unit} brings it into the sheet; a click on its column lets it ask.`);
       if (String(words.map(({ textContent }) => textContent)) !== String(texts)) build(texts);
       words.forEach((word, key) => {
         const index = pass.indexAt(attention, { ...cell, key }), share = look.shown(attention, index) ? pass.number(attention, index) : undefined;

@@ -6,7 +6,7 @@ const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and wh
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
 const PAPER_PX = 12, WIDE_LETTER = 0.64; // 9 points; on paper no digit may touch another's, whatever font is there
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
-const LEAST_END_PX = 48; // the last column, where "place 16" stands
+const LEAST_END_PX = 48; // the last column, where "dim 16" stands
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED = { px: 10.5, ofHeight: 0.02, ofHeads: 0.015 }; // the size of digits: on a page; of a projector's height, in one head and in all
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles

@@ -45,20 +45,25 @@ function drawProducts(pass, { lines }, total) {
   const alone = lines.filter((line) => largest.includes(line)), others = lines.filter((line) => !largest.includes(line));
   const rows = alone.map(({ cells, value, place }) => [labelOf(place), ...cells.map(({ name, index }) => digits(pass.number(name, index))), digits(value)]);
   const together = others.length ? [[`other ${others.length}`, "", "", digits(others.reduce((sum, { value }) => sum + value, 0))]] : [];
-  return tableOf(["place", ...names, "product"], [...rows, ...together], ["sum", "", "", digits(total)]);
+  return tableOf([runsOver(lines), ...names, "product"], [...rows, ...together], ["sum", "", "", digits(total)]);
+}
+
+// What the lines of a sum are: dimensions, neurons or words.
+function runsOver([{ place }]) {
+  return place?.style === "word" ? "" : place?.text.split(" ")[0] ?? "";
 }
 
 function labelOf(place) {
-  return place ? place.text.replace("place ", "") : "";
+  return place ? place.text.replace("dimension ", "") : "";
 }
 
-// The value that a share is taken of, place by place.
+// The value that a share is taken of, dimension by dimension.
 function drawValue(pass, { cells }, share, { key }) {
   const rows = cells.rows.labels.map((label, row) => {
     const value = pass.number(cells.name, cells.index(row, key));
     return [label, digits(share), digits(value), digits(share * value)];
   });
-  return tableOf(["place", { one: "share" }, cells.stage, "product"], rows, null);
+  return tableOf(["dimension", { one: "share" }, cells.stage, "product"], rows, null);
 }
 
 function tableOf(names, rows, total) {

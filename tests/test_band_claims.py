@@ -1,0 +1,209 @@
+"""What is said beside bands of the mask, the output, norms, the MLP and the answer, read back against the arrays."""
+
+import re
+
+import numpy as np
+import pytest
+from claims import NUMBER, RANKED, Cell, is_ranked
+from numerals import short
+from passes import TRACES
+from test_bands import FIRSTS, read, said, shown, told
+
+from attnviz.core.layers import split_layer
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.selection import Selection
+
+SET = TRACES["plain"].with_change("attention", (1, 2, 1), 0.5)
+PASSES = TRACES | FIRSTS | {"a share set by hand": SET}
+SELECTIONS = [Selection(0, 0, 0, 0, 0), Selection(1, 2, 1, 1, 2, 1, 3), Selection(0, 1, 3, 2, 1, 2, 2)]
+
+
+class Beside:
+    """A band with its layer and the selected word."""
+
+    def __init__(self, trace, band, selection):
+        self.trace, self.band, self.selection = trace, band, selection
+        self.layer = trace.layer_of(band.cells.stage)
+        self.own = split_layer(band.cells.stage)[0]
+        self.made = trace[band.cells.stage]
+
+    def stage(self, name):
+        """A stage of the same layer."""
+        return self.layer.trace[name]
+
+    def row(self, name):
+        """The row that the selected word has in a stage without heads."""
+        return self.stage(name).value[self.selection.query]
+
+    def is_asking(self, word):
+        return word == self.trace.axes(self.layer.names["scores"])[1].label(self.selection.query)
+
+    def place_of(self, word, axis):
+        """The one place of a word among queries or keys."""
+        return self.trace.axes(self.layer.names["scores"])[{"query": 1, "key": 2}[axis]].labels.index(word)
+
+    def score(self, stage, query, key):
+        return self.stage(stage).value[self.selection.head, self.place_of(query, "query"), self.place_of(key, "key")]
+
+    @property
+    def before(self):
+        """The row that a norm reads."""
+        return self.trace[self.made.inputs[0]].value[self.selection.query]
+
+
+def is_squared(at, *said):
+    """What stands in the band is so, and its sum beside it."""
+    taken = at.before.mean() * {"Subtract": 1, "Add": -1, "Square": 0}[said[0]]
+    row = at.trace.rule(at.band.cells.stage).arrays[at.band.array][at.selection.query]
+    return (
+        np.allclose(row, (at.before - taken) ** 2) and at.band.cells.sums and (len(said) < 2 or at.is_asking(said[1]))
+    )
+
+
+def is_normed(at, less, root, before, now, dimension):
+    place, rest = int(dimension) - 1, at.before - (at.before.mean() if less else 0)
+    mean = np.square(rest).mean() + at.made.operation.epsilon
+    made = rest / (mean**0.5 if root else mean)
+    for name, of in (("g", np.multiply), ("b", np.add)):
+        affine = at.layer.names.get(f"{name}_{at.own}")
+        made = of(made, at.trace[affine].value) if affine else made
+    written = at.trace[at.band.cells.stage].value[at.selection.query]
+    return (
+        [before, now] == [short(at.before[place]), short(written[place])]
+        and np.allclose(made, written)
+        and bool(less) == isinstance(at.made.operation, LayerNorm)
+    )
+
+
+def is_for_each_neuron(at, word, line, dimension, entered, number):
+    matrix, place = at.stage("w_hidden").value, int(dimension) - 1
+    n_neurons = at.stage("hidden").shape[-1]
+    return (
+        at.is_asking(word)
+        and matrix.shape[{"row": 0, "column": 1}[line]] == n_neurons != matrix.shape[{"row": 1, "column": 0}[line]]
+        and [entered, number] == [short(at.row("mlp_norm")[place]), short(matrix[place, at.selection.neuron])]
+    )
+
+
+def fires(at, n, of, passes):
+    some = np.count_nonzero(at.row("active"))
+    return (int(n), int(of)) == (
+        {"something": some, "nothing": at.row("active").size - some}[passes],
+        at.row("active").size,
+    )
+
+
+def is_written_by(at, line, neuron, passed, number):
+    place, matrix = int(neuron) - 1, at.stage("w_mlp").value
+    own = matrix if line == "row" else matrix.T
+    return [passed, number] == [short(at.row("active")[place]), short(own[place, at.selection.dimension])]
+
+
+def is_found_by(at, head, found, number, dimension):
+    heads, w_o, nth = at.stage("heads").value, at.stage("w_o").value, int(head) - 1
+    feature = min(at.selection.feature, heads.shape[-1] - 1)
+    row = w_o[nth * heads.shape[-1] + feature]
+    return (
+        nth == at.selection.head
+        and [found, number] == [short(heads[nth, at.selection.query, feature]), short(row[int(dimension) - 1])]
+        and int(dimension) == min(at.selection.dimension, len(row) - 1) + 1
+    )
+
+
+def is_added_by_mlp(at, word, before, dimension, added):
+    place = int(dimension) - 1
+    numbers = [at.row(name)[place] for name in ("residual", "mlp", "mlp_residual")]
+    return (
+        at.is_asking(word)
+        and [before, added] == [*map(short, numbers[:2])]
+        and np.isclose(sum(numbers[:2]), numbers[2])
+    )
+
+
+def has_logit(at, answer, number, *rank):
+    place = at.trace.axes(at.band.cells.stage)[1].labels.index(answer)
+    index = (at.trace.cell_at(at.band.cells.stage, at.selection).index[0], place)
+    if not rank:
+        return at.made.shape[1] == 1 and number == short(at.made.value[index])
+    return is_ranked(Cell(at.trace, at.band.cells.stage, index), number, *rank)
+
+
+IN = r"(?:at place|in dimension) (\d+)"
+CLAIMS = {
+    r"^Mask: “(.+)” sees no key, so every score is −∞\.$": lambda at, word: (
+        at.is_asking(word) and np.isneginf(read(at.trace, at.band.cells, at.selection)).all()
+    ),
+    r"^Mask: “(.+)” is hidden from “(.+)”, so its score is −∞\.$": lambda at, key, query: (
+        at.is_asking(query) and at.score("masked", query, key) == -np.inf
+    ),
+    rf"^Mask: “(.+)” sees “(.+)”, whose score stays {NUMBER}\.$": lambda at, query, key, score: (
+        at.is_asking(query)
+        and at.score("masked", query, key) == at.score("scaled", query, key)
+        and score == short(at.score("scaled", query, key))
+    ),
+    r"^Subtract the largest, though “(.+)” sees no key, and exponentiate\.$": lambda at, word: (
+        at.is_asking(word) and not at.stage("attention").value[at.selection.head, at.selection.query].any()
+    ),
+    rf"^Share: “(.+)” gives “(.+)” {NUMBER}, as it is set by hand\.$": lambda at, query, key, share: (
+        at.made.is_overridden((at.selection.head, at.place_of(query, "query"), at.place_of(key, "key")))
+        and share == short(at.score("attention", query, key))
+    ),
+    r"^Share: “(.+)” sees no key, so it gives nothing to any\.$": lambda at, word: (
+        at.is_asking(word) and not read(at.trace, at.band.cells, at.selection).any()
+    ),
+    rf"^What the heads found, side by side, times the output parameters: of head (\d+), {NUMBER} × {NUMBER} {IN}\.$": (
+        is_found_by
+    ),
+    r"^(Square) each number of “(.+)”, and add up\.$": is_squared,
+    r"^(Subtract|Add) the mean, square, and add up\.$": is_squared,
+    r"^Norm: (?:each number|(less the mean), and) over the (root of )?the mean of the squares: "
+    rf"{NUMBER} becomes {NUMBER} {IN}\.$": is_normed,
+    rf"^What the MLP reads of “(.+)”, times a (column|row) for each neuron: {IN}, {NUMBER} × {NUMBER}\.$": (
+        is_for_each_neuron
+    ),
+    rf"^Added up: neuron (\d+) gets {NUMBER}\.$": lambda at, neuron, number: (
+        int(neuron) == at.selection.neuron + 1 and number == short(at.row("hidden")[int(neuron) - 1])
+    ),
+    r"^Fire: (\d+) of (\d+) neurons pass (something|nothing) on\.$": fires,
+    rf"^What each neuron passes on, times its (row|column): neuron (\d+), {NUMBER} × {NUMBER}\.$": is_written_by,
+    rf"^Added up: what the MLP adds to “(.+)”, {NUMBER} {IN}\.$": lambda at, word, number, dimension: (
+        at.is_asking(word) and number == short(at.row("mlp")[int(dimension) - 1])
+    ),
+    rf"^Added: “(.+)” had {NUMBER} {IN}, and the MLP adds {NUMBER}\.$": is_added_by_mlp,
+    rf"^Added up: “(.+)” has the logit {RANKED}\.$": has_logit,
+    rf"^Added up: “(.+)” has the logit {NUMBER}\.$": has_logit,
+}
+"""What each sentence says, by its words."""
+
+
+def sentences(trace, selection):
+    for band, own in told(trace, selection.within(trace)):
+        text = said(trace, band, own)
+        if text:
+            yield Beside(trace, band, own), text
+
+
+def test_what_is_said_beside_a_band_is_true_of_its_numbers():
+    made = set()
+    for name, trace in PASSES.items():
+        for selection in SELECTIONS:
+            for at, text in sentences(trace, selection):
+                claims = [claim for claim in CLAIMS if re.search(claim, text)]
+                for claim in claims:
+                    assert CLAIMS[claim](at, *re.search(claim, text).groups()), (name, text)
+                made.update(claims)
+    assert made == set(CLAIMS)
+
+
+@pytest.mark.parametrize("name", ["bias", "plain", "two blocks with biases"])
+def test_what_heads_add_and_the_bias_beside_them_add_up_to_the_output(name):
+    trace, selection = TRACES[name], SELECTIONS[1]
+    totals, seen = {}, 0
+    for _, band, _ in shown(trace):
+        layer, own = trace.layer_of(band.cells.stage), split_layer(band.cells.stage)[0]
+        if own in ("contributions", "b_o"):
+            totals[layer.number] = totals.get(layer.number, 0) + read(trace, band.cells, selection).sum(axis=0)
+        if own == "output" and layer.number in totals:
+            seen += 1
+            assert np.allclose(totals[layer.number], read(trace, band.cells, selection)[0]), name
+    assert seen == trace.n_layers

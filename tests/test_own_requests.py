@@ -1,0 +1,84 @@
+"""Own requests: what an answer to a question says is what it does, and of two layers the right one is named."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+
+from attnviz.models import MODELS
+from attnviz.scene.owncomparison import compared
+from attnviz.scene.ownrequest import QUESTIONS, OwnRequest
+
+FIRST = {name: next(iter(answers)) for name, (_, answers) in QUESTIONS.items()}
+DRAWN = np.random.default_rng(4)
+X, W_Q, W_K, W_V = DRAWN.standard_normal((4, 5, 5))
+SEEN = np.tri(5, dtype=bool)
+
+
+def of_file(arrays, shown=None, **said):
+    """What comes of a file of arrays."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    return compared(
+        OwnRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | said), file.getvalue(), shown
+    )
+
+
+def agrees(found):
+    return found.comparison.first is None and len(found.comparison.stages) > 0
+
+
+def shares(scores):
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+@pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["orientation"][1] if answer])
+def test_weights_are_used_as_the_answer_says(answer):
+    (as_in,) = re.search(r", as in (.+)$", QUESTIONS["orientation"][1][answer]).groups()
+    given = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V}
+    for use in ("x @ W", "PyTorch's Linear"):
+        made = {name[2]: X @ (w if use == "x @ W" else w.T) for name, w in given.items() if name != "x"}
+        assert agrees(of_file(given | made, orientation=answer, n_heads="1")) == (use == as_in)
+
+
+@pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["true_is"][1] if answer])
+def test_true_in_a_mask_is_what_the_answer_says(answer):
+    (which,) = re.fullmatch(r"a key that is (seen|hidden)", QUESTIONS["true_is"][1][answer]).groups()
+    for true in ("seen", "hidden"):
+        scaled = X @ W_Q / 5**0.5
+        masked = np.where(SEEN, scaled, -np.inf)
+        arrays = {"scaled": scaled[None], "mask": SEEN if true == "seen" else ~SEEN, "attention": shares(masked)[None]}
+        assert agrees(of_file(arrays, true_is=answer)) == (true == which)
+
+
+@pytest.mark.parametrize("answer", QUESTIONS["against"][1])
+def test_a_file_is_compared_with_the_pass_that_the_answer_names(answer):
+    said, shown = QUESTIONS["against"][1][answer], MODELS["who-is-it"].at(0).trace("the animal")
+    x = shown["x"].value
+    own = {"x": x, "w_q": 2 * np.eye(x.shape[1]), "q": 2 * x}
+    found = of_file(own | {"w_k": own["w_q"], "k": 2 * x}, shown, against=answer, n_heads="")
+    assert said.startswith("the pass that the walkthrough shows") == (found.shown != "")
+    assert said.startswith("attnviz's pass from the same inputs and weights") == agrees(found)
+
+
+@pytest.mark.parametrize("n", [1, 5])
+def test_there_are_as_many_heads_as_the_answer_says(n):
+    answer = next(answer for answer, said in QUESTIONS["n_heads"][1].items() if said == str(n))
+    q, k = ((X @ w).reshape(5, n, -1).transpose(1, 0, 2) for w in (W_Q, W_K))
+    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "scaled": q @ k.transpose(0, 2, 1) / (5 / n) ** 0.5}
+    found = of_file(arrays | {"w_v": W_V}, orientation="(in, out)", n_heads=answer)
+    assert agrees(found)
+    assert found.comparison.trace["q"].shape == (n, 5, 5 // n)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
+    shown = MODELS["recall"].at(0).trace("g 5 d 6 g")
+    found = of_file({"attention": shown[f"attention_{number}"].value}, shown, against="shown")
+    assert agrees(found)
+    assert found.shown.startswith(f"layer {number} of ")
+    near = of_file({"attention": 0.999 * shown[f"attention_{number}"].value}, shown, against="shown")
+    assert not agrees(near)
+    assert near.shown.startswith(f"layer {number} of ")

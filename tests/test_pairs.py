@@ -1,0 +1,113 @@
+"""Pairs: of "x / y" A is x and B is y, read back from the passes of every pair of every scene."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+from page import changes_of
+
+from attnviz.models import MODELS
+from attnviz.scene.fitting import fit
+from attnviz.scene.pairs import pairs_of
+from attnviz.scene.scene import Options, Scene, of_model, pinned
+
+OPTIONS = (
+    {},
+    {"mask": "causal", "scaled": False, "positions": "sinusoidal", "n_heads": 1},
+    {"mask": "padding", "n_heads": 4, "seed": 2**32 - 1},
+    {"mask": "window", "d_model": 9, "n_heads": 3},
+)
+SCENES = [
+    *(Scene(options=Options(**values)) for values in OPTIONS),
+    Scene(changes=changes_of("scores[0,2,1]=4")),
+    *map(of_model, MODELS),
+    replace(of_model("recall"), model_seed=MODELS["recall"].seeds[-1], checkpoint=1),
+]
+
+
+def hides(visible):
+    """Whether exactly these keys are seen."""
+    return lambda now, scene, trace: np.array_equal(trace["mask"].value, visible(*trace["mask"].shape))
+
+
+def has_heads(n):
+    return lambda now, scene, trace: len(trace["attention"].value) == n
+
+
+def is_divided_by(divisor):
+    return lambda now, scene, trace: np.allclose(
+        trace["scores"].value / divisor(trace["q"].shape[-1]), trace["scaled"].value
+    )
+
+
+def is_now(now, scene, trace):
+    return scene == pinned(now)
+
+
+def is_of_the_next_seed(now, scene, trace):
+    seeds = MODELS[now.source].seeds if now.source in MODELS else None
+    if seeds is None:
+        return scene.options.seed == (now.options.seed + 1) % 2**32
+    return seeds[seeds.index(now.model_seed) - len(seeds) + 1] == scene.model_seed
+
+
+def has_positions(said):
+    return lambda now, scene, trace: ("positions" in trace) == said
+
+
+def is_changed(said):
+    return lambda now, scene, trace: trace.changes == (now.changes if said else ())
+
+
+def is_trained(said):
+    """Whether a pass has the parameters of the last checkpoint, or of the first."""
+
+    def holds(now, scene, trace):
+        model = MODELS[now.source].at(now.model_seed, None if said else 0)
+        return np.array_equal(trace["w_u"].value, model.trace(now.sentence)["w_u"].value)
+
+    return holds
+
+
+def writes(**stages):
+    """Whether of attention and MLP each writes something, or nothing."""
+    return lambda now, scene, trace: all(trace[name].value.any() == some for name, some in stages.items())
+
+
+def is_shuffled(now, scene, trace):
+    one, other = (fit(each).trace.labels["token"] for each in (now, scene))
+    plain = [sorted(label.split()[0] for label in each) for each in (one, other)]
+    return plain[0] == plain[1] and scene.sentence != now.sentence
+
+
+CLAIMS = {
+    "Before what was set by hand / after": (is_changed(False), is_changed(True)),
+    "No mask / a causal one": (hides(lambda *n: np.ones(n)), hides(lambda *n: np.tri(*n))),
+    "No mask / this one": (hides(lambda *n: np.ones(n)), is_now),
+    "Scaled / not": (is_divided_by(np.sqrt), is_divided_by(lambda d_k: 1)),
+    "Without positions / with": (has_positions(False), has_positions(True)),
+    **{f"One head / {n}": (has_heads(1), has_heads(n)) for n in (2, 3, 4)},
+    "This seed / the next": (is_now, is_of_the_next_seed),
+    "Before training / after": (is_trained(False), is_trained(True)),
+    "Without attention / with": (writes(output=False, mlp=True), writes(output=True, mlp=True)),
+    "Without the MLP / with": (writes(output=True, mlp=False), writes(output=True, mlp=True)),
+    "These words / the same shuffled": (is_now, is_shuffled),
+}
+"""What each label says of A and of B."""
+
+
+def test_of_each_pair_a_is_what_stands_before_the_stroke_and_b_what_stands_behind():
+    made = set()
+    for now in SCENES:
+        for pair in pairs_of(now):
+            for scene, holds in zip((pair.a, pair.b), CLAIMS[pair.label], strict=True):
+                assert holds(now, scene, fit(scene).trace), (pair.label, now)
+            made.add(pair.label)
+    assert made == set(CLAIMS)
+
+
+def test_no_pair_is_of_one_pass_twice():
+    for now in SCENES:
+        for pair in pairs_of(now):
+            assert pair.a != pair.b
+            assert re.fullmatch(r"[A-Z][^/]+ / [^/]+", pair.label)
