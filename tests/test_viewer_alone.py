@@ -19,7 +19,13 @@ from attnviz.text.steps import full_title
 pytestmark = pytest.mark.browser
 
 LETTERS = next((Path(file_util.get_static_dir()) / "static" / "media").glob("SourceCodeVF-Upright*"))
-"""A font whose digits are wider than those of most."""
+"""A font that no machine has installed."""
+LATE = """
+    @font-face { font-family: Late; src: url(late.woff2); size-adjust: 200% }
+    .picture { font-family: Late }
+    .picture :is(.legend, .bars) { font-family: system-ui }
+"""
+"""It at twice its size, so that a picture has to give way to it, whatever font of the machine stands there before."""
 
 
 def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_steps(opened):
@@ -627,20 +633,20 @@ def test_each_picture_of_the_map_is_painted(opened):
 def test_letters_that_come_late_leave_the_picture_that_letters_in_time_make(opened):
     page, asked = opened("?step=scores"), []
     page.route("**/late.woff2", lambda route: asked.append(route))
-    page.add_style_tag(content="@font-face { font-family: Late; src: url(late.woff2) } .viewer { --st-font: Late }")
+    page.add_style_tag(content=LATE)
 
-    def width():
-        return page.locator(".cells").first.evaluate("(each) => each.offsetWidth")
+    def sizes():
+        return page.locator(".cells").evaluate_all("(all) => all.map((each) => [each.offsetWidth, each.offsetHeight])")
 
     page.keyboard.press("ArrowRight")
-    without = width()
+    before = sizes()
     becomes(page, lambda: len(asked), 1)
     asked[0].fulfill(path=LETTERS)
-    becomes(page, lambda: width() > without, True)
-    late = width()
+    becomes(page, lambda: sizes() == before, False)
+    late = sizes()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
-    assert width() == late
+    assert sizes() == late
 
 
 def test_in_a_large_pass_lists_are_named_by_the_words_whose_row_or_column_they_are(opened):
