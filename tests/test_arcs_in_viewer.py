@@ -6,7 +6,7 @@ from answers import RECALL, trace_of_model
 from cases import covering
 from page import SENTENCE
 from passes import TRACES
-from tab import becomes, parameters, resized
+from tab import at, becomes, expect, parameters, resized
 
 from attnviz.core.attention import trace_of
 from attnviz.core.settings import Settings
@@ -96,10 +96,77 @@ def test_an_arc_of_either_layer_is_pointed_at_and_picked(opened):
     first.dispatch_event("pointerleave")
     page.locator(f'{BELOW} [data-arc="8-3"] .target').dispatch_event("click")
     assert number(page).startswith("attention_2[head 1, e (2), 6]")
+    assert parameters(page)["step"] == "softmax-2"
+    page.go_back()
     page.locator(f'{ABOVE} [data-arc="3-2"] .target').dispatch_event("click")
     assert number(page).startswith("attention_1[head 1, 6, d]")
-    assert "step" not in parameters(page)
-    assert [arc for arc, (_, kind) in drawn(page, ABOVE).items() if kind == "lit"] == [(3, 2)]
+    assert parameters(page)["step"] == "softmax-1"
+
+
+_POINTS = """(all) => all.map((target) => [0.2, 0.5, 0.8].map((part) => {
+  const { x, y } = target.getPointAtLength(part * target.getTotalLength()).matrixTransform(target.getScreenCTM());
+  return [x, y];
+}))"""
+
+
+def clicked(page, x, y):
+    """Move the mouse there, as a hand does, and press its button; what the footer says is under it."""
+    page.mouse.move(x, y - 4)
+    page.mouse.move(x, y)
+    page.wait_for_function(
+        "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(1))))"
+    )
+    under = page.locator(".status").inner_text().split(" =")[0]
+    page.mouse.down()
+    page.mouse.up()
+    return under
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shown", "steps"),
+    [
+        ({}, {"softmax"}),
+        ({"changes": "heads[0]=0"}, {"softmax"}),
+        ({"mask": "causal", "beside": at(sentence=SENTENCE)[1:]}, {"softmax"}),
+        ({"model": "recall", "sentence": RECALL}, {"softmax-1", "softmax-2"}),
+    ],
+    ids=["one pass", "a muted head", "a pair", "two layers"],
+)
+def test_a_click_with_a_mouse_on_any_point_of_an_arc_opens_the_share_that_the_footer_names(opened, shown, steps):
+    page = opened(**shown)
+    points = [point for all in page.locator(".thread .target").evaluate_all(_POINTS) for point in all]
+    assert len(points) >= 12
+    seen = set()
+    for x, y in points[:: max(1, len(points) // 12)]:
+        under = clicked(page, x, y)
+        assert "attention" in under
+        becomes(page, lambda: number(page).split(" =")[0], under)
+        seen.add(parameters(page)["step"])
+        page.go_back()
+        expect(page.locator(".thread.large")).to_be_attached()
+    assert seen == steps
+
+
+@pytest.mark.slow
+def test_a_click_on_a_percentage_or_a_number_of_the_first_step_opens_how_it_was_computed(opened):
+    page = opened()
+    for key, text in enumerate(page.locator(".thread .said").all_inner_texts()):
+        page.locator(".thread .said").nth(key).click()
+        assert (parameters(page)["step"], number(page).split(",")[1]) == ("softmax", " cat")
+        assert text in page.locator(".panel .story").inner_text()
+        expect(page.locator(".panel .terms, .panel table")).not_to_have_count(0)
+        page.go_back()
+        expect(page.locator(".thread.large")).to_be_attached()
+    told = page.locator(".panel .story button").all_inner_texts()
+    assert len(told) == 3
+    for place, stage in enumerate(("attention", "scaled", "scores")):
+        page.locator(".panel .story button").nth(place).click()
+        assert number(page).startswith(f"{stage}[head 1, cat, sat]")
+        assert page.locator(".panel .story").inner_text()
+        assert "step" in parameters(page)
+        page.go_back()
+        expect(page.locator(".thread.large")).to_be_attached()
 
 
 @covering(

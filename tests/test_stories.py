@@ -50,9 +50,17 @@ BY_HAND |= {
 }
 BY_HAND |= {
     "unscaled scores by hand": TRACES["unscaled"].with_change("scores", (0,), 0.5),
+    "unscaled, masked scores by hand": trace_of(Settings("the cat sat", mask="causal", scaled=False)).with_change(
+        "scores", (0,), 0.5
+    ),
     "added mask by hand": TRACES["added mask"].with_change("scores", (0,), 0.5),
     "sums of scaled": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise),
     "sums of added": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, mask=np.ones((2, 2))),
+    "sums of masked": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, mask=np.tri(2) > 0),
+    "sums of unscaled": attend(np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, scale=1.0),
+    "sums of masked, unscaled": attend(
+        np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, scale=1.0, mask=np.tri(2) > 0
+    ),
 }
 BIASED = attend(
     ROWS,
@@ -268,3 +276,12 @@ def test_a_number_set_by_hand_comes_before_all_other_cases():
             cases = [story.when for story in stories_of(trace, name)]
             assert cases[0] == "set"
             assert cases == sorted(cases, key=("set", "unseeing", "hidden", "given", "").index)
+
+
+@pytest.mark.parametrize(("mask", "leads"), [("none", "scaled"), ("causal", "masked")])
+def test_a_share_names_the_score_that_its_softmax_reads_and_a_mask_only_where_one_is_set(mask, leads):
+    for scaled in (True, False):
+        trace = trace_of(Settings("the cat sat", mask=mask, scaled=scaled))
+        story, _ = story_of(trace, "attention", (0, 2, 1), FIRST)
+        assert {name for name, _ in re.findall(SLOT, story.text)} & {"scaled", "masked"} == {leads}
+        assert ("No mask" in said(trace, "masked", (0, 2, 1))) == (mask == "none")

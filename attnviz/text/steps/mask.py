@@ -7,7 +7,7 @@ from attnviz.text.condition import Condition, both
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.steps.scaling import is_scaled, is_unscaled
-from attnviz.text.story import Story
+from attnviz.text.story import Story, renamed
 
 
 def masks(trace: Trace) -> bool:
@@ -34,10 +34,23 @@ def _adds(trace: Trace) -> bool:
     return not _selects(trace)
 
 
+def _stays(trace: Trace) -> bool:
+    return not moves(trace)
+
+
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
-    """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved."""
-    names = {"masked score": _adds, "scaled score": both(_selects, is_scaled), "score": both(_selects, is_unscaled)}
-    return tuple(Story(text % name, of=both(of, named)) for name, named in names.items())
+    """A story of what the softmax reads, by each of its names: the score itself if it is neither scaled nor moved.
+
+    Where no mask moves it, its number leads to the score before the mask.
+    """
+    kinds = (
+        ("masked score", "masked", both(moves, _adds)),
+        ("scaled score", "masked", both(moves, _selects, is_scaled)),
+        ("score", "masked", both(moves, _selects, is_unscaled)),
+        ("scaled score", "scaled", both(_stays, is_scaled)),
+        ("score", "scaled", both(_stays, is_unscaled)),
+    )
+    return tuple(Story(renamed(text % name, {"masked": read}), of=both(of, kind)) for name, read, kind in kinds)
 
 
 MASK = Step(
@@ -83,6 +96,8 @@ MASK = Step(
             one="masked",
             stories=(
                 Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
+                Story("No mask hides “{key}”, so its scaled score stays {value}.", of=both(_stays, is_scaled)),
+                Story("No mask hides “{key}”, so its score stays {value}.", of=both(_stays, is_unscaled)),
                 Story("“{query}” sees “{key}”, so its scaled score stays {value}.", of=both(_selects, is_scaled)),
                 Story("“{query}” sees “{key}”, so its score stays {value}.", of=both(_selects, is_unscaled)),
                 Story(

@@ -39,11 +39,11 @@ function betweenSpaces(segments) {
   return groups;
 }
 
-function drawSegment({ text, cell, style }, { point, pick }) {
+function drawSegment({ text, cell, style }, { point, inspect }) {
   if (!cell) return element("span", style ?? "", text);
   const number = element("button", "link", text);
   lights(number, cell, point);
-  number.onclick = () => pick(cell.name, cell.index);
+  number.onclick = () => inspect(cell.name, cell.index);
   return number;
 }
 

@@ -16,23 +16,37 @@ export function arcsOf(pass, look, attention, cell) {
 export function drawArcs(svg, { from, to, height, side, most }, arcs, { pick, point }) {
   const base = side === "below" ? 1 : height - 1, off = (by) => base + (side === "below" ? by : -by);
   const apart = from.length > 1 ? Math.abs(from[1].x - from[0].x) : LOOP;
-  const there = arcs.filter(({ query, key }) => from[query] && to[key]);
-  svg.replaceChildren(...there
-    .sort((one, other) => rank(one) - rank(other)) // the selected one lies on top
-    .map(({ query, key, share, isLit, isFaint }) => {
-      const far = Math.abs(query - key) / Math.max(from.length - 1, 1);
-      const path = side === "between" ? thread(from[query], to[key], height)
-        : query === key ? loop(from[query], Math.min(LOOP, apart), off)
-        : arch(from[query], to[key], (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3, off);
-      const drawn = svgElement("path", { d: path, style: `--thick: ${((THICKEST * share) / most).toFixed(2)}px`, class: `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}` });
-      const target = svgElement("path", { d: path, class: "target" }); // wide enough to be hit
-      target.addEventListener("click", () => pick({ query, key }));
-      target.addEventListener("pointerenter", () => point({ query, key }));
-      target.addEventListener("pointerleave", () => point(null));
-      const group = svgElement("g", { "data-arc": `${query}-${key}` });
-      group.append(drawn, target);
-      return group;
-    }));
+  const there = arcs.filter(({ query, key }) => from[query] && to[key]).sort((one, other) => rank(one) - rank(other)); // the selected one lies on top
+  const known = new Map([...svg.children].map((group) => [group.dataset.arc, group]));
+  arrange(svg, there.map(({ query, key, share, isLit, isFaint }) => {
+    const far = Math.abs(query - key) / Math.max(from.length - 1, 1), name = `${query}-${key}`, group = known.get(name) ?? makeArc(name), [drawn, target] = group.children;
+    const path = side === "between" ? thread(from[query], to[key], height)
+      : query === key ? loop(from[query], Math.min(LOOP, apart), off)
+      : arch(from[query], to[key], (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3, off);
+    for (const each of [drawn, target]) each.setAttribute("d", path);
+    drawn.style.setProperty("--thick", `${((THICKEST * share) / most).toFixed(2)}px`);
+    drawn.setAttribute("class", `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}`);
+    target.onclick = () => pick({ query, key });
+    target.onpointerenter = () => point({ query, key });
+    target.onpointerleave = () => point(null);
+    return group;
+  }));
+}
+
+function makeArc(name) {
+  const group = svgElement("g", { "data-arc": name });
+  group.append(svgElement("path"), svgElement("path", { class: "target" })); // wide enough to be hit
+  return group;
+}
+
+// Puts the arcs in their order around the last, which never moves: the pointer may be on it, and a browser gives no click to
+// what was put elsewhere between press and release.
+function arrange(svg, groups) {
+  for (const group of [...svg.children]) if (!groups.includes(group)) group.remove();
+  if (groups.every((group, place) => group === svg.children[place])) return;
+  const last = groups.at(-1);
+  if (last.parentNode !== svg) svg.append(last);
+  last.before(...groups.slice(0, -1));
 }
 
 function rank({ isLit, isFaint }) {

@@ -1,6 +1,6 @@
 // Tools: what a view may do when someone points, clicks or types in it.
 import { askedOf } from "../scene/looks.js";
-import { atCell, unfolded } from "../scene/state.js";
+import { atCell, inspected, unfolded } from "../scene/state.js";
 
 // now() is {pass, where}; go(parts) leads elsewhere; errands and send reach the server; where there is none, `alone` says so.
 export function makeTools({ go, now, send, alone, errands, show }) {
@@ -30,6 +30,7 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     point,
     onPoint: (listener) => listeners.add(listener),
     pick,
+    inspect: (name, index) => move((pass, where) => inspected(pass, where, name, index)),
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
     back: (place) => move((pass, { cell, trail }) => {
       const { name, index } = pass.read(trail[place]);

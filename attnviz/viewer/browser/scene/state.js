@@ -142,6 +142,11 @@ export function atCell(pass, where, name, index) {
   return isShown(pass, where, name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
 }
 
+// A cell, where one sees how it was computed: the first step says only what comes out.
+export function inspected(pass, where, name, index) {
+  return { ...(isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {}), ...atCell(pass, where, name, index) };
+}
+
 // One of the cells that the focus was computed from, unfolded in place.
 export function unfolded(pass, where, name, index) {
   const from = focusOf(pass, where);

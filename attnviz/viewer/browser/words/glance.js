@@ -11,16 +11,16 @@ export function makeGlance(tools) {
   let heads = [], shown = null;
   const draw = () => {
     const { pass, where: { cell }, look, attention } = shown, { limit, axes } = pass.stages.get(attention), words = axes[2].labels;
-    heads.forEach(({ button, said, arcs }, head) => {
-      const here = { ...cell, head }, { clientWidth: width, clientHeight: height } = arcs, shares = pass.row(attention, pass.indexAt(attention, here));
+    heads.forEach(({ button, said, svg, arcs, line }, head) => {
+      const here = { ...cell, head }, { clientWidth: width, clientHeight: height } = svg, shares = pass.row(attention, pass.indexAt(attention, here));
       const places = words.map((_, place) => ({ x: ((place + 0.5) * width) / words.length }));
       button.setAttribute("aria-pressed", head === cell.head);
       write(said, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words)}`);
       drawArcs(arcs, { from: places, to: places, height: height - LINE_PX, side: "above", most: limit }, arcsOf(pass, look, attention, here), {
-        pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...here, key })),
+        pick: ({ key }) => tools.inspect(attention, pass.indexAt(attention, { ...here, key })),
         point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...here, ...arc })),
       });
-      arcs.append(...places.map(({ x }, place) => svgElement("rect", {
+      line.replaceChildren(...places.map(({ x }, place) => svgElement("rect", {
         x: x - (0.4 * width) / words.length, width: (0.8 * width) / words.length, y: height - LINE_PX, height: LINE_PX,
         class: place === cell.query ? "query" : place === cell.key ? "key" : "word",
       })));
@@ -28,12 +28,14 @@ export function makeGlance(tools) {
   };
   const build = (count) => {
     heads = Array.from({ length: count }, (_, head) => {
-      const item = element("div", "head"), button = element("button"), said = element("span"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+      const item = element("div", "head"), button = element("button"), said = element("span"), svg = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+      const arcs = svgElement("g"), line = svgElement("g");
       button.type = "button";
+      svg.append(arcs, line);
       button.append(said);
       button.onclick = () => tools.go(withHead(shown.where, head));
-      item.append(button, arcs);
-      return { item, button, said, arcs };
+      item.append(button, svg);
+      return { item, button, said, svg, arcs, line };
     });
     box.replaceChildren(...heads.map(({ item }) => item));
   };

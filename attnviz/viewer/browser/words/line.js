@@ -5,8 +5,8 @@ import { setTabStop, rovingFocus } from "../elements/roving.js";
 
 const SAID = 4.7; // letters of a word as wide as "under 1 %", which stands below it
 
-// pick(line, place, isShifted) is called as a word is taken.
-export function makeLine(name, pick) {
+// pick(line, place, isShifted) is called as a word is taken, inspect(place) as its share is.
+export function makeLine(name, { pick, inspect }) {
   const list = element("div", "words");
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", name);
@@ -21,7 +21,7 @@ export function makeLine(name, pick) {
         word.type = "button";
         word.setAttribute("role", "option");
         word.append(element("span", "text", text), roomy("span", "said", "", PERCENTS));
-        word.onclick = (event) => pick(line, place, event.shiftKey || event.target.className === "said");
+        word.onclick = ({ target, shiftKey }) => (target.className === "said" ? inspect(place) : pick(line, place, shiftKey));
         return word;
       });
       list.replaceChildren(...words);

@@ -21,7 +21,7 @@ export function makeThread(tools) {
   box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }), below = arcs.cloneNode();
   const purposes = [makePurpose(), makePurpose()], glance = makeGlance(tools);
-  const lines = { query: makeLine("Queries", pick), key: makeLine("Keys", pick) };
+  const lines = { query: makeLine("Queries", { pick, inspect }), key: makeLine("Keys", { pick, inspect }) };
   const spoken = makeAnswers(tools, lines.query.element);
   inner.append(purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element, glance.element);
   box.append(inner);
@@ -32,6 +32,12 @@ export function makeThread(tools) {
     const { pass, where } = shown;
     const role = pass.document.words.shared && isShifted ? "key" : line === lines.query ? "query" : "key";
     tools.go({ cell: { ...where.cell, [role]: place }, trail: [] });
+  }
+  // How the selected query came to the share of a key; a step that shows none has the key selected.
+  function inspect(key) {
+    const { pass, where } = shown, { arcs, attention } = stepAt(pass, where), cell = { ...where.cell, key };
+    if (arcs) tools.inspect(attention, pass.indexAt(attention, cell));
+    else tools.go({ cell, trail: [] });
   }
   const writeWords = whenOther(([queries, keys]) => {
     lines.query.write(queries);
@@ -71,7 +77,7 @@ export function makeThread(tools) {
     lines.key.light({ query: null, key: cell.key }, said);
     glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
     const drawIn = (stands, svg, height, side, of, all) => drawArcs(svg, { ...stands, height, side, most: pass.stages.get(of).limit }, all, {
-      pick: (arc) => tools.pick(of, pass.indexAt(of, { ...cell, ...arc })),
+      pick: (arc) => tools.inspect(of, pass.indexAt(of, { ...cell, ...arc })),
       point: (arc) => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
     });
     stand = () => (step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE);
