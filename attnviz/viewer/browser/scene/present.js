@@ -4,6 +4,10 @@ import { isSheet, presentedStep, walkOf } from "./bands.js";
 import { atHead, besideStep, VIEWS } from "./state.js";
 import { backward, firstOf, onward } from "./reveal.js";
 
+// Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
+const LETTERS = "@media screen { [data-presenting] { font-size: max(16px, min(2.35vh, 1.8vw)) !important; } }";
+const REST_MS = 3000; // from where the mouse rests until what it has shown is hidden again
+
 // Where a command leads from here, as parts of `where`; null if it leads nowhere.
 export function destinationOf(pass, where, command) {
   const by = command.endsWith("back") ? -1 : 1, step = besideStep(pass, where, by);
@@ -35,13 +39,16 @@ export function makePresenting(page, root, follow, code) {
   const act = (command) => {
     const wasCoded = code.close(), isCodes = command === "code" || (wasCoded && command === "leave");
     if (command === "blank" && isPresenting()) return root.classList.toggle("blank") || true;
+    mouse.forget();
     const wasBlank = root.classList.contains("blank");
     root.classList.remove("blank");
     if (wasBlank && ["on", "back"].includes(command)) return true;
     if (command === "code" && !wasCoded) code.open();
     return isCodes || follow(command);
   };
-  const end = listenToKeys(page, root, act, isPresenting);
+  const end = listenToKeys(page, root, act, isPresenting), letters = new page.defaultView.CSSStyleSheet(), mouse = watchMouse(root);
+  letters.replaceSync(LETTERS);
+  page.adoptedStyleSheets.push(letters);
   return {
     show: (present) => {
       page.documentElement.toggleAttribute("data-presenting", present);
@@ -49,7 +56,34 @@ export function makePresenting(page, root, follow, code) {
     },
     end: () => {
       end();
+      mouse.end();
+      page.adoptedStyleSheets = page.adoptedStyleSheets.filter((each) => each !== letters);
       page.documentElement.removeAttribute("data-presenting");
+    },
+  };
+}
+
+// Marks `root` as `moved` while the mouse is in use. Returns {forget(), end()}.
+function watchMouse(root) {
+  let timer = null, last = "";
+  const forget = () => {
+    clearTimeout(timer);
+    root.classList.remove("moved");
+  };
+  const onMove = ({ screenX, screenY }) => {
+    const now = `${screenX} ${screenY}`, isMoved = now !== last; // what moves below a mouse at rest tells of it, too
+    last = now;
+    if (!isMoved) return;
+    forget();
+    root.classList.add("moved");
+    timer = setTimeout(forget, REST_MS);
+  };
+  root.addEventListener("pointermove", onMove);
+  return {
+    forget,
+    end: () => {
+      forget();
+      root.removeEventListener("pointermove", onMove);
     },
   };
 }

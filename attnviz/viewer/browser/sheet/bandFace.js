@@ -86,7 +86,7 @@ export function restAt(part, paint, row) {
   }
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)];
   const text = low === high ? short(low) : `${short(low)} to ${short(high)}`;
-  return { kind: "together range", text, label: `${others}, from ${digits(low)} to ${digits(high)}` };
+  return { kind: "together range", text: paint.where.present ? "…" : text, label: `${others}, from ${digits(low)} to ${digits(high)}` };
 }
 
 function added(numbers) {

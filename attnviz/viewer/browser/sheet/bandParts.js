@@ -2,7 +2,7 @@
 import { hasWords, isOfHeads } from "../pass/axes.js";
 import { makeSlot } from "../picture/slot.js";
 
-const MOST_ROWS = 8, ALONE = 6; // of a matrix of more rows those with the largest products stand alone, the others together
+const MOST_ROWS = 8, ALONE = 6, LEAST_ALONE = 2; // of a matrix of more rows those with the largest products stand alone, the others together
 const MOST_PLACES = 16, MOST_BESIDE = 8, KEPT = 12, KEPT_BESIDE = 6; // of more places that are columns, the largest are there
 
 // Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, isLong, beside}; `beside` are the
@@ -15,13 +15,27 @@ export function slotted(pass, { selection, attention }, bands) {
   });
 }
 
-// And with what of it is there: {..., rows, others, columns, rest}. `rows` stand alone, `others` together; `columns` are those
+// And with what of it is there: {..., isLong, rows, others, columns, rest}. `rows` stand alone, `others` together; `columns` are those
 // of its cells that there is room for, `rest` are words together. A band whose key is in `opened` has all of its rows alone.
-// There is room for so many words; those `brought` in are among them.
+// `room` says for how many columns of words, answers and places there is room, and for how many rows of a matrix; the words
+// `brought` in are among them.
 export function partsOf(pass, { opened, room, brought }, bands) {
-  const keys = keysOf(pass, bands, room, brought);
-  const parts = bands.map((part) => withRows(pass, part, part.isLong && !opened.has(part.key) ? ALONE : part.cells.size[0]));
-  return parts.map((part, place) => ({ ...part, ...(isOfKeys(part) ? keys : { columns: columnsOf(pass, parts, place), rest: [] }) }));
+  const keys = keysOf(pass, bands, room.words, brought), answers = answersOf(pass, bands, room.answers);
+  const parts = bands.map((part) => {
+    const isLong = part.cells.size[0] > room.rows;
+    return withRows(pass, { ...part, isLong }, isLong && !opened.has(part.key) ? Math.min(ALONE, room.rows - 1) : part.cells.size[0]);
+  });
+  return parts.map((part, place) => ({ ...part, ...(isOfKeys(part) ? keys : isOfAnswers(part) ? answers : { columns: placesOf(pass, parts, place, room.places), rest: [] }) }));
+}
+
+// All the room that there is where letters may be small.
+export function amplyFor(words) {
+  return { words, answers: Number.POSITIVE_INFINITY, places: MOST_PLACES, rows: MOST_ROWS };
+}
+
+// The room that some rows are folded in, one after the other, until fits(room) says that they all have it.
+export function narrowed(room, fits) {
+  return room.rows <= LEAST_ALONE + 1 || fits(room) ? room : narrowed({ ...room, rows: Math.min(room.rows, ALONE + 1) - 1 }, fits);
 }
 
 // A part of which so many rows stand alone: those with the largest products under the selected column, and the selected one.
@@ -41,9 +55,30 @@ function keysOf(pass, bands, room, brought) {
   if (length <= room) return { columns: all, rest: [] };
   const heads = bands.some(({ cells }) => isOfHeads(cells.rows)) ? upTo(pass.stages.get(attention).shape[0]) : [selection.head];
   const shareOf = (key) => Math.max(...heads.map((head) => pass.number(attention, pass.indexAt(attention, { ...selection, head, key })) ?? 0));
-  const first = [selection.key, ...[...brought].reverse()], rank = (key) => (first.includes(key) ? first.length - first.indexOf(key) + 1 : shareOf(key));
+  const first = [selection.key, ...[...brought].reverse()], rank = (key) => (first.includes(key) ? first.length - first.indexOf(key) + 2 : shareOf(key) + isRival(pass, part.cells.columns.labels[key]));
   const columns = largest(all, room - 1, rank);
   return { columns, rest: all.filter((key) => !columns.includes(key)) };
+}
+
+// The answers that have a column, and those that stand together: the most probable have one, and those that are words of the
+// sentence.
+function answersOf(pass, bands, room) {
+  const part = bands.findLast(isOfAnswers);
+  if (!part) return { columns: [], rest: [] };
+  const { cells: { name, index, size: [, length], columns: { labels } } } = part, all = upTo(length), selected = selectedColumn(pass, part);
+  const rank = (answer) => (answer === selected ? 3 : pass.number(name, index(0, answer)) + isRival(pass, labels[answer]));
+  const columns = length > room ? largest(all, room - 1, rank) : all;
+  return { columns, rest: all.filter((answer) => !columns.includes(answer)) };
+}
+
+// 1 for a word of the sentence that a model may answer with, which a question is about; where it writes on, any may come.
+function isRival({ stages, document: { model, words } }, label) {
+  const isOne = model && !model.isOpen && words.key.includes(label) && stages.get(model.answers).axes[1].labels.includes(label);
+  return isOne ? 1 : 0;
+}
+
+function isOfAnswers({ cells }) {
+  return cells.columns.name === "answer";
 }
 
 function isOfKeys({ cells }) {
@@ -56,13 +91,13 @@ function upTo(length) {
 
 // Words all have a column. Of many places those do that are largest in the last row of them, and of those alike there (neurons
 // that don't fire) in the row before: all bands show the same.
-function columnsOf(pass, parts, place) {
+function placesOf(pass, parts, place, room) {
   const { columns, size: [, length] } = parts[place].cells, all = upTo(length);
-  if (hasWords(columns) || length <= MOST_PLACES) return all;
+  if (hasWords(columns) || length <= room) return all;
   const isOther = ({ cells }) => cells.columns.name !== columns.name, end = parts.findIndex((part, at) => at > place && isOther(part));
   const rows = parts.slice(parts.slice(0, place).findLastIndex(isOther) + 1, end < 0 ? parts.length : end).reverse();
   const selected = selectedColumn(pass, parts[place]);
-  const kept = largest(all, KEPT, ...rows.map(({ cells }) => (column) => pass.number(cells.name, cells.index(0, column))));
+  const kept = largest(all, Math.min(KEPT, room), ...rows.map(({ cells }) => (column) => pass.number(cells.name, cells.index(0, column))));
   return all.filter((column) => kept.includes(column) || column === selected);
 }
 

@@ -10,16 +10,42 @@ const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be wr
 // What is said of a part; where it multiplies, its products under the selected column, row by row. Where slopes or what moved
 // stand in place of its numbers, their title.
 export function drawSaid(part, paint, acts) {
-  const { pass, look } = paint, { band, others, isLong, key, selection } = part;
   if (!part.isThere) return [];
-  const fold = isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+  if (paint.where.present) return showsProducts(part) ? [drawProducts(part, paint)] : [];
+  return drawAll(part, paint, acts);
+}
+
+// What is said in a talk, above the sheet: that of the band that is lit.
+export function drawTold(parts, paint, acts) {
+  const lit = parts.filter(({ isLit }) => isLit), isOne = lit.every(({ side }) => side === undefined);
+  return lit.flatMap((part) => (isOne ? [saidOf(part, paint), ...foldOf(part, acts)] : drawApart(part)));
+}
+
+// Whether its products stand beside its rows.
+export function showsProducts({ multiplies, isTraced, isThere, side }) {
+  return isThere && multiplies && !isTraced && side === undefined;
+}
+
+function drawAll(part, paint, acts) {
+  const fold = foldOf(part, acts);
   if (part.side !== undefined) return [...drawApart(part), ...fold];
-  const title = look.titleOf(part.cells.name); // other numbers than those that the sentence names
-  if (title) return [element("p", "", title), ...drawWays(part, acts), ...fold];
-  if (part.multiplies && !part.isTraced) return [drawProducts(part, paint), ...fold];
-  const line = element("p");
-  line.append(...drawRuns(runsAt(pass, band.said, selection, isShownBy(look, part) ? null : GAP)));
-  return [line, ...drawWays(part, acts), ...fold];
+  if (showsProducts(part) && !titleOf(part, paint)) return [drawProducts(part, paint), ...fold];
+  return [saidOf(part, paint), ...drawWays(part, acts), ...fold];
+}
+
+function foldOf({ isLong, others, key }, acts) {
+  return isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+}
+
+// The title of other numbers than those that a sentence names.
+function titleOf({ cells }, { look }) {
+  return look.titleOf(cells.name);
+}
+
+function saidOf(part, paint) {
+  const title = titleOf(part, paint), line = element("p", "", title || null);
+  if (!title) line.append(...drawRuns(runsAt(paint.pass, part.band.said, part.selection, isShownBy(paint.look, part) ? null : GAP)));
+  return line;
 }
 
 // What is said of a part of two passes: what it is, over how far they are apart.

@@ -2,7 +2,7 @@
 import { element, write } from "../elements/element.js";
 import { blanks } from "./blanks.js";
 
-const HIGH_PX = 17, PRESENTED_PX = 25; // of its line, with what is between it and the next (sheet.css)
+const HIGH_PX = 17, IN_A_TALK = 1.45; // of its line, with what is between it and the next (sheet.css): pixels, and rem
 
 // What there is to say of the word that asks; null of the first word, and where no model writes on.
 export function keptIn({ document: { next } }, { cell }) {
@@ -34,7 +34,7 @@ export function makeKeptLine(place, width) {
     cells: () => [],
     mark: () => {},
     update(part, paint) {
-      this.fixed = paint.where.present ? PRESENTED_PX : HIGH_PX;
+      this.fixed = paint.where.present ? IN_A_TALK * Number.parseFloat(getComputedStyle(document.documentElement).fontSize) : HIGH_PX;
       const { said, saved: short } = keptIn(paint.pass, paint.where);
       write(saved, short);
       saved.title = said;

@@ -1,26 +1,27 @@
 // The sheet: the selected word's whole attention on one screen, band below band, with a column for every word.
 import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
-import { element, svgElement } from "../elements/element.js";
+import { element, redraw, svgElement } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
-import { short } from "../pass/numeral.js";
-import { scaleOf, sharedLimit } from "../picture/face.js";
+import { sharedLimit } from "../picture/face.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { isInHand, makeHand } from "./hand.js";
 import { makeInPlace } from "./inPlace.js";
 import { makeHeader } from "./header.js";
 import { keptIn, makeKeptLine } from "./keptLine.js";
 import { makeLine } from "./bandLine.js";
-import { endsOf, partsOf, slotted } from "./bandParts.js";
+import { amplyFor, endsOf, narrowed, partsOf, slotted } from "./bandParts.js";
+import { drawTold } from "./bandWords.js";
 import { pairedParts } from "./pairParts.js";
 import { makeSentence } from "./sentence.js";
-import { roomForWords, setSizes } from "./sizes.js";
+import { lettersOf, watchLetters } from "./letters.js";
+import { roomForColumns, roomForLines, setSizes, weightOf } from "./sizes.js";
 
 const MOST_IN_HAND = 16; // words that have a row on a phone
-const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer one ends in dots
+const MOST_ANSWERS = 11; // columns of them in a talk
 
 export function makeSheet(tools) {
-  const box = element("section", "sheet"), table = element("table"), opened = new Set(), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+  const box = element("section", "sheet"), table = element("table"), opened = new Set(), told = element("div", "told"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
   box.setAttribute("aria-label", "The sheet");
   table.setAttribute("role", "grid");
   box.hidden = true;
@@ -31,7 +32,7 @@ export function makeSheet(tools) {
     brought = [...brought.filter((each) => each !== key), key];
     tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
   });
-  box.append(sentence.element, arcs, table, inPlace.element);
+  box.append(sentence.element, told, arcs, table, inPlace.element);
   const acts = {
     ...tools,
     edit: (cell, at) => inPlace.open(shown.pass, cell, at),
@@ -76,10 +77,19 @@ export function makeSheet(tools) {
     const beside = besideIn(shown), slotsOfA = beside ? slotted(beside.pass, beside, bands.filter(({ band }) => canStand(beside.pass, pass, band))) : [];
     const paint = { pass, where, isApart: look.pair?.isApart, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beside ? () => undefined : beforeOf(pass) };
     const isPaper = Boolean(box.closest(".printed")), isHeld = isInHand() && !isPaper;
-    const letters = lettersOf([...slots, ...slotsOfA], [...all, ...slotsOfA.map(({ cells }) => cells)], paint), words = pass.document.words.key.length, others = Math.max(1, ...slots.map(({ beside }) => beside.length));
-    const most = isHeld ? MOST_IN_HAND : roomForWords(box, { words, others, letters, isPresented: where.present, isPaper });
-    const own = partsOf(pass, { opened, room: most, brought }, slots).map((part) => ({ ...part, isTraced: Boolean(source) }));
-    const parts = beside && !source && !isHeld ? pairedParts(pass, own, partsOf(beside.pass, { opened, room: most, brought: [] }, slotsOfA), { acts: beside.acts, paint: beside.paint, paintB: paint, opened }) : own;
+    const letters = lettersOf(box, [...slots, ...slotsOfA], [...all, ...slotsOfA.map(({ cells }) => cells)], paint), least = where.present && !isHeld ? smallestInTalk() : 0;
+    const partsIn = (room) => {
+      const own = partsOf(pass, { opened, room, brought }, slots).map((part) => ({ ...part, isTraced: Boolean(source) }));
+      return beside && !source && !isHeld ? pairedParts(pass, own, partsOf(beside.pass, { opened, room, brought: [] }, slotsOfA), { acts: beside.acts, paint: beside.paint, paintB: paint, opened }) : own;
+    };
+    const hasRoom = (room) => {
+      const there = partsIn(room);
+      return weightOf(there.flatMap(outlineOf)) <= roomForLines(box, { parts: there.length, above: aboveIn(), least });
+    };
+    const ample = isHeld ? amplyFor(MOST_IN_HAND) : roomIn(slots, { pass, letters, least, isPaper });
+    if (least) redraw(told, [element("p", "", "\u00a0")]);
+    const parts = partsIn(least ? narrowed(ample, hasRoom) : ample);
+    if (least) redraw(told, drawTold(parts, paint, acts));
     const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
     sentence.update(rest.length ? { pass, where, look, attention, there } : null);
     box.classList.toggle("in-hand", isHeld);
@@ -97,10 +107,18 @@ export function makeSheet(tools) {
     table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
     for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length && !(isPaper && !look.shown(attention, pass.indexAt(attention, selection)));
-    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, isPresented: where.present, isPaper, wanted: isOfWords, above: sentence.element.offsetHeight }), attention);
+    drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, least, multiplies: parts.some(showsProducts), isPaper, wanted: isOfWords, above: aboveIn() }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
     inPlace.update(pass, focusOf(pass, where));
+  };
+  const aboveIn = () => sentence.element.offsetHeight + told.offsetHeight;
+  // For how many columns there is room, and rows: in a talk for as many as have large letters.
+  const roomIn = (slots, { pass, letters, least, isPaper }) => {
+    const others = Math.max(1, ...slots.map(({ beside }) => beside.length)), words = pass.document.words.key.length;
+    const roomFor = (count, sizes) => roomForColumns(box, { others: 1, letters, least, isPaper, count, ...sizes });
+    const ample = amplyFor(roomFor(words, { others }));
+    return least ? { ...ample, answers: roomFor(slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0, { most: MOST_ANSWERS }), places: roomFor(ample.places, { letters: { ...letters, names: 2 } }) } : ample;
   };
   const addressOf = ({ name, index }) => shown.pass.address(name, index);
   const setTabStops = (cells) => {
@@ -132,6 +150,7 @@ export function makeSheet(tools) {
     room = now;
   });
   observer.observe(box);
+  watchLetters(() => { if (shown && !box.hidden) draw(); });
   return {
     element: box,
     update(pass, where, look) {
@@ -142,6 +161,11 @@ export function makeSheet(tools) {
       draw();
     },
   };
+}
+
+// Pixels: the letters that all others of a page are counted in (scene/present.js).
+function smallestInTalk() {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
 }
 
 // What is said, what stands before a row, one for each word or place, and what is at the right.
@@ -157,13 +181,27 @@ function structureOf(parts, width, isKept) {
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
 function linesOf(part, above, { place, width, isKept }, acts) {
-  const { cells, rows, others } = part, isNamed = above?.cells.columns.name !== cells.columns.name || (Boolean(above.right?.columns.name) && above.side !== "A") || Boolean(part.ends);
-  const height = rows.length + (others.length ? 1 : 0);
+  const { cells } = part, height = heightOf(part);
   return [
-    ...(isNamed ? [makeHeader(part, place, width, acts)] : []),
+    ...(isNamed(part, above) ? [makeHeader(part, place, width, acts)] : []),
     ...(isKept && place === 0 && cells.columns.name === "key" ? [makeKeptLine(place, width)] : []),
     ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, part.acts ?? acts)),
   ];
+}
+
+function heightOf({ rows, others }) {
+  return rows.length + (others.length ? 1 : 0);
+}
+
+// Whether the names of a part's columns stand over it.
+function isNamed({ cells, ends }, above) {
+  return above?.cells.columns.name !== cells.columns.name || (Boolean(above.right?.columns.name) && above.side !== "A") || Boolean(ends);
+}
+
+// What of lines their heights follow from, before they are made.
+function outlineOf(part, place, parts) {
+  const height = heightOf(part);
+  return [...(isNamed(part, parts[place - 1]) ? [{ isHeader: true }] : []), ...Array(height).fill({ isSingle: height === 1 && !part.side })];
 }
 
 // Whether another pass has the stages of a band, with as many axes.
@@ -175,13 +213,4 @@ function canStand(other, pass, { cells, left, right }) {
 function beforeOf(pass) {
   const { before } = pass.document, old = pass.with(before);
   return (name, index) => (Object.hasOwn(before, name) ? old.number(name, index) : undefined);
-}
-
-// The letters of the longest number that may stand there, and of the longest name.
-function lettersOf(parts, slots, paint) {
-  const numbers = slots.map((slot) => scaleOf(slot, paint)).map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
-  return {
-    numbers: Math.max(parts.some(({ isLong }) => isLong) ? 6 : 4, ...numbers),
-    names: Math.min(MOST_LETTERS, Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length)))),
-  };
 }

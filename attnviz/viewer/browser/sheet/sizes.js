@@ -2,41 +2,56 @@
 
 const SAID = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 56; // of the width: what is said, and what stands before a row
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
-const LETTER = 0.53, AIR = 0.4; // in units of the font's size: a letter, and what is beside a number
+const AIR = 0.4; // in units of the font's size: what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
 const PAPER_PX = 12, WIDE_LETTER = 0.64; // 9 points; on paper no digit may touch another's, whatever font is there
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const LEAST_END_PX = 48; // the last column, where "dim 16" stands
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
-const ASKED = { px: 10.5, ofHeight: 0.02, ofHeads: 0.015 }; // the size of digits: on a page; of a projector's height, in one head and in all
+const ASKED_PX = 10.5; // the size of digits where there are many words
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
+const IN_A_TALK = { label: 6.2, end: 4.8, line: 1.2 }; // in the smallest letters of a talk: before a row, at its end, a line of digits
+const PRODUCT = 8; // signs of "(1.00 × 2.00 = 2.00" that are no numbers
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
 
-// How many words have a column of their own, left of so many others: all, or as many as have room for their letters.
-export function roomForWords(box, { words, others, letters, isPresented, isPaper }) {
-  const size = isPresented ? (others > 1 ? ASKED.ofHeads : ASKED.ofHeight) * globalThis.innerHeight : isPaper ? PAPER_PX : words > MOST_NARROW ? ASKED.px : SMALLEST_PX;
-  const needed = Math.max(letters.numbers, letters.names) * LETTER * size + AIR * size;
-  const room = (least) => Math.floor((box.clientWidth - saidIn(box.clientWidth) - labelIn(box.clientWidth)) / Math.max(needed, least)) - others;
-  return words <= Math.min(MOST_NARROW, room(0)) ? words : Math.max(room(LEAST_COLUMN_PX), 2);
+// How many columns have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
+// room for products beside them, so that no column goes away as they come.
+export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, count }) {
+  const size = least || (isPaper ? PAPER_PX : count > most ? ASKED_PX : SMALLEST_PX), width = box.clientWidth;
+  const needed = wide(Math.max(letters.numbers, letters.names), letters, isPaper) * size;
+  const beside = least ? productsIn(letters, least) + IN_A_TALK.label * least + (IN_A_TALK.end * least - needed) : saidIn(width) + labelIn(width);
+  const room = (narrowest) => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
+  return count <= Math.min(most, room(0)) ? count : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
 
-// `lines` are as sheet.js has them, some with a `fixed` height in pixels; `letters` those of the longest number and name; `above` them pixels are taken. The sizes are set as properties of the
-// styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how high a strip
-// above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
-export function setSizes(box, { lines, parts, columns, letters, isPresented, isPaper = false, wanted, above = 0 }) {
-  const smallest = isPaper ? PAPER_PX : SMALLEST_PX, isNarrow = !isPaper && globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
+// How many lines of digits have room one above the other in a talk.
+export function roomForLines(box, { parts, above, least }) {
+  return (box.clientHeight - above - GAP_PX * parts) / (IN_A_TALK.line * least + SPACING_PX);
+}
+
+// How many lines some lines are.
+export function weightOf(lines) {
+  return lines.reduce((sum, { fixed, isSingle, isHeader }) => sum + (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1), 0);
+}
+
+// `lines` are as sheet.js has them, some with a `fixed` height in pixels; `letters` has how many those of the longest number and
+// `names` name have, and how `wide` a digit is in its font; `above` them pixels are taken. `least` is how large letters are at
+// least in a talk, 0 in none; there what is said stands above, and only what `multiplies` has room beside. The sizes are set as
+// properties of the styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how
+// high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
+export function setSizes(box, { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, wanted, above = 0 }) {
+  const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX), isNarrow = !isPaper && globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
-  const weightOf = ({ fixed, isSingle, isHeader }) => (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1), weight = lines.reduce((sum, line) => sum + weightOf(line), 0);
-  const fixed = lines.reduce((sum, line) => sum + (line.fixed ?? 0), 0);
+  const weight = weightOf(lines), fixed = lines.reduce((sum, line) => sum + (line.fixed ?? 0), 0);
   const room = height - fixed - GAP_PX * parts - SPACING_PX * (lines.length + 1);
-  const most = isPaper ? MOST_ON_PAPER : isPresented ? MOST_PRESENTED : MOST;
+  const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
-  const wide = (count) => (isPaper ? WIDE_LETTER : LETTER) * count + AIR, needs = wide(letters.numbers) * smallest;
-  const { said, end, column } = widths(width, columns, saidIn(width), needs);
-  const fit = (count, high) => Math.max(smallest, Math.min(high, column / wide(count), most.digits * base));
+  const needs = wide(letters.numbers, letters, isPaper) * smallest;
+  const { said, label, end, column } = least ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, least }) : widths(width, columns, saidIn(width), needs);
+  const fit = (count, high) => Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
   const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
     chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
@@ -46,7 +61,7 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
   const setLine = (high) => {
-    const sizes = { strip, line: high, said, label: labelIn(width), end, ...lettersAt(high) };
+    const sizes = { strip, line: high, said, label, end, ...lettersAt(high) };
     for (const [name, size] of Object.entries(sizes)) set(name, size);
   };
   const line = lineIn(room - strip);
@@ -60,10 +75,26 @@ export function setSizes(box, { lines, parts, columns, letters, isPresented, isP
   return strip;
 }
 
+// How wide a number or a name of so many letters is, with what is beside it, in units of the font's size.
+function wide(count, letters, isPaper) {
+  return (isPaper ? Math.max(WIDE_LETTER, letters.wide) : letters.wide) * count + AIR;
+}
+
 // How wide the columns are, and the last one, beside what is said; where numbers need more, what is said has less.
 function widths(width, columns, said, needs) {
-  const shared = width - said - labelIn(width), end = Math.max(LEAST_END_PX, shared / (columns + 1)), column = (shared - end) / columns;
-  return column < needs && said > LEAST_SAID_PX ? widths(width, columns, LEAST_SAID_PX, needs) : { said, end, column };
+  const label = labelIn(width), shared = width - said - label, end = Math.max(LEAST_END_PX, shared / (columns + 1)), column = (shared - end) / columns;
+  return column < needs && said > LEAST_SAID_PX ? widths(width, columns, LEAST_SAID_PX, needs) : { said, label, end, column };
+}
+
+function widthsInTalk(width, columns, { said, least }) {
+  const label = Math.max(IN_A_TALK.label * least, labelIn(width)), shared = width - said - label;
+  const end = Math.max(IN_A_TALK.end * least, shared / (columns + 1));
+  return { said, label, end, column: (shared - end) / columns };
+}
+
+// Three numbers and the signs between them.
+function productsIn(letters, least) {
+  return (3 * letters.numbers + PRODUCT) * letters.wide * 0.93 * least; // signs and spaces are narrower than digits
 }
 
 function saidIn(width) {

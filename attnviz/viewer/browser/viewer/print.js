@@ -27,6 +27,7 @@ export function makePrinter(window, root, now) {
   const before = () => {
     isPresented = root.classList.contains("presenting");
     root.classList.remove("presenting"); // its letters are for a room
+    window.document.documentElement.removeAttribute("data-presenting");
     root.append(pages);
     drawPages(pages, now(), from);
     if (pages.querySelector(".of-sheet")) window.document.adoptedStyleSheets.push(paper);
@@ -35,7 +36,10 @@ export function makePrinter(window, root, now) {
     pages.replaceChildren();
     pages.remove();
     window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter((each) => each !== paper);
-    if (isPresented) root.classList.add("presenting");
+    if (isPresented) {
+      root.classList.add("presenting");
+      window.document.documentElement.setAttribute("data-presenting", "");
+    }
     isPresented = false;
     from = "";
   };

@@ -1,0 +1,35 @@
+// Letters: how much room the numbers and the names of the sheet need, in the font that is there.
+import { scaleOf } from "../picture/face.js";
+import { short } from "../pass/numeral.js";
+
+const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer one ends in dots
+const PX = 100; // a size to measure at
+const known = new Map(); // fonts -> how wide a digit is
+
+// {numbers, names, wide}: the letters of the longest number that may stand there, and of the longest name; and how wide a digit
+// is in the font of a box, in units of its size.
+export function lettersOf(box, parts, slots, paint) {
+  const numbers = slots.map((slot) => scaleOf(slot, paint)).map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
+  return {
+    numbers: Math.max(parts.some(({ isLong }) => isLong) ? 6 : 4, ...numbers),
+    names: Math.min(MOST_LETTERS, Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length)))),
+    wide: digitIn(getComputedStyle(box).fontFamily),
+  };
+}
+
+// Calls draw() as letters are there in whose place others were measured.
+export function watchLetters(draw) {
+  document.fonts.addEventListener("loadingdone", () => {
+    known.clear();
+    draw();
+  });
+}
+
+function digitIn(family) {
+  if (!known.has(family)) {
+    const ink = document.createElement("canvas").getContext("2d");
+    ink.font = `600 ${PX}px ${family}`;
+    known.set(family, ink.measureText("0").width / PX);
+  }
+  return known.get(family);
+}
