@@ -10,7 +10,7 @@ const SELECTED = new Set(["key", "answer"]);
 export function makeHeader(part, place, width, acts) {
   const { cells, right, columns, rest: others, ends } = part, named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
   const line = element("tr", "names"), found = named ? endsOf(part).map(named) : [];
-  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `the largest; ${missing} more` : namesOf(cells.columns));
+  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `${missing} more` : namesOf(cells.columns));
   let shown = null, there = columns;
   const names = columns.map((_, nth) => {
     const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");

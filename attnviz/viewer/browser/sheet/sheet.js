@@ -11,10 +11,10 @@ import { makeHeader } from "./header.js";
 import { keptIn, makeKeptLine } from "./keptLine.js";
 import { makeLine } from "./bandLine.js";
 import { amplyFor, endsOf, narrowed, partsOf, slotted } from "./bandParts.js";
-import { drawTold } from "./bandWords.js";
+import { drawTold, showsProducts } from "./bandWords.js";
 import { pairedParts } from "./pairParts.js";
 import { makeSentence } from "./sentence.js";
-import { lettersOf, watchLetters } from "./letters.js";
+import { lettersOf, watchLetters } from "./lettering.js";
 import { roomForColumns, roomForLines, setSizes, weightOf } from "./sizes.js";
 
 const MOST_IN_HAND = 16; // words that have a row on a phone

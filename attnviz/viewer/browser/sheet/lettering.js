@@ -1,4 +1,4 @@
-// Letters: how much room the numbers and the names of the sheet need, in the font that is there.
+// Lettering: how much room the numbers and the names of the sheet need, in the font that is there.
 import { scaleOf } from "../picture/face.js";
 import { short } from "../pass/numeral.js";
 
