@@ -6,7 +6,7 @@ One page of a pass is mounted, and each page of its sheet is read on it.
 import numpy as np
 import pytest
 from numerals import short
-from readback import called, go, lines, number, numerals, titled
+from readback import go, lines, number, numerals, titled
 
 from attnviz.core.numerals import digits
 from attnviz.core.operations.layernorm import LayerNorm
