@@ -2,10 +2,12 @@
 
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
 
 import pytest
+from page import ROOT
 
 import attnviz
 from attnviz.__main__ import main
@@ -56,3 +58,19 @@ assert page(trace, sys.argv[1]) > 100_000
 assert "iframe" in show(trace)._repr_html_()
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "cat.html")], check=True)
+
+
+def test_the_guide_to_a_new_operation_names_what_is_there():
+    guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    to_write = {"attnviz/core/operations/alibi.py", "attnviz/text/steps/alibi.py"}
+    named = set(re.findall(r"`((?:attnviz|tests)/[\w/]+\.py)`", guide))
+    assert to_write < named
+    assert all((ROOT / path).exists() for path in named - to_write)
+    for registry, path in re.findall(r"`(\w+)` in `((?:attnviz|tests)/[\w/]+\.py)`", guide):
+        assert re.search(rf"^{registry}\b.*=", (ROOT / path).read_text("utf-8"), re.MULTILINE), registry
+
+
+def test_the_version_stands_alike_wherever_it_stands():
+    version = attnviz.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\n## {version}, " in (ROOT / "CHANGELOG.md").read_text("utf-8")
