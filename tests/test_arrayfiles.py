@@ -80,7 +80,7 @@ def test_safetensors_are_read_by_their_package():
 
 
 def test_without_the_package_one_sentence_says_how_to_install_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
+    monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(OwnArraysError, match=r"pip install attnviz\[safetensors\]"):
         read_arrays("mine.safetensors", safetensors(ARRAYS))
 

@@ -62,7 +62,7 @@ def implementation(**how):
     [
         ("transposed", "The first stage that differs: output. W_V was used transposed."),
         ("mask inverted", "The first stage that differs: attention. The mask was applied the other way round."),
-        ("", "Attention and output agree to rounding in float32."),
+        ("", "Attention and output agree to float32 rounding."),
     ],
 )
 def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wrong, says):
@@ -77,7 +77,7 @@ def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wro
 @pytest.mark.parametrize("example", ["correct", "transposed", "mask inverted", "unscaled"])
 def test_an_example_needs_no_file(tab, example):
     cause = {
-        "correct": "agree to rounding",
+        "correct": "agree to float64 rounding",
         "transposed": "W_V was used transposed",
         "mask inverted": "the other way round",
         "unscaled": "not divided by √d_k",
@@ -89,7 +89,7 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
     trace = tab.places[""].fitted().trace
     csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
     for name, stage in (("output.csv", ""), ("mine.csv", ""), ("mine.csv", "output")):
-        assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to rounding in float64.")
+        assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to float64 rounding.")
     assert tab.places[""].own is None
     assert said(post(sent(tab, npz({"q": trace["q"].value * 2}), against="shown"))).startswith(
         "The first stage that differs: Q."

@@ -30,7 +30,8 @@ def test_each_mistake_is_named(wrong, dtype, layout):
     for stages in (LATER, ["attention", "output"], ["output"]):
         if wrong == "bias forgotten" and stages != LATER:
             continue  # a bias of the keys moves all scores of a query alike, and no share
-        found = compare(None, own.written(layout, *stages))
+        true_is = "hidden" if layout == "torch.nn.MultiheadAttention" else "visible"
+        found = compare(None, own.written(layout, *stages), true_is=true_is)
         assert found.first is not None
         assert MISTAKES[wrong] in str(found), (stages, str(found))
         assert len(found.causes) == 1
@@ -145,7 +146,7 @@ def test_what_true_means_in_a_mask_is_found_without_blame_unless_it_is_known():
     own = Implementation(random, mask=mask)
     found = compare(None, flat(own, "attention", mask=~mask))
     assert found.first is None
-    assert "True in your mask is a hidden key" in str(found)
+    assert "True in your mask was read as a hidden key." in str(found)
     assert "hidden key" not in str(compare(None, flat(own, "attention", mask=mask.astype(int))))
     known = compare(None, flat(own, "attention", mask=~mask), true_is="visible")
     assert "The mask was applied the other way round" in str(known)

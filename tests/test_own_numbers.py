@@ -21,7 +21,7 @@ RECORDED = Path(__file__).parent / "data" / "pytorch_numbers.npz"
 def is_pytorchs_own_pass(content):
     file = read_file("numbers.npz", content)
     found = compare(None, file.arrays)
-    assert str(found).startswith("Attention and output agree to rounding in float32.")
+    assert str(found).startswith("Attention and output agree to float32 rounding.")
     assert OwnParameters.of(found.trace, file.texts).words == ("the", "cat", "sat", "down", "quietly")
 
 

@@ -10,10 +10,11 @@ import numpy as np
 
 from attnviz.analysis.layouts import Layout, Sizes
 from attnviz.analysis.ownarrays import OwnArray, forms
-from attnviz.analysis.rounding import Precision, Rounded
+from attnviz.analysis.ownmasks import HIDES
+from attnviz.analysis.rounding import Precision, Rounded, half_step
 
-_HIDES = -1e4
-"""Scores from here on downwards stand for -inf: -1e9 is added by many, and -1e4 where float16 has no more."""
+_HIDES = HIDES / 2
+"""Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
 
 _ROUGHLY = 0.25
 """How far off, in parts of the largest number, an array may be for a closer look."""
@@ -42,10 +43,12 @@ class Agreement:
         What it was compared with.
     off : float
         The largest difference; inf where one of the two is no number, or no layout fits.
-    roundings : float
-        The same in units of the precision's rounding at the largest number of the stage.
+    rounding : float
+        What rounding would leave of the largest number of the stage.
     agrees : bool
         Whether no number is further off than rounding explains.
+    spread : float
+        How many are, in parts of those that aren't 0.
     """
 
     stage: str
@@ -54,8 +57,14 @@ class Agreement:
     value: np.ndarray | None
     expected: np.ndarray | None
     off: float
-    roundings: float
+    rounding: float
     agrees: bool
+    spread: float
+
+    @property
+    def roundings(self) -> float:
+        """The largest difference in units of what rounding would leave."""
+        return self.off / self.rounding
 
 
 def agreement(own: OwnArray, stage: str, ours: Mapping[str, Rounded], sizes: Sizes, precision: Precision) -> Agreement:
@@ -71,7 +80,7 @@ def agreement(own: OwnArray, stage: str, ours: Mapping[str, Rounded], sizes: Siz
                     compared, ratio = _compared(own, target, layout, read, expected, precision)
                     found.append((not compared.agrees, target != stage, ratio, compared))
     nearest = min(found, key=lambda each: each[:3], default=None)
-    return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, math.inf, False)
+    return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0)
 
 
 def _compared(
@@ -86,13 +95,15 @@ def _compared(
     off[(value == expected) | both_hide | (np.isnan(value) & np.isnan(expected))] = 0
     off = np.nan_to_num(off, nan=math.inf, posinf=math.inf)
     size = np.where(np.isfinite(expected), np.abs(expected), 0)
-    allowed = ours.error + precision.epsilon * size + precision.least
+    stored = half_step(own.decimals) if precision.decimals else 0.0
+    allowed = ours.error + precision.epsilon * size + precision.least + 1.001 * stored
     if precision.is_rough:
         allowed += _ROUGHLY * size.max()
-    largest = float(off.max())
-    scale = precision.epsilon * float(size.max()) or precision.least
+    is_off = off > allowed
+    spread = float(is_off.sum()) / max(np.count_nonzero(size), 1)
+    largest, rounding = float(off.max()), precision.expected(float(size.max()))
     return (
-        Agreement(stage, own.name, layout, value, expected, largest, largest / scale, bool((off <= allowed).all())),
+        Agreement(stage, own.name, layout, value, expected, largest, rounding, not is_off.any(), spread),
         float((off / allowed).max()),
     )
 

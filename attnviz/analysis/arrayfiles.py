@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
+from attnviz.analysis.formats import widened
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_FILE_ARRAYS, MAX_FILE_BYTES
 from attnviz.core.tokens import cleaned
@@ -86,6 +87,18 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
     return ArrayFile(found, texts)
 
 
+def as_array(name: str, value: object) -> np.ndarray:
+    """What NumPy takes for an array, and tensors that it doesn't: those with gradients, and of bfloat16 in float32."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise OwnArraysError(f"{_shown(name)} must be an array of numbers; its rows have several lengths.") from None
+    return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
+
+
 def numeric(name: str, array: np.ndarray) -> np.ndarray:
     """The array, if it holds real numbers or booleans, and any; else OwnArraysError."""
     _check_kind(name, array.dtype)
@@ -151,16 +164,36 @@ _HEADERS: Mapping[tuple[int, int], Callable] = {
 
 def _safetensors(content: bytes, stage: str) -> dict[str, np.ndarray]:
     try:
-        from safetensors.numpy import load
+        from safetensors import deserialize
     except ImportError:
         raise OwnArraysError(
             "A .safetensors file is read by the package safetensors, which is not installed here; "
             "install it by: pip install attnviz[safetensors]. Or save an .npz."
         ) from None
-    arrays = load(content)
-    if len(arrays) > MAX_FILE_ARRAYS:
-        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(arrays)}.")
-    return {name: numeric(name, array) for name, array in arrays.items()}
+    found = deserialize(content)
+    if len(found) > MAX_FILE_ARRAYS:
+        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(found)}.")
+    return {name: numeric(name, _tensor(name, **tensor)) for name, tensor in found}
+
+
+def _tensor(name: str, dtype: str, shape: list[int], data: bytes) -> np.ndarray:
+    """An array in the format of safetensors; bfloat16, which NumPy hasn't, in float32."""
+    if dtype == "BF16":
+        return widened(np.frombuffer(data, "<u2")).reshape(shape)
+    if dtype not in _SAFETENSORS:
+        raise OwnArraysError(
+            f"An array holds booleans, whole numbers, bfloat16, float16, float32 or float64; {_shown(name)} is of "
+            f"{_shown(dtype)}. Convert it, as in tensor.float()."
+        )
+    kind = np.dtype(_SAFETENSORS[dtype])
+    return np.frombuffer(data, kind).astype(kind.newbyteorder("=")).reshape(shape)
+
+
+_SAFETENSORS = {
+    **{"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8"},
+    **{f"{sign}{8 * n}": f"<{sign.lower()}{n}" for sign in "IU" for n in (1, 2, 4, 8)},
+}
+"""The dtypes of safetensors that NumPy has."""
 
 
 def _csv(content: bytes, stage: str) -> dict[str, np.ndarray]:

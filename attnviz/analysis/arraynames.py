@@ -23,26 +23,21 @@ class Named:
         How the library that the name is from lays a matrix out; None if anyone uses the name.
     true_is : {"visible", "hidden"}, optional
         What True means in a mask of this name.
-    library : str
-        Whose name it is.
     """
 
     stage: str
     orientation: Orientation | None = None
     true_is: Meaning | None = None
-    library: str = ""
 
 
-_LINEAR = {"orientation": "(out, in)", "library": "PyTorch"}
-_KERNEL = {"orientation": "(in, out)", "library": "Keras and Flax"}
-_TORCH_ATTENTION = {"orientation": "(out, in)", "library": "torch.nn.MultiheadAttention"}
+_OUT_IN, _IN_OUT = "(out, in)", "(in, out)"
 
 _PATTERNS: tuple[tuple[str, Named], ...] = (
     # torch.nn.MultiheadAttention
-    (r"in_proj_weight", Named("w_qkv", **_TORCH_ATTENTION)),
+    (r"in_proj_weight", Named("w_qkv", _OUT_IN)),
     (r"in_proj_bias", Named("b_qkv")),
-    *((rf"{each}_proj_weight", Named(f"w_{each}", **_TORCH_ATTENTION)) for each in "qkv"),
-    (r"key_padding_mask", Named("mask", true_is="hidden", library="torch.nn.MultiheadAttention")),
+    *((rf"{each}_proj_weight", Named(f"w_{each}", _OUT_IN)) for each in "qkv"),
+    (r"key_padding_mask", Named("mask", true_is="hidden")),
     # GPT-2 and nanoGPT share names; their shapes tell them apart
     (r"c_attn[./]weight", Named("w_qkv")),
     (r"c_attn[./]bias", Named("b_qkv")),
@@ -50,7 +45,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"attn[./]c_proj[./]bias|c_proj[./]bias", Named("b_o")),
     # layers of their own: BERT's query.weight, Llama's q_proj.weight, d2l's W_q.weight
     *(
-        (rf"(?:{word}|{each}_proj|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", **_LINEAR))
+        (rf"(?:{word}|{each}_proj|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
@@ -58,15 +53,15 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
-        (rf"linears[./]{at}[./]{kind}", Named(f"{kind[0]}_{each}", **(_LINEAR if kind == "weight" else {})))
+        (rf"linears[./]{at}[./]{kind}", Named(f"{kind[0]}_{each}", _OUT_IN if kind == "weight" else None))
         for at, each in enumerate("qkvo")
         for kind in ("weight", "bias")
     ),
-    (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]weight", Named("w_o", **_LINEAR)),
+    (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]weight", Named("w_o", _OUT_IN)),
     (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]bias", Named("b_o")),
     # Keras and Flax
     *(
-        (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", **(_KERNEL if kind == "kernel" else {})))
+        (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", _IN_OUT if kind == "kernel" else None))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"), ("o", "(?:attention_output|out)"))
         for letter, kind in (("w", "kernel"), ("b", "bias"))
     ),
@@ -79,7 +74,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"hook_attn_out", Named("output")),
     (r"ln1[./]hook_normalized", Named("x")),
     # microgpt
-    *((rf"attn_w{each}", Named(f"w_{each}", "(out, in)", library="microgpt")) for each in "qkvo"),
+    *((rf"attn_w{each}", Named(f"w_{each}", _OUT_IN)) for each in "qkvo"),
     # what anyone writes
     *(
         (rf"w_?{each}|{word}_weight|w_{word}", Named(f"w_{each}"))
@@ -103,7 +98,7 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"scores|(?:attn|attention)_scores", Named("scores")),
     (r"scaled(?:_scores)?", Named("scaled")),
     (r"masked(?:_scores)?", Named("masked")),
-    (r"mask|attn_mask|attention_mask|causal_mask", Named("mask")),
+    (r"(?:attn_|attention_|causal_|padding_|pad_)?mask", Named("mask")),
     (
         r"a|attn|attention|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
         Named("attention"),
@@ -132,21 +127,22 @@ def named(name: str) -> Named | None:
     return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)
 
 
-def recognised(names: Iterable[str]) -> dict[str, str]:
-    """The name of the array for each stage that is named.
+def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The name of the array for each stage that is named; several of the mask, all of which hide keys.
 
     Raises
     ------
     OwnArraysError
-        If two arrays are the same stage, as those of two layers are.
+        If two arrays are the same stage otherwise, as those of two layers are.
     """
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for name in names:
         if known := named(name):
-            if known.stage in found:
+            before = found.get(known.stage, ())
+            if before and known.stage != "mask":
                 raise OwnArraysError(
-                    f"Each stage may come once; {found[known.stage][:60]!r} and {name[:60]!r} are both {known.stage}. "
+                    f"Each stage may come once; {before[0][:60]!r} and {name[:60]!r} are both {known.stage}. "
                     "Give the arrays of one layer."
                 )
-            found[known.stage] = name
+            found[known.stage] = (*before, name)
     return found

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from attnviz.analysis.agreement import Agreement, agreement, targets
-from attnviz.analysis.layouts import Sizes
+from attnviz.analysis.candidates import Candidate, Candidates
+from attnviz.analysis.formats import FLOAT32, FLOAT64
 from attnviz.analysis.mistakes import Mistake, Node, Nodes, evaluated, mistakes_in, nodes_of
-from attnviz.analysis.ownarrays import OwnArrays, Reading
+from attnviz.analysis.ownarrays import OwnArrays
 from attnviz.analysis.rounding import Precision, Rounded, applied
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.trace import Trace
+from attnviz.core.stage import Stage
 
 _MAX_MISTAKES = 3
 """So many are looked for, one on top of the other."""
@@ -21,28 +22,18 @@ _MAX_MISTAKES = 3
 _MAX_CANDIDATES = 8
 """So many readings are looked at closely."""
 
-UNSEEING = ("zeros", "a uniform row", "no numbers", "the row as if nothing were hidden")
-"""What a query that sees no key gets: in attnviz and ONNX; in JAX; in PyTorch; where -1e9 is added to float64."""
+UNSEEING = ("zeros", "a uniform row", "no numbers", "the row as if nothing were hidden", "numbers of its own")
+"""What a query that sees no key gets: in attnviz and ONNX; in JAX; in PyTorch; where -1e9 is added to float64; where
+two masks are added, one on top of the other, and one number is no longer as small as the other."""
+
+_ANYTHING = 1e9
+"""How far off a number may be that is nobody's business."""
+
+_SPREAD = 0.25
+"""The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
 
 _BESIDE_A_BILLION = 1e-6
 """How far a share may be off after its score was added to -1e9, and lost all digits but seven."""
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A pass that someone's arrays are compared with.
-
-    Attributes
-    ----------
-    trace : Trace
-    reading : Reading or None
-        How the arrays that it begins with were read; None where the pass was given.
-    sizes : mapping of letters to int
-    """
-
-    trace: Trace
-    reading: Reading | None
-    sizes: Sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +43,8 @@ class Diagnosis:
     Attributes
     ----------
     candidate : Candidate
+    precision : Precision
+        In which they were compared.
     stages : tuple of Agreement
         One for each array that a stage of the pass is compared with, in the order of the pass, without any mistake.
     mistakes : tuple of Mistake
@@ -65,6 +58,7 @@ class Diagnosis:
     """
 
     candidate: Candidate
+    precision: Precision
     stages: tuple[Agreement, ...]
     mistakes: tuple[Mistake, ...] = ()
     alternatives: tuple[Mistake, ...] = ()
@@ -75,6 +69,51 @@ class Diagnosis:
     def rank(self) -> tuple[int, int]:
         """How many stages agree before the first that differs, and how many in all, with the mistakes."""
         return _rank(self.explained or self.stages)
+
+    @property
+    def explains_all(self) -> bool:
+        """Whether all stages agree, if need be with the mistakes."""
+        return _is_perfect(self.explained or self.stages)
+
+    @property
+    def first(self) -> Agreement | None:
+        """The first stage that differs."""
+        return next((each for each in self.stages if not each.agrees), None)
+
+
+def diagnosed(candidates: Candidates) -> Diagnosis:
+    """What explains arrays best: in the finest precision in which a pass, perhaps with mistakes, explains all of them.
+
+    They are compared in the formats that they were written in, and where much of a stage differs in those that it may
+    have been computed in: of what goes in, or TF32.
+    """
+    held, looser = _precisions(candidates)
+    for precision in held:
+        found = Examiner(candidates.own, precision).diagnosis(candidates)
+        if found.explains_all:
+            return found
+    for precision in looser:
+        if found.first.spread < _SPREAD:
+            break
+        other = Examiner(candidates.own, precision).diagnosis(candidates)
+        if other.explains_all:
+            return other
+    return found
+
+
+def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
+    """Those that the compared arrays were written in, the finest first; and coarser ones."""
+    floats = {stage: each for stage, each in candidates.own.items() if each.dtype.kind == "f"}
+    compared = [each.written for stage, each in floats.items() if not candidates.likely[0].begins_with(stage)]
+    decimals = min((decimals for _, decimals in compared if decimals), default=None)
+    held = {each for each, _ in compared} or {FLOAT64}
+    coarsest = min(each.bits for each in held)
+    entering = {each.written[0] for each in floats.values() if each.written[0].bits < coarsest}
+    finest_first = [
+        [Precision(each, decimals) for each in sorted(formats, key=lambda each: -each.bits)]
+        for formats in (held, entering)
+    ]
+    return finest_first[0], finest_first[1] + [Precision(FLOAT32, decimals, is_tf32=True)] * (coarsest == FLOAT32.bits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +137,15 @@ class Examiner:
     own: OwnArrays
     precision: Precision
 
-    def diagnosis(self, candidates: list[Candidate]) -> Diagnosis:
+    def diagnosis(self, candidates: Candidates) -> Diagnosis:
         """Of the pass that explains most of the arrays; of several that do, the first."""
         states = []
-        for candidate, nodes in self._likeliest(candidates):
-            state = self._state(candidate, nodes, self.precision)
-            if _is_perfect(state.stages):
-                return Diagnosis(candidate, state.stages, unseeing=state.unseeing)
-            states.append((candidate, state))
+        for group in ("likely", "with_more_hidden"):
+            for candidate, nodes in self._likeliest(getattr(candidates, group)):
+                state = self._state(candidate, nodes, self.precision)
+                if _is_perfect(state.stages):
+                    return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
+                states.append((candidate, state))
         best = max(_rank(state.stages) for _, state in states)
         tied = [each for each in states if _rank(each[1].stages) == best]
         return max((self._explained(*each) for each in tied), key=lambda found: found.rank)
@@ -114,14 +154,16 @@ class Examiner:
     def _rough(self) -> Precision:
         return replace(self.precision, is_rough=True)
 
-    def _likeliest(self, candidates: list[Candidate]) -> list[tuple[Candidate, Nodes]]:
-        """The passes that roughly explain most, with their nodes; in their order, where they explain as much."""
-        found = [(each, nodes_of(each.trace, self._unit_in(each.trace))) for each in candidates]
-        if len(found) == 1:
+    def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
+        """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
+        found = [(each, nodes_of(each.trace, self._given)) for each in candidates]
+        if len(found) < 2:
             return found
-        ranks = [_rank(self._state(*each, self._rough).stages) for each in found]
-        order = sorted(range(len(found)), key=lambda i: ranks[i], reverse=True)
-        return [found[i] for i in order[:_MAX_CANDIDATES]]
+        rough = [self._state(*each, self._rough).stages for each in found]
+        ranks = [_rank(stages) for stages in rough]
+        off = [max((each.roundings for each in stages), default=0.0) for stages in rough]
+        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:_MAX_CANDIDATES]
+        return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
     def _explained(self, candidate: Candidate, state: _State) -> Diagnosis:
         first, mistakes, alternatives = state.stages, [], ()
@@ -134,14 +176,14 @@ class Examiner:
             mistake, state = found[0]
             mistakes.append(mistake)
         explained = state.stages if mistakes else ()
-        return Diagnosis(candidate, first, tuple(mistakes), alternatives, explained, state.unseeing)
+        return Diagnosis(candidate, self.precision, first, tuple(mistakes), alternatives, explained, state.unseeing)
 
     def _with_a_mistake(self, candidate: Candidate, state: _State) -> list[tuple[Mistake, _State]]:
         """The mistakes with which most agrees, and at least the first stage that differs, and what is made of them."""
         agreeing = _rank(state.stages)[0]
         until = {each.stage for each in state.stages[: agreeing + 1]}
         best, found = (agreeing + 1, 0), []
-        for mistake in mistakes_in(candidate.trace, state.nodes):
+        for mistake in mistakes_in(candidate.trace, state.nodes, candidate.other_masks, set(self.own)):
             nodes = {**state.nodes, **mistake.nodes}
             rough = self._state(candidate, nodes, self._rough, state, until)
             if not _is_perfect(rough.stages):
@@ -174,9 +216,10 @@ class Examiner:
         best = _State(nodes, values, self._agreements(candidate, values, stages, precision), UNSEEING[0])
         if _is_perfect(best.stages) or not {"masked", "scaled"} <= values.keys() or "attention" not in nodes:
             return best
-        if not np.isneginf(values["masked"].value).all(axis=-1).any():
+        unseeing = np.isneginf(values["masked"].value).all(axis=-1)
+        if not unseeing.any():
             return best
-        for nature in UNSEEING[1:]:
+        for nature in UNSEEING[1:] if unseeing.mean() < 0.5 else UNSEEING[1:-1]:
             other = {**nodes, "attention": _filled(nodes["attention"], nature)}
             filled = evaluated(other, precision, wanted, (nodes, values))
             found = self._agreements(candidate, filled, stages, precision)
@@ -190,21 +233,14 @@ class Examiner:
         return tuple(
             agreement(self.own[stage], stage, values, candidate.sizes, precision)
             for stage in stages
-            if not self._begins_with(candidate, stage)
+            if not candidate.begins_with(stage)
         )
 
-    def _begins_with(self, candidate: Candidate, stage: str) -> bool:
-        return candidate.reading is not None and stage in candidate.reading.arrays
-
-    def _unit_in(self, trace: Trace) -> Callable[[str], float]:
-        """By how much each given stage was rounded: not at all where its numbers are some of the precision's."""
-
-        def unit_of(name: str) -> float:
-            value = trace[name].value
-            exact = value.dtype == bool or (value.astype(self.precision.dtype) == value).all()
-            return 0.0 if exact else self.precision.unit
-
-        return unit_of
+    def _given(self, stage: Stage) -> Rounded:
+        """A stage that was given, with what it may have lost when it was written."""
+        own, fewest = self.own.get(stage.name), self.precision.decimals
+        decimals = own.decimals if own and fewest and own.decimals and own.decimals >= fewest else None
+        return Rounded.given(stage.value, self.precision, decimals)
 
 
 def _rank(stages: tuple[Agreement, ...]) -> tuple[int, int]:
@@ -226,6 +262,8 @@ def _filled(attention: Node, nature: str) -> Node:
         if nature == UNSEEING[3]:
             other = applied(Softmax(), [scaled], precision)
             other = Rounded(other.value, other.error + _BESIDE_A_BILLION * other.value)
+        elif nature == UNSEEING[4]:
+            other = Rounded(np.zeros(shares.value.shape), np.full(shares.value.shape, _ANYTHING))
         else:
             filling = 1 / shares.value.shape[-1] if nature == UNSEEING[1] else np.nan
             other = Rounded(np.full(shares.value.shape, filling), shares.error)

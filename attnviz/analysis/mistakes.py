@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from attnviz.analysis.ownmasks import OtherMask, seen_in
 from attnviz.analysis.rounding import Precision, Rounded, applied
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.scale import Scale
 from attnviz.core.parameters import banded
+from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+
+_AFTER_THE_SOFTMAX = {"attention", "heads", "concat", "contributions", "output", "residual"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +54,17 @@ class Mistake:
     nodes: Nodes
 
 
-def nodes_of(trace: Trace, unit_of: Callable[[str], float]) -> Nodes:
+def nodes_of(trace: Trace, given: Callable[[Stage], Rounded]) -> Nodes:
     """The stages of a pass as nodes.
 
     Parameters
     ----------
     trace : Trace
-    unit_of : callable
-        In what parts of its numbers each given stage was rounded before it came to us; 0 where it wasn't.
+    given : callable
+        How far each given stage was rounded before it came to us.
     """
     return {
-        stage.name: _constant(Rounded.given(stage.value, unit_of(stage.name)))
-        if stage.is_given
-        else _operation(stage.operation, stage.inputs)
+        stage.name: _constant(given(stage)) if stage.is_given else _operation(stage.operation, stage.inputs)
         for stage in trace.stages
     }
 
@@ -85,13 +87,21 @@ def evaluated(
     return found
 
 
-def mistakes_in(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
+def mistakes_in(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared: set[str]) -> Iterator[Mistake]:
     """All that might have gone wrong in this pass, what is likeliest first.
 
-    `nodes` are those of the pass, perhaps with mistakes already: another one is made on top.
+    Parameters
+    ----------
+    trace : Trace
+    nodes : mapping of stages to Node
+        Those of the pass, perhaps with mistakes already: another one is made on top.
+    masks : sequence of OtherMask
+        What the mask may have been taken for.
+    compared : set of stages
+        What there is to tell mistakes from each other.
     """
     yield from _scalings(trace)
-    yield from _masks(trace, nodes)
+    yield from _masks(trace, nodes, masks, compared)
     yield from _axes(trace)
     yield from _transposed(trace, nodes)
     yield from _splits(trace, nodes)
@@ -114,29 +124,30 @@ def _scalings(trace: Trace) -> Iterator[Mistake]:
             yield Mistake(id, "scaled", "" if about == "unscaled" else about, {"scaled": node})
 
 
-def _masks(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
-    if "masked" not in trace or trace["masked"].is_given or not isinstance(trace["masked"].operation, Hide):
+def _masks(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared: set[str]) -> Iterator[Mistake]:
+    if "masked" not in trace or trace["masked"].is_given:
         return
-    if trace["mask"].value.all():
-        return
+    mask = trace["mask"].value
     reading = [name for name, node in nodes.items() if "mask" in node.inputs]
-    inverted = {name: _with_input(nodes[name], "mask", _inverted) for name in reading}
-    yield Mistake("mask inverted", "masked", "", inverted)
-    softmax = trace["attention"].operation
+    for other in masks:
+        if other.value.dtype == bool and (other.value != seen_in(mask)).any():
+            value = other.value if mask.dtype == bool else np.where(other.value, 0, -np.inf)
+            taken = _constant(Rounded.unrounded(value))
+            changed = {name: _reading_instead(nodes[name], "mask", taken) for name in reading}
+            yield Mistake(other.id, "masked", other.about, changed)
+    if isinstance(trace["masked"].operation, Hide) and not mask.all() and compared & _AFTER_THE_SOFTMAX:
+        yield Mistake("mask after the softmax", "masked", "", _masked_after(trace["attention"].operation))
 
-    def masked_after(given: list[Rounded], precision: Precision) -> Rounded:
+
+def _masked_after(softmax: Operation) -> Nodes:
+    def after(given: list[Rounded], precision: Precision) -> Rounded:
         shares = applied(softmax, given[:1], precision)
         return shares.map(lambda array: np.where(given[1].value, array, 0))
 
-    yield Mistake(
-        "mask after the softmax",
-        "masked",
-        "",
-        {
-            "masked": Node(("scaled",), lambda given, precision: given[0]),
-            "attention": Node(("masked", "mask"), masked_after),
-        },
-    )
+    return {
+        "masked": Node(("scaled",), lambda given, precision: given[0]),
+        "attention": Node(("masked", "mask"), after),
+    }
 
 
 def _axes(trace: Trace) -> Iterator[Mistake]:
@@ -208,6 +219,14 @@ def _with_input(node: Node, name: str, change: Callable[[np.ndarray], np.ndarray
     )
 
 
+def _reading_instead(node: Node, name: str, other: Node) -> Node:
+    at = node.inputs.index(name)
+    return Node(
+        node.inputs,
+        lambda given, precision: node.make([*given[:at], other.make([], precision), *given[at + 1 :]], precision),
+    )
+
+
 def _without_input(node: Node, name: str) -> Node:
     at = node.inputs.index(name)
     rest = node.inputs[:at] + node.inputs[at + 1 :]
@@ -216,10 +235,6 @@ def _without_input(node: Node, name: str) -> Node:
 
 def _then(node: Node, change: Callable[[np.ndarray], np.ndarray]) -> Node:
     return Node(node.inputs, lambda given, precision: node.make(given, precision).map(change))
-
-
-def _inverted(mask: np.ndarray) -> np.ndarray:
-    return ~mask if mask.dtype == bool else mask  # the errors of a mask of booleans stay 0
 
 
 def _is_square(trace: Trace, name: str) -> bool:

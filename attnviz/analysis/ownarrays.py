@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
-from attnviz.analysis.arrayfiles import numeric
-from attnviz.analysis.arraynames import Meaning, Named, Orientation, named, recognised
+from attnviz.analysis.arrayfiles import as_array, numeric
+from attnviz.analysis.arraynames import Meaning, Orientation, named, recognised
+from attnviz.analysis.formats import Format, written_in
+from attnviz.analysis.fused import apart, orientations
 from attnviz.analysis.layouts import IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
-from attnviz.analysis.ownpass import PROJECTIONS, beginnings
+from attnviz.analysis.ownmasks import HIDES, MaskReading, OwnMask, besides, mask_readings
+from attnviz.analysis.ownpass import PROJECTIONS, beginnings, made_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_STAGE_NUMBERS
 
@@ -36,15 +40,25 @@ class OwnArray:
         As it came.
     orientation : {"(in, out)", "(out, in)"}, optional
         How a matrix is known to be laid out, by its name, its shape or its owner; None if it isn't.
-    true_is : {"visible", "hidden"}, optional
-        What is known of True in a mask.
+    masks : tuple of MaskReading
+        The ways of reading a mask.
     """
 
     name: str
     value: np.ndarray
     dtype: np.dtype
     orientation: Orientation | None = None
-    true_is: Meaning | None = None
+    masks: tuple[MaskReading, ...] = ()
+
+    @cached_property
+    def written(self) -> tuple[Format, int | None]:
+        """The format that its numbers are of, and their decimals, if they are few."""
+        return written_in(self.value, self.dtype)
+
+    @property
+    def decimals(self) -> int | None:
+        """To how many decimals its numbers were written, if not to all."""
+        return self.written[1]
 
 
 OwnArrays = Mapping[str, OwnArray]
@@ -61,49 +75,70 @@ class Reading:
     layouts : mapping of stages to Layout
     arrays : mapping of stages to ndarray
         Those that the pass begins with, as attnviz lays them out.
-    true_is : {"visible", "hidden"}, optional
-        How a mask that selects was read.
+    mask : MaskReading, optional
+        What hides keys.
     """
 
     sizes: Sizes
     layouts: Mapping[str, Layout]
     arrays: Mapping[str, np.ndarray]
-    true_is: Meaning | None = None
+    mask: MaskReading | None = None
 
 
 def own_arrays(
     arrays: Mapping[str, np.ndarray], orientation: Orientation | None = None, true_is: Meaning | None = None
-) -> tuple[dict[str, OwnArray], tuple[str, ...]]:
+) -> tuple[list[OwnArrays], tuple[str, ...]]:
     """The arrays by their stages, those of q, k and v in one taken apart; and the names that aren't known.
 
     Parameters
     ----------
     arrays : mapping of names to ndarray
     orientation, true_is : str, optional
-        What their owner says of all matrices, and of the mask.
+        What their owner says of all matrices, and of all masks.
+
+    Returns
+    -------
+    list of mappings of stages to OwnArray
+        More than one if nothing tells how a matrix of q, k and v in one is taken apart.
+    tuple of str
 
     Raises
     ------
     OwnArraysError
         If one holds no real numbers, or two are the same stage.
     """
-    arrays = {name: _as_array(name, array) for name, array in arrays.items()}
-    stages = recognised(arrays)
-    width = arrays[stages["x"]].shape[-1:] if "x" in stages else ()
+    arrays = {name: as_array(name, array) for name, array in arrays.items()}
+    names = recognised(arrays)
+    unread = tuple(name for name in arrays if not any(name in each for each in names.values()))
+    known = {stage: [(name, numeric(name, arrays[name])) for name in each] for stage, each in names.items()}
+    width = known["x"][0][1].shape[-1] if "x" in known and known["x"][0][1].ndim else None
+    fused = known.get("w_qkv", [("", np.empty(0))])[0]
+    says = orientation or (named(fused[0]).orientation if fused[0] else None)
+    ways = (says,) if says or fused[1].ndim < 2 else orientations(fused[1], width)
+    return [_by_stages(known, orientation, true_is, way) for way in ways], unread
+
+
+def _by_stages(
+    known: Mapping[str, list[tuple[str, np.ndarray]]],
+    orientation: Orientation | None,
+    true_is: Meaning | None,
+    fused: Orientation | None,
+) -> OwnArrays:
     found: dict[str, OwnArray] = {}
-    for stage, name in stages.items():
-        says, array = named(name), numeric(name, arrays[name])
+    for stage, named_arrays in known.items():
+        name, array = named_arrays[0]
         if stage == "mask":
-            found[stage] = _mask(name, array, true_is or _meaning(says, arrays))
+            found[stage] = _masked_by(named_arrays, true_is)
         elif stage in ("w_qkv", "b_qkv"):
-            found |= _apart(stage, name, array, orientation or says.orientation, width)
+            way = fused if stage == "w_qkv" else None
+            for letter, part in zip("qkv", apart(name, array, way), strict=True):
+                found[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, way)
         else:
-            found[stage] = OwnArray(name, array.astype(np.float64), array.dtype, orientation or says.orientation)
+            says = orientation or named(name).orientation
+            found[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
     if "w_o" in found and all(name in found and found[name].value.ndim > 2 for name in PROJECTIONS):
         found["w_o"] = replace(found["w_o"], orientation=found["w_o"].orientation or IN_OUT)
-    return {stage: found[stage] for stage in ORDER if stage in found}, tuple(
-        name for name in arrays if name not in stages.values()
-    )
+    return {stage: found[stage] for stage in ORDER if stage in found}
 
 
 def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
@@ -155,60 +190,11 @@ def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.
             yield layout, arranged(own.value, layout, stage, fit)
 
 
-def _as_array(name: str, value: np.ndarray) -> np.ndarray:
-    try:
-        return np.asarray(value)
-    except ValueError:
-        raise OwnArraysError(f"{name[:60]!r} must be an array of numbers; its rows have several lengths.") from None
-
-
-def _mask(name: str, array: np.ndarray, true_is: Meaning | None) -> OwnArray:
-    selects = array.dtype.kind in "biu" or (array == 1).any()
-    if selects and not np.isin(array, (0, 1)).all():
-        raise OwnArraysError(
-            f"A mask is boolean, of 0 and 1, or of floats that are added to the scores; {name[:60]!r} mixes them."
-        )
-    if not selects:
-        if np.isnan(array).any() or np.isposinf(array).any():
-            raise OwnArraysError(f"A float mask may hold finite numbers and -inf; {name[:60]!r} has NaN or inf.")
-        return OwnArray(name, array.astype(np.float64), array.dtype)
-    mask = array.astype(bool)
-    visible, hidden = (bool(each.any(axis=-1).all()) for each in (mask, ~mask))
-    if true_is is None and visible != hidden:  # the other way some query would see nothing
-        true_is = "visible" if visible else "hidden"
-    return OwnArray(name, mask, array.dtype, true_is=true_is)
-
-
-def _meaning(says: Named, arrays: Mapping[str, np.ndarray]) -> Meaning | None:
-    """What True means by the name of a mask, or by those beside it."""
-    libraries = {known.library for name in arrays if (known := named(name))}
-    if "torch.nn.MultiheadAttention" in libraries:
-        return "hidden"
-    return "visible" if "Keras and Flax" in libraries else says.true_is
-
-
-def _apart(
-    stage: str, name: str, array: np.ndarray, orientation: Orientation | None, width: tuple[int, ...]
-) -> dict[str, OwnArray]:
-    """The three arrays that one array holds for q, k and v."""
-    array = array.reshape(array.shape[-2:]) if stage == "w_qkv" and array.ndim > 1 else array.reshape(-1)
-    axis = 0
-    if stage == "w_qkv" and array.ndim == 2:
-        rows, columns = array.shape
-        if rows == 3 * columns or columns == 3 * rows:
-            orientation = OUT_IN if rows > columns else IN_OUT
-        elif orientation is None and width:
-            orientation = OUT_IN if width == (columns,) else IN_OUT
-        axis = 0 if orientation in (OUT_IN, None) else 1
-    if array.shape[axis] % 3:
-        raise OwnArraysError(
-            f"{name[:60]!r} holds what makes q, k and v beside each other, so that one of its axes is a multiple "
-            f"of 3; got {array.shape}."
-        )
-    return {
-        f"{stage[0]}_{letter}": OwnArray(name, part.astype(np.float64), array.dtype, orientation)
-        for letter, part in zip("qkv", np.split(array, 3, axis=axis), strict=True)
-    }
+def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None) -> OwnArray:
+    """One or more masks as one."""
+    masks = [OwnMask.of(name, array, true_is or named(name).true_is) for name, array in arrays]
+    readings = mask_readings(masks)
+    return OwnArray(" and ".join(each.name for each in masks), readings[0].value, np.dtype(bool), masks=readings)
 
 
 def _fits(
@@ -266,12 +252,35 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout]) -> list[R
     arrays = {
         stage: arranged(own[stage].value, layout, stage, fitted(layout, own[stage].value.shape, sizes))
         for stage, layout in layouts.items()
+        if stage != "mask"
     }
-    mask = arrays.get("mask")
-    if mask is None or mask.dtype != bool:
+    if "mask" not in layouts:
         return [Reading(sizes, layouts, arrays)]
-    meanings = [own["mask"].true_is] if own["mask"].true_is else ["visible", "hidden"]
-    return [Reading(sizes, layouts, arrays | {"mask": mask if each == "visible" else ~mask}, each) for each in meanings]
+    masks = (each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks)
+    return [Reading(sizes, layouts, arrays | {"mask": each.value}, each) for each in masks]
+
+
+def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:
+    """Other ways of reading arrays, in which their masks, or the lack of one, isn't all that hides keys."""
+    t, s = reading.sizes.get("t"), reading.sizes.get("s")
+    if t is None or s is None or "masked" not in made_of(set(own)):
+        return []
+    return [
+        replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
+        for each in besides(reading.mask, t, s, _zeros(own))
+    ]
+
+
+def _zeros(own: OwnArrays) -> np.ndarray | None:
+    """Where an attention is exactly 0, or a score is hidden; None if none is given."""
+    for stage in ("masked", "scores", "attention"):
+        if stage in own:
+            value = own[stage].value
+            value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
+            zeros = value == 0 if stage == "attention" else value <= HIDES / 2
+            if stage != "scores" or zeros.any():
+                return zeros
+    return None
 
 
 def _largest_stage(sizes: Sizes) -> int:

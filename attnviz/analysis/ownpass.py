@@ -59,11 +59,11 @@ def beginnings(given: set[str]) -> set[str]:
     >>> sorted(beginnings({"x", "w_q", "q", "k", "attention"}))
     ['k', 'w_q', 'x']
     """
-    made = _made(given)
+    made = made_of(given)
     return {name for name in given if name not in made}
 
 
-def _made(given: set[str]) -> set[str]:
+def made_of(given: set[str]) -> set[str]:
     """The stages that can be made of others, beginning with the given ones."""
     made: set[str] = set()
     present = set(given) | {"mask"}
@@ -97,7 +97,7 @@ def own_pass(arrays: Mapping[str, np.ndarray], n_heads: int, d_k: int | None) ->
     """
     arrays = _unhidden(arrays)
     build = Builder()
-    made = _made(set(arrays))
+    made = made_of(set(arrays))
     begins = {name: array for name, array in arrays.items() if name not in made}
     for name in ("x", "context", *PARAMETER_AXES):
         if name in begins:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.analysis.formats import Format
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.hide import Hide
@@ -22,27 +23,39 @@ from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
 
 _DEVIATIONS = 6.0
+_TF32_EPSILON = 2.0**-10
 
 
 @dataclass(frozen=True)
 class Precision:
-    """That of float16, float32 or float64.
+    """How a pass was computed and written.
 
     Attributes
     ----------
-    dtype : dtype
+    format : Format
+    decimals : int, optional
+        To how many its numbers were written, at least.
+    is_tf32 : bool
+        Whether matrices are multiplied as GPUs do in TF32: of each number in them 11 bits are read.
     is_rough : bool
         Whether errors aren't followed, to find quickly what cannot be: an array is then taken to agree if no number is
         further off than a quarter of the largest.
     """
 
-    dtype: np.dtype
+    format: Format
+    decimals: int | None = None
+    is_tf32: bool = False
     is_rough: bool = False
+
+    @property
+    def name(self) -> str:
+        """What it is called: "float32", "TF32", "4 decimals"."""
+        return f"{self.decimals} decimals" if self.decimals else "TF32" if self.is_tf32 else self.format.name
 
     @property
     def epsilon(self) -> float:
         """The step from 1 to the next larger number."""
-        return float(np.finfo(self.dtype).eps)
+        return self.format.epsilon
 
     @property
     def unit(self) -> float:
@@ -50,10 +63,24 @@ class Precision:
         return _DEVIATIONS * self.epsilon / 2
 
     @property
+    def read_unit(self) -> float:
+        """What reading a number to multiply it is allowed, in parts of the number."""
+        return _DEVIATIONS * _TF32_EPSILON / 2 if self.is_tf32 else 0.0
+
+    @property
     def least(self) -> float:
-        """What becomes 0; processors differ in whether they keep the smallest numbers, but for float16."""
-        info = np.finfo(self.dtype)
-        return float(info.smallest_subnormal if self.dtype == np.float16 else info.tiny)
+        """What becomes 0."""
+        return self.format.least
+
+    def expected(self, largest: float) -> float:
+        """What rounding leaves of numbers up to this one."""
+        relative = _TF32_EPSILON if self.is_tf32 else self.epsilon
+        return max(relative * largest, half_step(self.decimals)) or self.least
+
+
+def half_step(decimals: int | None) -> float:
+    """By how much a number that is written to so many decimals may be off; 0 if it is written with all."""
+    return 0.5 * 10.0**-decimals if decimals else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +91,18 @@ class Rounded:
     error: np.ndarray
 
     @classmethod
-    def given(cls, value: np.ndarray, unit: float = 0.0) -> Rounded:
-        """What was given, each number rounded once by `unit` of it, or not at all."""
+    def given(cls, value: np.ndarray, precision: Precision, decimals: int | None = None) -> Rounded:
+        """What was given, each number rounded once: to its decimals, or to the precision if it isn't of it."""
         if value.dtype == bool:
-            return cls(value, np.zeros(value.shape))
-        return cls(value, unit * np.where(np.isfinite(value), np.abs(value), 0))
+            return cls.unrounded(value)
+        unit = 0.0 if precision.format.holds(value) else precision.unit
+        size = np.where(np.isfinite(value), np.abs(value), 0)
+        return cls(value, unit * size + _DEVIATIONS * half_step(decimals))
+
+    @classmethod
+    def unrounded(cls, value: np.ndarray) -> Rounded:
+        """What was never rounded."""
+        return cls(value, np.broadcast_to(0.0, value.shape))
 
     def map(self, change) -> Rounded:
         """The same change of places in both."""
@@ -79,7 +113,7 @@ def applied(operation: Operation, inputs: list[Rounded], precision: Precision) -
     """What an operation makes of inputs, with how far rounding may move it."""
     value = operation.compute(*(each.value for each in inputs))
     if precision.is_rough:
-        return Rounded(value, np.broadcast_to(0.0, value.shape))
+        return Rounded.unrounded(value)
     error = _error(operation, inputs, value, precision)
     return Rounded(value, np.nan_to_num(error, nan=0.0, posinf=np.finfo(float).max))
 
@@ -113,7 +147,9 @@ def _error_of_products(
     """Of sums of products of two arrays, with a third added to them: the operation, of squares, adds up the squares."""
     a, b, *bias = inputs
     n = a.value.shape[-1]
-    a2, b2, of_a, of_b = (np.square(each) for each in (a.value, b.value, a.error, b.error))
+    read = precision.read_unit
+    a2, b2 = (np.square(each.value) for each in (a, b))
+    of_a, of_b = (np.square(each.error) + read**2 * squares for each, squares in ((a, a2), (b, b2)))
     products = operation.compute(a2, b2)
     moved = operation.compute(of_a, b2 + of_b) if of_a.any() else np.zeros(products.shape)
     if of_b.any():

@@ -11,6 +11,8 @@ from attnviz.analysis.mistakes import Mistake
 from attnviz.text.steps import full_title
 
 MAX_NAME_CHARACTERS = 40
+_MOST_TIMES = 1e6
+"""A larger factor says nothing that the two numbers don't."""
 
 SYMBOLS = {
     **{f"w_{letter}": f"W_{letter.upper()}" for letter in "qkvo"},
@@ -32,25 +34,62 @@ def off(stage: Agreement, precision: str) -> str:
     if stage.layout is None:
         return f"{'have' if plural else 'has'} a shape that doesn't fit the other arrays"
     if not np.isfinite(stage.off):
-        return f"{differ}: some of your numbers are infinite or NaN where attnviz's are finite"
-    return f"{differ} by up to {stage.off:.3g}, {_times(stage.roundings)} the rounding of {precision}"
+        return f"{differ}: {_not_finite(stage)}"
+    expected = f"rounding {_in(precision)} would leave {_power(stage.rounding)}"
+    if stage.roundings < _MOST_TIMES:
+        return f"{differ} by up to {stage.off:.3g}, {_times(stage.roundings)} as much as {expected}"
+    return f"{differ} by up to {stage.off:.3g}; {expected}"
+
+
+def to_rounding(precision: str) -> str:
+    """How closely numbers agree, after "agree"."""
+    return f"to {precision}" if "decimals" in precision else f"to {precision} rounding"
+
+
+def _in(precision: str) -> str:
+    return f"to {precision}" if "decimals" in precision else f"in {precision}"
+
+
+def _not_finite(stage: Agreement) -> str:
+    """Which of the two has numbers that are none."""
+    yours, ours = stage.value, stage.expected
+    if np.isnan(yours).any():
+        return "some of your numbers are NaN where attnviz's are not"
+    kinds = [(np.isneginf, "−∞"), (np.isposinf, "∞")]
+    for kind, called in kinds:
+        if (kind(yours) & ~kind(ours)).any():
+            return f"some of your numbers are {called} where attnviz's are not"
+    called = next(called for kind, called in kinds if (kind(ours) & ~kind(yours)).any())
+    hidden = ", as the key is hidden" if called == "−∞" else ""
+    return f"some of your numbers are finite where attnviz's are {called}{hidden}"
+
+
+def _power(value: float) -> str:
+    """A small number as people write it.
+
+    >>> _power(1.4901e-07), _power(0.0005)
+    ('1.5 · 10^-7', '0.0005')
+    """
+    if value >= 1e-4:
+        return f"{value:.2g}"
+    mantissa, exponent = f"{value:.1e}".split("e")
+    return f"{mantissa.removesuffix('.0')} · 10^{int(exponent)}"
 
 
 def _times(roundings: float) -> str:
-    if roundings < 1e6:
-        return "once" if round(roundings) <= 1 else f"{round(roundings):,} times"
-    mantissa, exponent = f"{min(roundings, 1e300):.0e}".split("e")
-    return f"{mantissa} · 10^{int(exponent)} times"
+    return "about" if round(roundings) <= 1 else f"{round(roundings):,} times"
 
 
 def cause(mistake: Mistake) -> str:
     """A mistake as a clause."""
+    mask = shortened(mistake.about) or "the mask"
     about = listed([SYMBOLS.get(each, each) for each in mistake.about.split()]) if mistake.about else ""
     one = " " not in mistake.about
     return {
         "unscaled": "the scores were not divided by √d_k",
         "scaled otherwise": f"the scores were divided by {about}, not by √d_k",
-        "mask inverted": "the mask was applied the other way round",
+        "mask inverted": f"{mask} was applied the other way round",
+        "mask not applied": f"{mask} was not applied",
         "mask after the softmax": "the mask was applied after the softmax, so that rows no longer add up to 1",
         "softmax along the wrong axis": f"the softmax was taken along the {about}, not along the keys",
         "transposed": f"{about} {'was' if one else 'were'} used transposed",

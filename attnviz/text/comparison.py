@@ -9,16 +9,16 @@ import numpy as np
 
 from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.arraynames import Meaning, Orientation, named
-from attnviz.analysis.diagnosis import UNSEEING, Candidate, Diagnosis, Examiner
-from attnviz.analysis.layouts import IN_OUT, JOINED, LAYOUTS, OUT_IN, Layout
+from attnviz.analysis.candidates import Candidate, Candidates
+from attnviz.analysis.diagnosis import Diagnosis, diagnosed
+from attnviz.analysis.layouts import LAYOUTS
 from attnviz.analysis.mistakes import Mistake
-from attnviz.analysis.ownarrays import OwnArrays, own_arrays, readings, sizes_of
-from attnviz.analysis.ownpass import own_pass
-from attnviz.analysis.rounding import Precision
-from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.analysis.ownarrays import OwnArrays, own_arrays
+from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.trace import Trace
-from attnviz.text.comparing import capital, cause, listed, off, shortened, title
+from attnviz.text.comparing import capital, cause, listed, off, shortened, title, to_rounding
+from attnviz.text.comparisonnotes import how_read, layouts_in
 from attnviz.text.comparisontable import Row, html_of
 
 
@@ -45,7 +45,8 @@ class Comparison:
     unread : tuple of str
         The names of the arrays that are of no known stage.
     precision : str
-        The coarsest of the arrays': float16, float32 or float64.
+        In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
+        TF32, float32 or float64, or "4 decimals".
     rows : tuple of Row
         What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
@@ -94,7 +95,7 @@ class Comparison:
         if not self.stages:
             return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
         if self.first is None:
-            return [f"{_several([title(each.stage) for each in self.stages])} to rounding in {self.precision}."]
+            return [f"{_several([title(each.stage) for each in self.stages])} {to_rounding(self.precision)}."]
         before = [title(each.stage) for each in self.stages[: self.stages.index(self.first)]]
         agree = [f"{_several(before)}."] if before else []
         return [*agree, f"{capital(title(self.first.stage))} {off(self.first, self.precision)}.", *self._blame()]
@@ -170,66 +171,46 @@ def compare(
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> unscaled = np.exp(x @ x.T) / np.exp(x @ x.T).sum(axis=-1, keepdims=True)
     >>> print(compare(None, {"x": x, "attention": unscaled}))
-    Attention differs by up to 0.0613, 4 · 10^14 times the rounding of float64.
+    Attention differs by up to 0.0613; rounding in float64 would leave 1.5 · 10^-16.
     The scores were not divided by √d_k: computed so, all of your numbers agree.
     """
-    own, unread = own_arrays(arrays, orientation, true_is)
-    if trace is not None:
+    owns, unread = own_arrays(arrays, orientation, true_is)
+    if trace is None:
+        ways = [Candidates.of(own, n_heads) for own in owns]
+    else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
-        own, unread = _guessed(own, unread, arrays, trace.layers[layer - 1].trace)
-    precision = _precision(own)
-    candidates = [_beside(trace.layers[layer - 1].trace)] if trace is not None else _candidates(own, n_heads)
-    found = Examiner(own, precision).diagnosis(candidates)
-    return _comparison(found, own, unread, precision, trace)
+        beside = Candidate.beside(trace.layers[layer - 1].trace)
+        if len(unread) == 1 and not owns[0]:
+            owns, unread = _guessed(unread[0], arrays[unread[0]], beside)
+        ways = [Candidates(own, [beside]) for own in owns]
+    own, found = _best([(each.own, diagnosed(each)) for each in ways])
+    return _comparison(found, own, unread, trace)
 
 
-def _beside(trace: Trace) -> Candidate:
-    return Candidate(trace, None, sizes_of({stage.name: stage.shape for stage in trace.stages}))
+def _best(found: list[tuple[OwnArrays, Diagnosis]]) -> tuple[OwnArrays, Diagnosis]:
+    """What explains most, with the fewest mistakes."""
+    return max(found, key=lambda each: (each[1].rank, -len(each[1].mistakes)))
 
 
-def _candidates(own: OwnArrays, n_heads: int | None) -> list[Candidate]:
-    try:
-        return [
-            Candidate(own_pass(each.arrays, each.sizes["h"], each.sizes.get("d")), each, each.sizes)
-            for each in readings(own, n_heads)
-        ]
-    except ArrayError as error:
-        raise OwnArraysError(str(error)) from None
-
-
-def _guessed(
-    own: OwnArrays, unread: tuple[str, ...], arrays: Mapping[str, np.ndarray], trace: Trace
-) -> tuple[OwnArrays, tuple[str, ...]]:
-    """The stages, with a single array of no known name as the stage that it is nearest to."""
-    if own or len(unread) != 1:
-        return own, unread
-    (name,) = unread
-    beside = _beside(trace)
+def _guessed(name: str, array: np.ndarray, beside: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:
+    """An array of no known name as the stage of a pass that it is nearest to."""
     found = []
-    for stage in trace.stages:
-        if not named(stage.name) or (stage.name == "mask") != (np.asarray(arrays[name]).dtype == bool):
+    for stage in beside.trace.stages:
+        if not named(stage.name) or (stage.name == "mask") != (np.asarray(array).dtype == bool):
             continue
-        alone, _ = own_arrays({stage.name: arrays[name]})
-        for each in Examiner(alone, _precision(alone)).diagnosis([beside]).stages:
+        (alone,), _ = own_arrays({stage.name: array})
+        for each in diagnosed(Candidates(alone, [beside])).stages:
             if each.layout and each.stage == stage.name:
                 found.append((not each.agrees, each.roundings, len(found), stage.name, alone[stage.name]))
     if not found:
-        return own, unread
-    *_, nearest, array = min(found)
-    return {nearest: replace(array, name=name)}, ()
+        return [{}], (name,)
+    *_, nearest, own = min(found)
+    return [{nearest: replace(own, name=name)}], ()
 
 
-def _precision(own: OwnArrays) -> Precision:
-    """The coarsest of the arrays of floats, float64 if there are none."""
-    floats = [array.dtype for array in own.values() if array.dtype.kind == "f"]
-    return Precision(min(floats, key=lambda dtype: dtype.itemsize, default=np.dtype(np.float64)))
-
-
-def _comparison(
-    found: Diagnosis, own: OwnArrays, unread: tuple[str, ...], precision: Precision, given: Trace | None
-) -> Comparison:
-    trace, last = found.candidate.trace, found.explained or found.stages
+def _comparison(found: Diagnosis, own: OwnArrays, unread: tuple[str, ...], given: Trace | None) -> Comparison:
+    trace, precision = found.candidate.trace, found.precision.name
     beside = {each.name for each in found.stages}
     entering = {"x", "context", "mask", *PARAMETER_AXES} if given is None else set()
     aside = [stage for stage, array in own.items() if array.name not in beside and stage not in entering]
@@ -238,69 +219,29 @@ def _comparison(
     whole = {"q", "k", "v", "heads"} <= {stage.name for stage in trace.stages}
     return Comparison(
         found.stages,
-        next((each for each in found.stages if not each.agrees), None),
+        found.first,
         found.mistakes,
         found.alternatives,
-        all(each.agrees for each in last),
-        tuple(_read(found, own)),
+        found.explains_all,
+        tuple(how_read(found, own)),
         tuple(aside),
         unread,
-        str(precision.dtype),
-        tuple(sorted(_rows(found, own, entering, str(precision.dtype)), key=lambda row: row.agrees is None)),
+        precision,
+        tuple(sorted(_rows(found, own, entering, precision), key=lambda row: row.agrees is None)),
         given or (trace if whole else None),
     )
 
 
 def _rows(found: Diagnosis, own: OwnArrays, entering: set[str], precision: str) -> Iterator[Row]:
-    layouts, compared = _layouts(found), {each.name: each for each in found.stages}
+    layouts, compared = layouts_in(found), {each.name: each for each in found.stages}
     for stage, array in own.items():
         beside = compared.get(array.name)
         read_as = beside.stage if beside else stage
         layout = beside.layout if beside else layouts.get(stage)
-        says = f"agrees to rounding in {precision}" if beside and beside.agrees else beside and off(beside, precision)
+        says = f"agrees {to_rounding(precision)}" if beside and beside.agrees else beside and off(beside, precision)
         aside = "where the pass begins" if stage in entering else "taken as given"
         laid_out = "" if layout is None or layout in LAYOUTS[read_as][:1] else layout.title
         yield Row(array.name, title(read_as), laid_out, says or aside, beside and beside.agrees)
-
-
-def _layouts(found: Diagnosis) -> dict[str, Layout]:
-    """How each stage was read."""
-    reading = found.candidate.reading
-    layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
-    return layouts | dict(reading.layouts if reading else {})
-
-
-def _read(found: Diagnosis, own: OwnArrays) -> list[str]:
-    """What is said of the arrays that are laid out otherwise than attnviz's."""
-    reading, layouts = found.candidate.reading, _layouts(found)
-    one_head = found.candidate.sizes["h"] == 1
-    said = []
-    for oriented in (OUT_IN, IN_OUT):
-        names = [title(stage) for stage, layout in layouts.items() if layout.title == oriented and stage != "w_o"]
-        names += [title("w_o")] * (layouts.get("w_o") is not None and layouts["w_o"].title == oriented == OUT_IN)
-        if names:
-            how = (
-                "read transposed"
-                if oriented == OUT_IN
-                else "read as they stand"
-                if len(names) > 1
-                else "read as it stands"
-            )
-            said.append(f"Your {listed(names)} {'is' if len(names) == 1 else 'are'} {oriented}: {how}.")
-    alike: dict[str, list[str]] = {}
-    for stage, layout in layouts.items():
-        if layout.title not in ("", OUT_IN, IN_OUT, JOINED) and not (layout.is_averaged and one_head):
-            alike.setdefault(layout.title, []).append(title(stage))
-    said += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
-    if reading and reading.true_is == "hidden":
-        said.append("True in your mask is a hidden key: read the other way round.")
-    renamed = [
-        each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
-    ]
-    said += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
-    if found.unseeing != UNSEEING[0]:
-        said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
-    return said
 
 
 def _several(titles: list[str]) -> str:

@@ -1,0 +1,88 @@
+"""Candidates: the passes that someone's arrays may be of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from attnviz.analysis.layouts import Sizes
+from attnviz.analysis.ownarrays import OwnArrays, Reading, readings, sizes_of, with_more_hidden
+from attnviz.analysis.ownmasks import OtherMask, others_than
+from attnviz.analysis.ownpass import own_pass
+from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A pass that someone's arrays are compared with.
+
+    Attributes
+    ----------
+    trace : Trace
+    reading : Reading or None
+        How the arrays that it begins with were read; None where the pass was given.
+    sizes : mapping of letters to int
+    """
+
+    trace: Trace
+    reading: Reading | None
+    sizes: Sizes
+
+    @classmethod
+    def beside(cls, trace: Trace) -> Candidate:
+        """A pass that was given."""
+        return cls(trace, None, sizes_of({stage.name: stage.shape for stage in trace.stages}))
+
+    @classmethod
+    def of(cls, reading: Reading) -> Candidate:
+        """The pass that a reading makes."""
+        try:
+            trace = own_pass(reading.arrays, reading.sizes["h"], reading.sizes.get("d"))
+        except ArrayError as error:
+            raise OwnArraysError(str(error)) from None
+        return cls(trace, reading, reading.sizes)
+
+    @property
+    def other_masks(self) -> tuple[OtherMask, ...]:
+        """What its mask may have been taken for."""
+        if self.reading is None:
+            return others_than(self.trace["mask"].value) if "mask" in self.trace else ()
+        return self.reading.mask.others if self.reading.mask else ()
+
+    def begins_with(self, stage: str) -> bool:
+        """Whether an array of theirs is where it begins, and so compared with nothing."""
+        return self.reading is not None and stage in self.reading.arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """All passes that arrays may be of.
+
+    Attributes
+    ----------
+    own : mapping of stages to OwnArray
+    likely : sequence of Candidate
+        Those of the arrays as they are; the simplest first.
+    """
+
+    own: OwnArrays
+    likely: Sequence[Candidate]
+
+    @classmethod
+    def of(cls, own: OwnArrays, n_heads: int | None) -> Candidates:
+        """Those that begin with the arrays.
+
+        Raises
+        ------
+        OwnArraysError
+            If the arrays make no pass.
+        """
+        return cls(own, [Candidate.of(each) for each in readings(own, n_heads)])
+
+    @cached_property
+    def with_more_hidden(self) -> list[Candidate]:
+        """Those in which more keys are hidden than by the masks that were given, if any were."""
+        likely = [each.reading for each in self.likely if each.reading]
+        return [Candidate.of(more) for each in likely for more in with_more_hidden(each, self.own)]

@@ -1,0 +1,137 @@
+"""Formats: in which precision the numbers of an array were written, whatever the type that holds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_MAX_DECIMALS = 12
+_MAX_LOOKED_AT = 4_096
+"""So many of an array's numbers are looked at for what they tell of how they were written."""
+
+_MIN_DIGITS = 8
+"""So many digits that are all 0 are not so by chance, and as many others are not a simple number's."""
+
+_SIMPLE_BITS = 4
+"""Numbers of so few bits, such as 0.75 or 13, are in every format, and tell nothing."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of floats.
+
+    Attributes
+    ----------
+    name : str
+    bits : int
+        Of a number's fraction, the leading one included.
+    least : float
+        What becomes 0; processors differ in whether they keep the smallest numbers, but for float16.
+    """
+
+    name: str
+    bits: int
+    least: float
+
+    @property
+    def epsilon(self) -> float:
+        """The step from 1 to the next larger number."""
+        return 2.0 ** (1 - self.bits)
+
+    def rounded(self, array: np.ndarray) -> np.ndarray:
+        """The nearest numbers that it has, as float64; beyond its largest, infinity."""
+        with np.errstate(over="ignore"):
+            if self.name == "bfloat16":
+                return widened(_upper_bits(array.astype(np.float32))).astype(np.float64)
+            return array.astype(self.name).astype(np.float64)
+
+    def holds(self, array: np.ndarray) -> bool:
+        """Whether it has each of the numbers."""
+        return bool((self.rounded(array) == array).all())
+
+
+BFLOAT16 = Format("bfloat16", 8, float(np.finfo(np.float32).tiny))
+FLOAT16 = Format("float16", 11, float(np.finfo(np.float16).smallest_subnormal))
+FLOAT32 = Format("float32", 24, float(np.finfo(np.float32).tiny))
+FLOAT64 = Format("float64", 53, float(np.finfo(np.float64).tiny))
+_COARSEST_FIRST = (BFLOAT16, FLOAT16, FLOAT32, FLOAT64)
+
+
+def widened(bits: np.ndarray) -> np.ndarray:
+    """The numbers of bfloat16, given as their 16 bits, in float32.
+
+    >>> widened(np.array([0x3F80, 0xC049], dtype=np.uint16)).tolist()
+    [1.0, -3.140625]
+    """
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, int | None]:
+    """The coarsest format that holds an array's numbers, and to how many decimals they were written, if they were.
+
+    Numbers that every format has, such as those of a one-hot vector, tell nothing: they are of the type they came in.
+
+    Parameters
+    ----------
+    array : ndarray of float64
+    dtype : dtype
+        The type that it came in.
+
+    Examples
+    --------
+    >>> shares = np.array([0.1, 0.65, 0.25]).astype(np.float32)
+    >>> [each and each.name for each in written_in(shares.astype(np.float64), np.dtype(np.float64))]
+    ['float32', None]
+    >>> written_in(np.array([0.1234, 0.8766, 0.5671]), np.dtype(np.float64))[1]
+    4
+    """
+    if dtype.kind != "f":
+        return FLOAT64, None
+    own = next(each for each in _COARSEST_FIRST if each.name == dtype.name)
+    told = _telling(array)
+    if own is FLOAT16 or not len(told):
+        return own, None
+    coarser = [each for each in _COARSEST_FIRST if each.bits < own.bits and each.holds(told)]
+    held = next((each for each in coarser if each is FLOAT32 or len(told) > 1), own)
+    if held.bits < FLOAT32.bits:
+        return held, None
+    decimals = _decimals(told, own)
+    if decimals is None:
+        return held, None
+    finest = FLOAT32 if decimals < 8 else FLOAT64
+    return next((each for each in (BFLOAT16, FLOAT16) if _were_of(each, told, decimals, own)), finest), decimals
+
+
+def _telling(array: np.ndarray) -> np.ndarray:
+    """Those of the numbers that not every format has, each once; none if all are whole numbers."""
+    array = np.abs(array[np.isfinite(array) & (array > -1e4)].ravel())  # what is added to hide a key is left out
+    if (array == np.rint(array)).all():
+        return np.empty(0)
+    array = np.unique(array)
+    array = array[:: -(-len(array) // _MAX_LOOKED_AT)]
+    few, _ = np.frexp(array)
+    few = few * 2**_SIMPLE_BITS
+    return array[few != np.rint(few)]
+
+
+def _decimals(told: np.ndarray, own: Format) -> int | None:
+    """How many decimals the numbers have, where these are too few to be so by chance."""
+    for decimals in range(2, _MAX_DECIMALS + 1):
+        if (own.rounded(np.round(told, decimals)) == told).all():
+            chances = own.epsilon * told * 10.0**decimals  # of each number, to have so few decimals by itself
+            is_told = np.log10(np.minimum(chances, 1)).sum() < -_MIN_DIGITS
+            return decimals if is_told and len(told) * decimals >= _MIN_DIGITS else None
+    return None
+
+
+def _were_of(coarse: Format, told: np.ndarray, decimals: int, own: Format) -> bool:
+    """Whether the numbers are some of the format's, written to so many decimals."""
+    tell = told[coarse.epsilon * told > 4 * 10.0**-decimals]
+    return len(tell) >= 4 and bool((own.rounded(np.round(coarse.rounded(told), decimals)) == told).all())
+
+
+def _upper_bits(array: np.ndarray) -> np.ndarray:
+    """The upper 16 bits of float32, rounded to the nearest, half to even."""
+    bits = array.view(np.uint32).astype(np.uint64)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16)

@@ -1,0 +1,191 @@
+"""Own masks: what hides keys in someone's pass: masks, read in each way that nothing rules out, or zeros of attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import product
+
+import numpy as np
+
+from attnviz.analysis.arraynames import Meaning
+from attnviz.core.errors import OwnArraysError
+
+HIDES = -1e4
+"""Numbers from here on downwards are added to hide a key: -1e9 by many, and -1e4 where float16 has no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class OwnMask:
+    """One of someone's masks.
+
+    Attributes
+    ----------
+    name : str
+        As they call it.
+    value : ndarray
+        Without axes of length 1 in front; of bool where it selects, else float64, to be added to scores.
+    true_is : {"visible", "hidden"}, optional
+        What True means, where that is known.
+    """
+
+    name: str
+    value: np.ndarray
+    true_is: Meaning | None = None
+
+    @property
+    def is_free(self) -> bool:
+        """Whether True may be either."""
+        return self.value.dtype == bool and self.true_is is None
+
+    @classmethod
+    def of(cls, name: str, array: np.ndarray, true_is: Meaning | None) -> OwnMask:
+        """A mask of booleans, of 0 and 1, or of numbers to add; those that hide or add nothing select."""
+        array = array.reshape(array.shape[next((i for i, n in enumerate(array.shape) if n > 1), array.ndim - 1) :])
+        if np.isin(array, (0, 1)).all() and (array.dtype.kind != "f" or (array == 1).any()):
+            return cls(name, array.astype(bool), true_is)
+        if array.dtype.kind != "f" and (array > 0).any():
+            raise OwnArraysError(
+                f"A mask is boolean, of 0 and 1, or of numbers that are added to the scores; {name[:60]!r} mixes them."
+            )
+        if np.isnan(array).any() or np.isposinf(array).any():
+            raise OwnArraysError(f"A float mask may hold finite numbers and -inf; {name[:60]!r} has NaN or inf.")
+        if ((array == 0) | (array <= HIDES)).all():
+            return cls(name, array == 0, "visible")
+        return cls(name, array.astype(np.float64))
+
+
+@dataclass(frozen=True, eq=False)
+class OtherMask:
+    """What hides keys if something went wrong with a mask.
+
+    Attributes
+    ----------
+    id : str
+        What went wrong: "mask inverted" or "mask not applied".
+    about : str
+        The name of the mask, if it is one of several.
+    value : ndarray
+    """
+
+    id: str
+    about: str
+    value: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class MaskReading:
+    """One way of reading someone's masks.
+
+    Attributes
+    ----------
+    value : ndarray
+        All masks in one: True is visible, or numbers to add.
+    others : tuple of OtherMask
+        What would be in its place if something went wrong.
+    hidden : tuple of str
+        The masks of which True was read as hidden.
+    is_chosen : bool
+        Whether that was one of two ways.
+    besides : {"", "causal", "zeros"}
+        What hides keys besides them: later ones are hidden, or those of which the attention is 0.
+    """
+
+    value: np.ndarray
+    others: tuple[OtherMask, ...] = ()
+    hidden: tuple[str, ...] = ()
+    is_chosen: bool = False
+    besides: str = ""
+
+    def arranged(self, n_queries: int, n_keys: int) -> MaskReading:
+        """With an axis of queries in each mask."""
+        return self._changed(lambda each: np.broadcast_to(each, np.broadcast_shapes(each.shape, (n_queries, n_keys))))
+
+    def with_hidden(self, visible: np.ndarray, besides: str) -> MaskReading:
+        """With other keys hidden besides."""
+        return replace(self._changed(lambda each: _both(each, visible)), besides=besides)
+
+    def _changed(self, change: Callable[[np.ndarray], np.ndarray]) -> MaskReading:
+        others = tuple(replace(each, value=change(each.value)) for each in self.others)
+        return replace(self, value=change(self.value), others=others)
+
+
+def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
+    """All ways of reading masks in which some query sees a key; if there are none, all.
+
+    Raises
+    ------
+    OwnArraysError
+        If they don't fit each other.
+    """
+    ways = [("visible", "hidden") if each.is_free else (each.true_is,) for each in masks]
+    found = tuple(_together(masks, meanings) for meanings in product(*ways))
+    return tuple(each for each in found if seen_in(each.value).any()) or found
+
+
+def others_than(mask: np.ndarray) -> tuple[OtherMask, ...]:
+    """What would be in the place of a mask, of which is known what True means, if something went wrong."""
+    inverted = (OtherMask("mask inverted", "", ~mask),) if mask.dtype == bool else ()
+    return (*inverted, OtherMask("mask not applied", "", np.ones(mask.shape, dtype=bool)))
+
+
+def _together(masks: Sequence[OwnMask], meanings: Sequence[Meaning | None]) -> MaskReading:
+    read = [~each.value if meaning == "hidden" else each.value for each, meaning in zip(masks, meanings, strict=True)]
+    others = []
+    for at, (mask, value) in enumerate(zip(masks, read, strict=True)):
+        about = mask.name if len(masks) > 1 else ""
+        for other in others_than(value):
+            if mask.true_is or other.id != "mask inverted":
+                others.append(replace(other, about=about, value=_all_of([*read[:at], other.value, *read[at + 1 :]])))
+    if len(masks) > 1:
+        others.append(OtherMask("mask not applied", "", np.ones(others[0].value.shape, dtype=bool)))
+    hidden = tuple(each.name for each, meaning in zip(masks, meanings, strict=True) if meaning == "hidden")
+    return MaskReading(_all_of(read), tuple(others), hidden, any(each.is_free for each in masks))
+
+
+def _all_of(masks: list[np.ndarray]) -> np.ndarray:
+    try:
+        return reduce(_both, masks)
+    except ValueError:
+        shapes = " and ".join(map(str, (each.shape for each in masks)))
+        raise OwnArraysError(f"The masks of a pass must fit each other; got {shapes}.") from None
+
+
+def _both(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Two masks in one."""
+    if a.dtype == b.dtype == bool:
+        return a & b
+    a, b = (np.where(each, 0.0, -np.inf) if each.dtype == bool else each for each in (a, b))
+    return a + b
+
+
+def seen_in(mask: np.ndarray) -> np.ndarray:
+    """Which keys a mask leaves visible."""
+    return mask if mask.dtype == bool else mask > HIDES
+
+
+def besides(
+    reading: MaskReading | None, n_queries: int, n_keys: int, zeros: np.ndarray | None
+) -> Iterator[MaskReading]:
+    """A mask as it was read, or none, with what may hide keys besides: later ones, where it tells no queries apart.
+
+    Parameters
+    ----------
+    reading : MaskReading or None
+        None where no mask was given.
+    n_queries, n_keys : int
+    zeros : ndarray of bool or None
+        Where the attention is 0, (heads, queries, keys) or (queries, keys); None if none was given.
+    """
+    before = reading or MaskReading(np.ones((n_queries, n_keys), dtype=bool))
+    if n_queries == 1 or (before.value != before.value[..., :1, :]).any():
+        return
+    for shift in {max(n_keys - n_queries, 0), 0}:
+        causal = np.tri(n_queries, n_keys, shift, dtype=bool)
+        found = before.with_hidden(causal, "causal")
+        sees = seen_in(found.value).any(axis=-1, keepdims=True)
+        if zeros is None or (zeros | causal | ~sees).all():
+            yield found
+    if reading is None and zeros is not None and zeros.any():
+        yield before.with_hidden(~zeros, "zeros")

@@ -1,0 +1,64 @@
+"""Comparison notes: what is said of how somebody's arrays were read."""
+
+from __future__ import annotations
+
+from attnviz.analysis.diagnosis import UNSEEING, Diagnosis
+from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN, Layout
+from attnviz.analysis.ownarrays import OwnArrays
+from attnviz.analysis.ownmasks import MaskReading
+from attnviz.text.comparing import listed, shortened, title
+
+
+def layouts_in(found: Diagnosis) -> dict[str, Layout]:
+    """How each stage was laid out."""
+    reading = found.candidate.reading
+    layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
+    return layouts | dict(reading.layouts if reading else {})
+
+
+def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
+    """What is said of the arrays that were read otherwise than attnviz has them."""
+    reading, layouts = found.candidate.reading, layouts_in(found)
+    one_head = found.candidate.sizes["h"] == 1
+    said = []
+    for oriented in (OUT_IN, IN_OUT):
+        names = [title(stage) for stage, layout in layouts.items() if layout.title == oriented and stage != "w_o"]
+        names += [title("w_o")] * (layouts.get("w_o") is not None and layouts["w_o"].title == oriented == OUT_IN)
+        if names:
+            how = (
+                "read transposed"
+                if oriented == OUT_IN
+                else "read as they stand"
+                if len(names) > 1
+                else "read as it stands"
+            )
+            said.append(f"Your {listed(names)} {'is' if len(names) == 1 else 'are'} {oriented}: {how}.")
+    alike: dict[str, list[str]] = {}
+    for stage, layout in layouts.items():
+        if layout.title not in ("", OUT_IN, IN_OUT, JOINED) and not (layout.is_averaged and one_head):
+            alike.setdefault(layout.title, []).append(title(stage))
+    said += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
+    said += _of_masks(reading.mask) if reading and reading.mask else []
+    renamed = [
+        each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
+    ]
+    said += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
+    if found.unseeing != UNSEEING[0]:
+        said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
+    return said
+
+
+def _of_masks(mask: MaskReading) -> list[str]:
+    """What was taken to hide keys."""
+    said = []
+    if mask.hidden:
+        names = listed([shortened(each) for each in mask.hidden])
+        said.append(f"True in your {names} was read as a hidden key.")
+    if mask.hidden and mask.is_chosen:
+        said[-1] += " If you mean a visible one, the mask is applied the other way round."
+    if mask.besides == "causal":
+        lacks = "it isn't in your mask" if mask.others else "no mask was in the file"
+        said.append(f"Your attention is causal; {lacks}.")
+    if mask.besides == "zeros":
+        said.append("Your attention hides keys; no mask was in the file: those with a share of 0 were taken as hidden.")
+    return said
