@@ -1,18 +1,24 @@
 """Files of arrays: what is in them is read as it is, and a wrong file raises one kind of error, in one sentence."""
 
+import contextlib
 import io
 import json
 import struct
 import sys
+import time
+import tracemalloc
 import warnings
 import zipfile
+from functools import partial
 
 import numpy as np
 import pytest
+from cases import of_each
 
-from attnviz.analysis.arrayfiles import read_arrays
+from attnviz.analysis.arrayfiles import read_arrays, read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.models.statefile import read
 
 RANDOM = np.random.default_rng(23)
 MATRIX = RANDOM.normal(size=(3, 5)).astype(np.float32)
@@ -79,6 +85,13 @@ def test_safetensors_are_read_by_their_package():
     same(read_arrays("mine.safetensors", safetensors(ARRAYS)), ARRAYS)
 
 
+def test_the_words_of_no_sentence_are_left_alone():
+    found = read_file("mine.npz", npz({**ARRAYS, "few": np.full(64, "ab"), "many": np.full(65, "ab")})).texts
+    assert found == {"few": ("ab",) * 64}
+    (cut,) = read_file("mine.npz", npz({**ARRAYS, "long": np.array(["a" * 3000])})).texts["long"]
+    assert len(cut) == 2000
+
+
 def test_without_the_package_one_sentence_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(OwnArraysError, match=r"pip install attnviz\[safetensors\]"):
@@ -128,6 +141,8 @@ def lying_bomb():
         ("x.csv", b"1,2\n3", "the first has 2 numbers, line 2 has 1"),
         ("x.csv", b"1,2\n3,", "got '' on line 2"),
         ("x.csv", b"\xff\xfe1\x00", "broken or is something else"),
+        ("x.csv", b"1,2\n\n" * 2**18, "at most 524,288 numbers, empty lines counted; this one has 786,432"),
+        ("x.safetensors", struct.pack("<Q", 2**18 + 1), "may have at most 256 KiB; this one says that it has more"),
     ],
 )
 def test_a_wrong_file_is_told_the_rule(name, content, says):
@@ -135,6 +150,70 @@ def test_a_wrong_file_is_told_the_rule(name, content, says):
         read_arrays(name, content)
     assert says in str(error.value)
     assert len(str(error.value)) < 300
+
+
+def filled(unit, head=b"", tail=b""):
+    """A file as large as one may be that holds a piece again and again."""
+    return head + unit * ((MAX_FILE_BYTES - len(head) - len(tail)) // len(unit)) + tail
+
+
+def entries():
+    """An .npz that lists one array as often as it can."""
+    one = npz({"x": np.eye(1)})
+    start, end = one.index(b"PK\x01\x02"), one.index(b"PK\x05\x06")
+    entry = one[start:end]
+    n = (MAX_FILE_BYTES - start - 22) // len(entry)
+    rest = struct.pack("<4s4x2H2L2x", b"PK\x05\x06", n % 2**16, n % 2**16, len(entry) * n, start)
+    return one[:start] + entry * n + rest
+
+
+def states(unit):
+    """A state file whose embedding is some JSON again and again."""
+    return filled(unit + b",", b'{"uchars": ["a"], "state_dict": {"wpe": [[0]], "wte": [', b"0]}}")
+
+
+HEAVY = {
+    "a number a line": ("x.csv", lambda: filled(b"1\n")),
+    "as many lines as there may be": ("x.csv", lambda: b"0.54321\n" * 2**19),
+    "a number a line of another system": ("x.csv", lambda: filled(b"1\r")),
+    "all numbers in one line": ("x.csv", lambda: filled(b"12,")),
+    "as many in one line as there may be": ("x.csv", lambda: b"0.54321," * (2**19 - 1) + b"1\n"),
+    "quoted numbers": ("x.csv", lambda: filled(b'"1";')),
+    "empty lines": ("x.csv", lambda: filled(b"\n")),
+    "many arrays": ("x.npz", lambda: entries()),
+    "many words": ("x.npz", lambda: npz({"tokens": np.full(2**23 - 800, b"a"), "x": MATRIX})),
+    "a long word": ("x.npz", lambda: npz({"tokens": np.array(["\u8a9e" * (2**21 - 400)]), "x": MATRIX})),
+    "many numbers": ("x.npz", lambda: npz({"x": np.ones((2**20 - 100, 1))})),
+    "one array": ("x.npy", lambda: npy(np.ones(2**23 - 200, bool))),
+    "many tensors": (
+        "x.safetensors",
+        lambda: safetensors(dict.fromkeys(map("{:05}".format, range(120_000)), np.ones(0))),
+    ),
+    "empty lists": ("x.json", lambda: states(b"[]")),
+    "objects": ("x.json", lambda: states(b'{"":0}')),
+    "numbers": ("x.json", lambda: states(b"0.5")),
+    "words": ("x.json", lambda: states(b'"ab"')),
+    "names": ("x.json", lambda: b"{" + b",".join(b'"%x":0' % n for n in range(700_000)) + b"}"),
+}
+
+
+@pytest.mark.slow
+@of_each("file", HEAVY)
+def test_reading_the_largest_files_takes_at_most_200_mb_and_a_second_of_processor(file):
+    name, made = file
+    content = made()
+    assert len(content) <= MAX_FILE_BYTES
+    reads = read if name.endswith(".json") else partial(read_arrays, name)
+    start = time.thread_time()
+    with contextlib.suppress(OwnArraysError):
+        reads(content)
+    assert time.thread_time() - start < 1
+    tracemalloc.start()
+    with contextlib.suppress(OwnArraysError):
+        reads(content)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 200e6
 
 
 def test_whatever_a_file_holds_nothing_but_one_kind_of_error_is_raised():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from asgi import APP, MARKER, ask, asked, run
 from implementations import Implementation
-from page import pieces_in, worded
+from page import PAGES, answer_of, opened, pieces_in, warnings, worded
 from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
@@ -18,6 +18,7 @@ from attnviz import attend
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models import statefile
+from attnviz.models.built import Built
 from attnviz.scene import pass_cache
 from attnviz.scene.fitting import LACKS_ARRAYS
 from attnviz.scene.ownrequest import QUESTIONS
@@ -220,3 +221,41 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
     answer(tab, ("source", "mirror"))
     assert place.scene.own is None
     assert said(post(sent(tab, b"[1]", "mine.json"))).startswith("A state file is an object")
+
+
+def too_large(letters):
+    """A microgpt of one's own in which the numbers of some letters, by their places, have squares beyond float64."""
+    found = own_microgpt()
+    for place in letters:
+        found["state_dict"]["wte"][place] = [1e160] * 12
+    return found
+
+
+BEYOND = "The squares of a row that is normed must add up to a number of float64. Use smaller ones."
+
+
+def test_a_model_that_makes_no_pass_is_not_offered(tab):
+    answered = post(sent(tab, json.dumps(too_large(range(5))).encode(), "mine.json"))
+    assert f"It makes no pass. {BEYOND}" in said(answered)
+    assert "Open in the walkthrough" not in answered.text
+    assert tab.places[""].own_model is None
+    answered = post(sent(tab, json.dumps(too_large([3])).encode(), "mine.json"))
+    assert "Open in the walkthrough" in answered.text
+
+
+def test_a_text_of_which_a_model_makes_no_pass_is_told_so_on_every_page_and_breaks_none():
+    for page in PAGES:
+        at = opened(page)
+        place = at.session_state["tab"].places[""]
+        place.given(Built(statefile.read(json.dumps(too_large([3])).encode())))
+        for sentence, says in (("xy", []), ("xé", [BEYOND])):
+            place.update(**parts_for_source(OWN_MODEL), sentence=sentence)
+            at.run()
+            assert not at.exception, page
+            assert not answer_of(at) or warnings(at) == says, page
+
+
+def test_names_whose_numbers_go_beyond_float64_are_not_written_and_it_is_said(tab):
+    tab.places[""].given(Built(statefile.read(json.dumps(too_large([3])).encode())))
+    tab.places[""].update(**parts_for_source(OWN_MODEL), sentence="xy")
+    assert answer(tab, ("names", True))["pass"]["next"]["names"]["said"] == BEYOND

@@ -19,7 +19,7 @@ from attnviz.models.continuation import Drawing
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
 from attnviz.models.recorded import file_of
 from attnviz.models.recording import measures, parts_of
-from attnviz.models.statefile import read, state_dict
+from attnviz.models.statefile import MAX_NUMBERS, read, state_dict
 from attnviz.models.task import Batch
 from attnviz.models.training import passed, stages_for
 from attnviz.models.writing import names
@@ -278,6 +278,7 @@ def without(name):
         "a word": (own(**changed("lm_head", [[0.0] * 11 + ["1"]] * 5)), "lm_head must hold finite numbers; got '1'"),
         "no number": (own(**changed("lm_head", [[math.nan] * 12] * 5)), "finite numbers; got nan"),
         "a large one": (own(**changed("lm_head", [[10**400] * 12] * 5)), "finite numbers"),
+        "half a character": (own(uchars=["\ud800", *"xyz"]), "whole characters; got '.ud800', half of one"),
         "no states": (own(state_dict=[]), "state_dict must be an object"),
         "no object": ([1], "an object with uchars and state_dict"),
     },
@@ -292,6 +293,13 @@ def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
 def test_what_is_no_json_is_said_to_be_none(written):
     with pytest.raises(OwnArraysError, match="no JSON"):
         read(written)
+
+
+def test_a_file_of_more_values_than_the_largest_model_has_is_not_read():
+    largest = own(n_embd=64, n_head=8, n_layer=4, block_size=32, letters="".join(map(chr, range(300, 427))))
+    assert sum(each.size for each in model_of(largest).arrays.values()) == MAX_NUMBERS
+    with pytest.raises(OwnArraysError, match=r"at most 215,040 numbers; this one has 1,000,001 values"):
+        read(b"[" + b"0," * 1_000_000 + b"0]")
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path):

@@ -4,18 +4,26 @@ import csv
 import io
 import math
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from attnviz.analysis.formats import widened
+from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_FILE_ARRAYS, MAX_FILE_BYTES
+from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_ARRAYS, MAX_FILE_BYTES, MAX_STAGE_NUMBERS, MAX_TOKENS
 from attnviz.core.tokens import cleaned
 
 _MEBIBYTES = f"{MAX_FILE_BYTES // 2**20} MiB"
+_MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS
+"""Of a .safetensors, which says less than that of each array."""
+
+_ENTRY = b"PK\x01\x02"
+"""What stands in a .npz before the name of each array."""
+
 _TEXT = "SU"
 """The kinds of arrays that hold text, such as the words in attnviz's own file."""
 
@@ -29,7 +37,7 @@ class ArrayFile:
     arrays : dict of str to ndarray
         Of booleans, whole numbers or floats, in the precision that they came in.
     texts : dict of str to tuple of str
-        The rows of words in it, without what no word has.
+        The rows of words in it that are no longer than a sentence, without what no word has.
     """
 
     arrays: dict[str, np.ndarray]
@@ -73,7 +81,7 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
         )
     try:
         arrays = reader(content, stage or path.stem)
-        texts = {name: _words(array) for name, array in arrays.items() if _is_text(array) and array.ndim == 1}
+        texts = {name: _words(array) for name, array in arrays.items() if _is_text(array) and _is_sentence(array)}
     except OwnArraysError:
         raise
     except Exception:  # what a library's parser raises of a broken file is not written down anywhere
@@ -89,11 +97,8 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
 
 def as_array(name: str, value: object) -> np.ndarray:
     """What NumPy takes for an array, and tensors that it doesn't: those with gradients, and of bfloat16 in float32."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        value = value.float() if str(value.dtype) == "torch.bfloat16" else value
     try:
-        array = np.asarray(value)
+        array = np.asarray(detached(value))
     except ValueError:
         raise OwnArraysError(f"{_shown(name)} must be an array of numbers; its rows have several lengths.") from None
     return array.astype(np.float32) if array.dtype.name == "bfloat16" else array
@@ -111,16 +116,21 @@ def _is_text(array: np.ndarray) -> bool:
     return array.dtype.kind in _TEXT
 
 
+def _is_sentence(array: np.ndarray) -> bool:
+    return array.ndim == 1 and len(array) <= MAX_TOKENS
+
+
 def _words(array: np.ndarray) -> tuple[str, ...]:
     words = (each if isinstance(each, str) else each.decode("utf-8", "replace") for each in array.tolist())
-    return tuple(cleaned(each).strip() for each in words)
+    return tuple(cleaned(each[:MAX_CHARACTERS]).strip() for each in words)
 
 
 def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:
+    n_arrays = content.count(_ENTRY)
+    if n_arrays > MAX_FILE_ARRAYS:
+        raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {n_arrays}.")
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = archive.infolist()
-        if len(members) > MAX_FILE_ARRAYS:
-            raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(members)}.")
         declared = sum(member.file_size for member in members)
         if declared > MAX_FILE_BYTES:
             raise OwnArraysError(
@@ -170,6 +180,11 @@ def _safetensors(content: bytes, stage: str) -> dict[str, np.ndarray]:
             "A .safetensors file is read by the package safetensors, which is not installed here; "
             "install it by: pip install attnviz[safetensors]. Or save an .npz."
         ) from None
+    if int.from_bytes(content[:8], "little") > _MAX_HEADER_BYTES:
+        raise OwnArraysError(
+            f"The header of a .safetensors file may have at most {_MAX_HEADER_BYTES // 1024} KiB; this one says that "
+            "it has more. Leave out what attention doesn't need."
+        )
     found = deserialize(content)
     if len(found) > MAX_FILE_ARRAYS:
         raise OwnArraysError(f"A file may hold at most {MAX_FILE_ARRAYS} arrays; this one has {len(found)}.")
@@ -197,29 +212,45 @@ _SAFETENSORS = {
 
 
 def _csv(content: bytes, stage: str) -> dict[str, np.ndarray]:
-    lines = content.decode("utf-8-sig").splitlines()
-    separator = next((each for each in ";\t" if lines and each in lines[0]), ",")
-    rows: list[list[float]] = []
-    for number, fields in enumerate(csv.reader(lines, delimiter=separator), start=1):
-        if not fields:
-            continue
-        rows.append([_number(field, number) for field in fields])
-        if len(rows[-1]) != len(rows[0]):
-            raise OwnArraysError(
-                f"A .csv file holds one matrix, all rows of one length; the first has {len(rows[0])} numbers, "
-                f"line {number} has {len(rows[-1])}."
-            )
-    return {stage: numeric(stage, np.array(rows))}
-
-
-def _number(field: str, line: int) -> float:
+    lines = io.StringIO(content.decode("utf-8-sig"), newline=None)
+    first = lines.readline()
+    lines.seek(0)
+    separator = next((each for each in ";\t" if each in first), ",")
+    n_lines = max(content.count(b"\n"), content.count(b"\r"))
+    if (n := content.count(separator.encode()) + n_lines) > MAX_STAGE_NUMBERS:
+        raise OwnArraysError(
+            f"A .csv file may hold at most {MAX_STAGE_NUMBERS:,} numbers, empty lines counted; this one has {n:,}."
+        )
+    rows = list(csv.reader(lines, delimiter=separator))
     try:
-        return float(field)
+        numbers = np.fromiter(map(float, chain.from_iterable(rows)), float)
     except ValueError:
+        line, field = next((line, each) for line, each in _fields(rows) if not _is_number(each))
         raise OwnArraysError(
             f"A .csv file holds one matrix of numbers, a row on each line, and no titles; "
             f"got {_shown(field)} on line {line}."
         ) from None
+    n_columns = next(filter(None, map(len, rows)), 0)
+    for line, fields in enumerate(rows, start=1):
+        if fields and len(fields) != n_columns:
+            raise OwnArraysError(
+                f"A .csv file holds one matrix, all rows of one length; the first has {n_columns} numbers, "
+                f"line {line} has {len(fields)}."
+            )
+    return {stage: numeric(stage, numbers.reshape(-1, n_columns) if n_columns else numbers)}
+
+
+def _fields(rows: Sequence[Sequence[str]]) -> Iterator[tuple[int, str]]:
+    """All that stands between separators, each after the number of its line."""
+    return ((line, field) for line, fields in enumerate(rows, start=1) for field in fields)
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_kind(name: str, dtype: np.dtype) -> None:

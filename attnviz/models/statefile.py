@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import unicodedata
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from attnviz.models.task import Task
 from attnviz.models.tasks.names import Letters
 
 MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
+MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_LAYERS)
+"""In the largest model: wte and lm_head, wpe, and in each layer four matrices of attention and the MLP's two."""
+
 ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True)}
 PARTS = ("uchars", "state_dict", "n_head", "activation")
 IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
@@ -130,6 +134,9 @@ def _parts(written: bytes) -> dict:
     """What stands in a file."""
     if len(written) > MAX_FILE_BYTES:
         raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(written):,}.")
+    n_values = sum(map(written.count, (b",", b"[", b"{")))  # one of these stands before each, however nested
+    if n_values > 2 * MAX_NUMBERS:
+        raise OwnArraysError(f"A state file holds at most {MAX_NUMBERS:,} numbers; this one has {n_values:,} values.")
     try:
         parts = json.loads(written)
     except (ValueError, RecursionError):  # of UTF-8 too, which is a ValueError
@@ -147,6 +154,9 @@ def _letters(uchars: object) -> tuple[str, ...]:
     listed = list(uchars) if isinstance(uchars, list | str) else []
     if not listed or not all(isinstance(each, str) and len(each) == 1 for each in listed):
         raise OwnArraysError(f"uchars must be the letters, single characters; got {_shown(uchars)}.")
+    halves = [each for each in listed if unicodedata.category(each) == "Cs"]
+    if halves:
+        raise OwnArraysError(f"uchars must be whole characters; got {_shown(halves[0])}, half of one.")
     if len(set(listed)) < len(listed):
         raise OwnArraysError("uchars must hold each letter once; got one of them twice.")
     if len(listed) + 1 > MAX_WORDS:

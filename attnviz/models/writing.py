@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.core.errors import ArrayError
 from attnviz.models.continuation import Drawing, chosen
 from attnviz.models.model import Model
 from attnviz.models.task import Batch
@@ -24,7 +25,22 @@ def names(model: Model, drawing: Drawing, count: int) -> tuple[str, ...]:
         Of an open task, whose last answer is the end.
     drawing : Drawing
     count : int
+
+    Raises
+    ------
+    ArrayError
+        If a text is written whose numbers go beyond float64.
     """
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            return _names(model, drawing, count)
+    except FloatingPointError:
+        raise ArrayError(
+            "A text that it writes has numbers beyond float64 (1.8e308); give smaller parameters."
+        ) from None
+
+
+def _names(model: Model, drawing: Drawing, count: int) -> tuple[str, ...]:
     words, end = model.task.words, len(model.task.answers) - 1
     tokens, texts = np.full((count, 1), words.index(model.task.begin)), [""] * count
     going = list(range(count))

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from attnviz.analysis.kept import multiplications
+from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
@@ -81,7 +82,11 @@ def _names(fitted: SceneWithPass) -> dict:
     scene = fitted.scene
     model = choice_of(scene).at(scene.model_seed, scene.checkpoint)
     drawing = scene.drawing or Drawing()
-    listed = [{"text": text, "is": model.task.met(text)} for text in names(model, drawing, N_NAMES)]
+    try:
+        texts = names(model, drawing, N_NAMES)
+    except ArrayError as error:
+        return {"listed": [], "said": str(error), "about": model.task.about}
+    listed = [{"text": text, "is": model.task.met(text)} for text in texts]
     counts = Counter(each["is"] for each in listed)
     said = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
     of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"

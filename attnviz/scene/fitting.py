@@ -58,6 +58,8 @@ def pass_of(scene: Scene) -> Trace:
     ------
     SettingsError
         If its sentence makes none, or its arrays are in somebody's tab (see `TabScene.original`).
+    ArrayError
+        If numbers of it go beyond float64.
     """
     if scene.source == OWN_PARAMETERS or lacks_file(scene):
         raise SettingsError(LACKS_ARRAYS)
@@ -83,7 +85,7 @@ def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWit
     scene, notices = _with_own_settings(scene)
     try:
         original = make_pass(scene)
-    except SettingsError as error:
+    except (ArrayError, SettingsError) as error:  # a model of somebody's own may hold any numbers
         return SceneWithPass(scene, None, None, tuple(notices), refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
     step = nearest(trace)[scene.step]

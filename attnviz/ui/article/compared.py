@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.agreement import Agreement
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.models import statefile
 from attnviz.models.built import Built
@@ -38,17 +38,18 @@ def answer(asked: OwnRequest, content: bytes, shown: Trace | None) -> tuple[list
     return _pieces(found), found.parameters
 
 
-def _of_model(choice: Built) -> tuple[list[Piece], Choice]:
-    """What is said of a microgpt of somebody's own."""
+def _of_model(choice: Built) -> tuple[list[Piece], Choice | None]:
+    """What is said of a microgpt of somebody's own; it is offered if it makes a pass of the text that it opens with."""
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
     said = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
+    head = [pieces.text([["strong", "A microgpt of your own"]]), _plain(said)]
+    try:
+        model.trace(choice.examples[0][1])
+    except ArrayError as error:
+        return [*head, _plain(f"It makes no pass. {error}")], None
     opens = "It opens as a model: type what it is to continue. It stays in this tab."
-    return [
-        pieces.text([["strong", "A microgpt of your own"]]),
-        _plain(said),
-        pieces.door(OPEN_MODEL, "Open in the walkthrough", opens),
-    ], choice
+    return [*head, pieces.door(OPEN_MODEL, "Open in the walkthrough", opens)], choice
 
 
 def _pieces(found: OwnComparison) -> list[Piece]:
