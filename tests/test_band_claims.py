@@ -15,7 +15,8 @@ from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.selection import Selection
 
 BY_HAND = {
-    f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5) for name in ("masked", "attention")
+    f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5)
+    for name in ("scores", "masked", "attention")
 }
 PASSES = TRACES | FIRSTS | BY_HAND
 SELECTIONS = [Selection(0, 0, 0, 0, 0), Selection(1, 2, 1, 1, 2, 1, 3), Selection(0, 1, 3, 2, 1, 2, 2)]
@@ -179,6 +180,14 @@ def is_subtracted(at, largest, each):
 ALIKE = r"( each)? for (?:“([^”]+)” alone|(both|all \w+) (keys|answers) alike)\.$"
 IN = r"(?:at place|in dimension) (\d+)"
 CLAIMS = {
+    r"^“(.+)” asks with its query, every (\w+) answers with its key: "
+    rf"“(.+)” with {NUMBER} {IN}\.$": lambda at, word, unit, key, number, dimension: (
+        at.is_asking(word)
+        and unit == at.trace.origin.unit
+        and int(dimension) == at.selection.feature + 1
+        and number == short(at.stage("k").value[at.selection.head, at.place_of(key, "key"), int(dimension) - 1])
+        and key == at.trace.axes(at.band.cells.stage)[1].label(at.selection.key)
+    ),
     r"^Mask: “(.+)” sees no key, so every score is −∞\.$": lambda at, word: (
         at.is_asking(word) and np.isneginf(read(at.trace, at.band.cells, at.selection)).all()
     ),

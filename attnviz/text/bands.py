@@ -115,7 +115,6 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "#square": ("**Square** each number of “{word}”, and add up.", ()),
         "#square of LayerNorm": ("**Subtract** the mean, **square**, and add up.", ()),
         "LayerNorm": ("**Norm**: less the mean, and over the root of the mean of the squares: {story}", _NORMED),
-        "attn_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
         "mlp_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
         "w_hidden": ("What the MLP reads of “{word}”, times a column for each **neuron**: {story}", _PRODUCT),
         "hidden": ("**Added up**: {story}", (Story("neuron {column} gets {value}."),)),
