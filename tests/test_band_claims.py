@@ -4,17 +4,21 @@ import re
 
 import numpy as np
 import pytest
-from claims import NUMBER, RANKED, Cell, is_ranked
+from claims import COUNTS, NUMBER, RANKED, Cell, is_ranked
 from numerals import short
 from passes import TRACES
+from test_bands import CLAIMS as OF_ATTENTION
 from test_bands import FIRSTS, read, said, shown, told
 
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.selection import Selection
 
-SET = TRACES["plain"].with_change("attention", (1, 2, 1), 0.5)
-PASSES = TRACES | FIRSTS | {"a share set by hand": SET}
+BY_HAND = {
+    f"{name} set by hand": TRACES["causal"].with_change(name, (1, 2, 1), 0.5)
+    for name in ("scores", "masked", "attention")
+}
+PASSES = TRACES | FIRSTS | BY_HAND
 SELECTIONS = [Selection(0, 0, 0, 0, 0), Selection(1, 2, 1, 1, 2, 1, 3), Selection(0, 1, 3, 2, 1, 2, 2)]
 
 
@@ -99,6 +103,17 @@ def is_written_by(at, line, neuron, passed, number):
     return [passed, number] == [short(at.row("active")[place]), short(own[place, at.selection.dimension])]
 
 
+def is_moved(at, query, key, added, score):
+    numbers = [at.score(stage, query, key) for stage in ("scaled", "masked")]
+    mask = np.broadcast_to(at.stage("mask").value, at.made.shape)
+    more = mask[at.selection.head, at.place_of(query, "query"), at.place_of(key, "key")]
+    return (
+        at.is_asking(query)
+        and [added, score] == [short(more), short(numbers[1])]
+        and np.isclose(numbers[0] + more, numbers[1])
+    )
+
+
 def is_found_by(at, head, found, number, dimension):
     heads, w_o, nth = at.stage("heads").value, at.stage("w_o").value, int(head) - 1
     feature = min(at.selection.feature, heads.shape[-1] - 1)
@@ -128,19 +143,74 @@ def has_logit(at, answer, number, *rank):
     return is_ranked(Cell(at.trace, at.band.cells.stage, index), number, *rank)
 
 
+def of_row(at):
+    """The numbers of the row, of keys those that are seen."""
+    row = read(at.trace, at.band.cells, at.selection)[0]
+    if at.own == "probabilities":
+        return row, row
+    masked = at.stage("masked").value[at.selection.head, at.selection.query]
+    return row, row[masked != -np.inf]
+
+
+def are_alike(at, limit, unit, number, each, word, n, kind):
+    """Whether all that a query may see have the same number; that others are hidden is said where any are."""
+    whole, row = of_row(at)
+    labels = at.trace.axes(at.band.cells.stage)[-1].labels
+    count = {None: 1, "both": 2}.get(n) or COUNTS.index(n.removeprefix("all ")) + 2
+    is_score = at.own == "scores"
+    is_number = number == short(row[0]) if is_score else abs(int(number.rstrip("%").rstrip()) - 100 * row[0]) <= 0.5
+    return (
+        is_number
+        and len(row) == count
+        and np.allclose(row, row[0], rtol=1e-9, atol=0)
+        and bool(each) == (count > 1)
+        and (word is None or labels[int((whole == row[0]).argmax())] == word)
+        and bool(limit) == (is_score and np.isneginf(at.stage("masked").value).any())
+        and (not unit or unit == at.trace.origin.unit)
+        and kind in (None, "answers" if at.own == "probabilities" else "keys")
+    )
+
+
+def is_subtracted(at, largest, each):
+    scores = at.stage("masked").value[at.selection.head, at.selection.query]
+    ties = np.isclose(scores, scores.max(), rtol=1e-9, atol=0).sum()
+    return short(scores.max()) == largest and bool(each) == (ties > 1)
+
+
+ALIKE = r"( each)? for (?:“([^”]+)” alone|(both|all \w+) (keys|answers) alike)\.$"
 IN = r"(?:at place|in dimension) (\d+)"
 CLAIMS = {
+    r"^“(.+)” asks with its query, every (\w+) answers with its key: "
+    rf"“(.+)” with {NUMBER} {IN}\.$": lambda at, word, unit, key, number, dimension: (
+        at.is_asking(word)
+        and unit == at.trace.origin.unit
+        and int(dimension) == at.selection.feature + 1
+        and number == short(at.stage("k").value[at.selection.head, at.place_of(key, "key"), int(dimension) - 1])
+        and key == at.trace.axes(at.band.cells.stage)[1].label(at.selection.key)
+    ),
     r"^Mask: “(.+)” sees no key, so every score is −∞\.$": lambda at, word: (
         at.is_asking(word) and np.isneginf(read(at.trace, at.band.cells, at.selection)).all()
     ),
     r"^Mask: “(.+)” is hidden from “(.+)”, so its score is −∞\.$": lambda at, key, query: (
         at.is_asking(query) and at.score("masked", query, key) == -np.inf
     ),
+    rf"^Mask: “(.+)” gives “(.+)” the score {NUMBER}, as it is set by hand\.$": lambda at, query, key, score: (
+        at.made.is_overridden((at.selection.head, at.place_of(query, "query"), at.place_of(key, "key")))
+        and score == short(at.score("masked", query, key))
+    ),
+    rf"^Mask: “(.+)” sees “(.+)”: with what the mask adds, {NUMBER}, its score is {NUMBER}\.$": is_moved,
     rf"^Mask: “(.+)” sees “(.+)”, whose score stays {NUMBER}\.$": lambda at, query, key, score: (
         at.is_asking(query)
         and at.score("masked", query, key) == at.score("scaled", query, key)
         and score == short(at.score("scaled", query, key))
     ),
+    rf"add up\. (?:Of (the) (\w+)s it may see: )?{NUMBER}{ALIKE}": are_alike,
+    rf"^Share: divide by the sum: ()()(.+?%){ALIKE}": are_alike,
+    rf"^Softmax\. ()()(.+?%){ALIKE}": are_alike,
+    r"add up\. “(.+)” may see no (\w+)\.$": lambda at, word, unit: (
+        at.is_asking(word) and not len(of_row(at)[1]) and unit == at.trace.origin.unit
+    ),
+    rf"^Subtract the largest, {NUMBER}( each)?, and exponentiate\.$": is_subtracted,
     r"^Subtract the largest, though “(.+)” sees no key, and exponentiate\.$": lambda at, word: (
         at.is_asking(word) and not at.stage("attention").value[at.selection.head, at.selection.query].any()
     ),
@@ -165,6 +235,9 @@ CLAIMS = {
         int(neuron) == at.selection.neuron + 1 and number == short(at.row("hidden")[int(neuron) - 1])
     ),
     r"^Fire: (\d+) of (\d+) neurons pass (something|nothing) on\.$": fires,
+    rf"^Fire: neuron (\d+) passes on {NUMBER}\.$": lambda at, neuron, number: (
+        int(neuron) == at.selection.neuron + 1 and number == short(at.row("active")[int(neuron) - 1])
+    ),
     rf"^What each neuron passes on, times its (row|column): neuron (\d+), {NUMBER} × {NUMBER}\.$": is_written_by,
     rf"^Added up: what the MLP adds to “(.+)”, {NUMBER} {IN}\.$": lambda at, word, number, dimension: (
         at.is_asking(word) and number == short(at.row("mlp")[int(dimension) - 1])
@@ -176,19 +249,14 @@ CLAIMS = {
 """What each sentence says, by its words."""
 
 
-def sentences(trace, selection):
-    for band, own in told(trace, selection.within(trace)):
-        text = said(trace, band, own)
-        if text:
-            yield Beside(trace, band, own), text
-
-
-def test_what_is_said_beside_a_band_is_true_of_its_numbers():
+def test_each_sentence_beside_a_band_makes_a_claim_and_it_is_true_of_the_numbers():
     made = set()
     for name, trace in PASSES.items():
         for selection in SELECTIONS:
-            for at, text in sentences(trace, selection):
+            for band, own in told(trace, selection.within(trace)):
+                text, at = said(trace, band, own), Beside(trace, band, own)
                 claims = [claim for claim in CLAIMS if re.search(claim, text)]
+                assert not text or claims or any(re.search(claim, text) for claim in OF_ATTENTION), text
                 for claim in claims:
                     assert CLAIMS[claim](at, *re.search(claim, text).groups()), (name, text)
                 made.update(claims)

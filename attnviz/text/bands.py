@@ -9,6 +9,8 @@ import numpy as np
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
 from attnviz.text.markup import Runs, runs
+from attnviz.text.steps.mask import selects
+from attnviz.text.steps.neurons import is_relu
 from attnviz.text.story import Story, selection_story
 from attnviz.text.vocabulary import stories_of
 
@@ -77,7 +79,9 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             (
                 Story("“{query}” sees no key, so every score is −∞.", "unseeing"),
                 Story("“{key}” is hidden from “{query}”, so its score is −∞.", "hidden"),
-                Story("“{query}” sees “{key}”, whose score stays {value}."),
+                Story("“{query}” gives “{key}” the score {value}, as it is set by hand.", "set"),
+                Story("“{query}” sees “{key}”, whose score stays {value}.", of=selects),
+                Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its score is {value}."),
             ),
         ),
         "#exp": (
@@ -111,11 +115,16 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "#square": ("**Square** each number of “{word}”, and add up.", ()),
         "#square of LayerNorm": ("**Subtract** the mean, **square**, and add up.", ()),
         "LayerNorm": ("**Norm**: less the mean, and over the root of the mean of the squares: {story}", _NORMED),
-        "attn_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
         "mlp_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
         "w_hidden": ("What the MLP reads of “{word}”, times a column for each **neuron**: {story}", _PRODUCT),
         "hidden": ("**Added up**: {story}", (Story("neuron {column} gets {value}."),)),
-        "active": ("**Fire**: {story}", (Story("{value:positive} neurons pass something on."),)),
+        "active": (
+            "**Fire**: {story}",
+            (
+                Story("{value:positive} neurons pass something on.", of=is_relu),
+                Story("neuron {column} passes on {value}."),
+            ),
+        ),
         "w_mlp": ("What each neuron passes on, times its row: {story}", (Story("neuron {row}, {left} × {value}."),)),
         "mlp": ("**Added up**: what the MLP adds to “{word}”, {story}", _SUM),
         "mlp_residual": (

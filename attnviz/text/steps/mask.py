@@ -26,12 +26,14 @@ def moves(trace: Trace) -> bool:
     return masks(trace) or not np.array_equal(trace["masked"].value, before(trace).value)
 
 
-def _selects(trace: Trace) -> bool:
+def selects(trace: Trace) -> bool:
+    """Whether the mask hides keys and changes no other score."""
     return trace["mask"].value.dtype == bool
 
 
-def _adds(trace: Trace) -> bool:
-    return not _selects(trace)
+def adds(trace: Trace) -> bool:
+    """Whether the mask is added to the scores."""
+    return not selects(trace)
 
 
 def _stays(trace: Trace) -> bool:
@@ -44,9 +46,9 @@ def scored(text: str, of: Condition) -> tuple[Story, ...]:
     Where no mask moves it, its number leads to the score before the mask.
     """
     kinds = (
-        ("masked score", "masked", both(moves, _adds)),
-        ("scaled score", "masked", both(moves, _selects, is_scaled)),
-        ("score", "masked", both(moves, _selects, is_unscaled)),
+        ("masked score", "masked", both(moves, adds)),
+        ("scaled score", "masked", both(moves, selects, is_scaled)),
+        ("score", "masked", both(moves, selects, is_unscaled)),
         ("scaled score", "scaled", both(_stays, is_scaled)),
         ("score", "scaled", both(_stays, is_unscaled)),
     )
@@ -62,13 +64,13 @@ MASK = Step(
             "selects",
             "A hidden key's score becomes $-\\infty$, so that its share of the attention will be exactly 0. In the "
             "mask, 1 means visible, 0 hidden.",
-            _selects,
+            selects,
         ),
         Section(
             "added",
             "This mask is **added** to the scores: 0 leaves a score as it is, and $-\\infty$ hides the key, so that "
             "its share of the attention will be exactly 0.",
-            _adds,
+            adds,
         ),
         Section(
             "kinds",
@@ -85,8 +87,8 @@ MASK = Step(
             scale="flag",
             kind="input",
             stories=(
-                Story("For “{query}” and “{key}” the mask holds {value}: 1 is visible, 0 is hidden.", of=_selects),
-                Story("To the score of “{query}” with “{key}” the mask adds {value}; −∞ hides a key.", of=_adds),
+                Story("For “{query}” and “{key}” the mask holds {value}: 1 is visible, 0 is hidden.", of=selects),
+                Story("To the score of “{query}” with “{key}” the mask adds {value}; −∞ hides a key.", of=adds),
             ),
         ),
         "masked": Entry(
@@ -98,11 +100,9 @@ MASK = Step(
                 Story("“{key}” is hidden from “{query}”, so its masked score is −∞.", "hidden"),
                 Story("No mask hides “{key}”, so its scaled score stays {value}.", of=both(_stays, is_scaled)),
                 Story("No mask hides “{key}”, so its score stays {value}.", of=both(_stays, is_unscaled)),
-                Story("“{query}” sees “{key}”, so its scaled score stays {value}.", of=both(_selects, is_scaled)),
-                Story("“{query}” sees “{key}”, so its score stays {value}.", of=both(_selects, is_unscaled)),
-                Story(
-                    "“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.", of=_adds
-                ),
+                Story("“{query}” sees “{key}”, so its scaled score stays {value}.", of=both(selects, is_scaled)),
+                Story("“{query}” sees “{key}”, so its score stays {value}.", of=both(selects, is_unscaled)),
+                Story("“{query}” sees “{key}”: with what the mask adds, {mask}, its masked score is {value}.", of=adds),
             ),
         ),
     },
