@@ -23,6 +23,7 @@ import { makePrintDialog } from "./printDialog.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
 import { isOfSheet, isSheet } from "../scene/bands.js";
 import { momentAt, momentsOf } from "../scene/reveal.js";
+import { askedOnward } from "../scene/route.js";
 import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
 import { beginnings } from "../sheet/worksheet.js";
@@ -75,6 +76,8 @@ export function mount(root, host, left = null) {
   const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
   const follow = (command) => {
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
+    const asked = pass && where.present && command === "on" && !host.alone ? askedOnward(pass, where) : null;
+    if (asked) return send(...asked);
     const parts = pass && destinationOf(pass, where, command);
     if (parts) go(parts);
     return Boolean(parts);
