@@ -18,9 +18,15 @@ export function firstStop(pass, where) {
 // What there is to be asked of a server where a remote leads on, as [act, message]: the next letter of a model that writes, while
 // its bars are seen; and at the end another sentence. Null where there is nothing.
 export function askedOnward(pass, where) {
-  const { next, steps, offer } = pass.document;
+  const { next, steps } = pass.document, offer = offeredAt(pass, where);
   if (next && where.step === steps[0].id && !next.ends && !next.isFull) return ["next", true];
-  return offer && isSheetOfModel(pass, where) && !stopBeside(pass, where, 1) ? [offer.event, offer.value] : null;
+  return offer && [offer.event, offer.value];
+}
+
+// The other sentence that stands at the end of a talk; null before it.
+export function offeredAt(pass, where) {
+  const { offer, steps } = pass.document, isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;
+  return isAtEnd && isOfSheet(pass, where) ? offer : null;
 }
 
 // Every stop: each moment of each step. A question is asked first, and answered in the end.
@@ -50,8 +56,4 @@ function shortOf(pass, stops) {
     steps.findLast(({ bands }) => bands.length),
   ].filter(Boolean).map(({ id }) => id);
   return stops.filter(({ step, reveal }) => step === steps[0].id || (told.includes(step) && reveal === null));
-}
-
-function isSheetOfModel(pass, where) {
-  return isOfSheet(pass, where) && pass.document.steps[0].id === where.step && where.reveal === null;
 }
