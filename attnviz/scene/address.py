@@ -27,6 +27,7 @@ from attnviz.scene.scene import (
     OWN_MODEL,
     QUESTIONS,
     READY_MADE,
+    ROUTES,
     SOURCES,
     VIEWS,
     Options,
@@ -81,6 +82,7 @@ def query(scene: Scene) -> dict[str, str]:
         "beside": "" if scene.beside is None else _written_beside(scene, scene.beside),
         "draw": "" if scene.drawing is None else ",".join(f"{value:g}" for value in vars(scene.drawing).values()),
         "compare": scene.compare if scene.compare != defaults.compare else "",
+        "route": scene.route if scene.route != defaults.route else "",
     }
     return _of_the_source(scene, defaults) | {parameter: text for parameter, text in written.items() if text}
 
@@ -339,6 +341,7 @@ _READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
     "draw": _draw,
     "compare": _chosen("compare", "compare", COMPARISONS),
+    "route": _chosen("route", "route", ROUTES),
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
 
@@ -356,6 +359,7 @@ _LOOKS = {
     "present": "present",
     "reveal": "reveal",
     "compare": "compare",
+    "route": "route",
 }
 VIEWERS = tuple(_LOOKS)
 """The parameters that say where in a pass one looks. The viewer writes them, without a run of the script."""

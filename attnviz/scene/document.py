@@ -135,7 +135,21 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
         "link": {"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
         "door": DOOR if reading_model(scene) else None,
+        "offer": _offer(scene),
     }
+
+
+def _offer(scene: Scene) -> dict | None:
+    """Another sentence to ask a model in the end, after the first of its examples; None after any other."""
+    model = reading_model(scene)
+    if model is None or model.task.is_open or len(model.task.examples) < 2:
+        return None
+    (_, text), (_, other), *_ = model.task.examples
+    if scene.sentence != text or scene.beside:
+        return None
+    changed = [new for old, new in zip(text.split(), other.split(), strict=False) if old != new]
+    is_one_word = len(changed) == 1 and len(text.split()) == len(other.split())
+    return {"event": "example", "value": other, "label": f"What if it were “{changed[0] if is_one_word else other}”?"}
 
 
 def where(scene: Scene, trace: Trace) -> dict:
@@ -151,6 +165,7 @@ def where(scene: Scene, trace: Trace) -> dict:
         "present": scene.present,
         "reveal": scene.reveal,
         "compare": scene.compare,
+        "route": scene.route,
     }
 
 

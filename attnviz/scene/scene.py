@@ -43,6 +43,7 @@ ORDERS = ("large ones first", "in order")
 VIEWS = ("matrices", "sheet")
 """All words at once, stage by stage, or one word's whole attention."""
 COMPARISONS = ("both", "difference")
+ROUTES = ("short", "every step")
 """Two passes beside each other, or how far the second is from the first."""
 Options = make_dataclass(
     "Options", [(name, type(each.default), each.default) for name, each in OPTIONS.items()], frozen=True
@@ -96,6 +97,8 @@ class Scene:
         A second scene, A, of a pass beside this one's, B: what decides a pass, and nothing else (see `pinned`).
     compare : one of COMPARISONS
         How the two are looked at.
+    route : one of ROUTES
+        Where a presenter's remote leads.
     drawing : Drawing or None
         How the next letter is drawn, where a model says what may come next; None for the most probable.
     own : Choice or None
@@ -121,6 +124,7 @@ class Scene:
     notebook: str = next(iter(EXAMPLES))
     beside: Scene | None = None
     compare: str = COMPARISONS[0]
+    route: str = ROUTES[0]
     drawing: Drawing | None = None
     own: Choice | None = None
 

@@ -1,7 +1,7 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
-import { COMPARISONS, ORDERS, QUESTIONS, startAt, stepsOf, VIEWS } from "./state.js";
+import { COMPARISONS, ORDERS, QUESTIONS, ROUTES, startAt, stepsOf, VIEWS } from "./state.js";
 
-const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare"];
+const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"];
 const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer", "neuron"]; // the last two are left out where they are the first
 
 // What the same pass can be looked at without, and what it is without the numbers that were set by hand.
@@ -24,7 +24,7 @@ function usualView(isPresented) {
   return isPresented ? "sheet" : VIEWS[0];
 }
 
-function parametersOf(pass, { step, cell, picked, trail, ask, order, view, present, reveal, compare }) {
+function parametersOf(pass, { step, cell, picked, trail, ask, order, view, present, reveal, compare, route }) {
   const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
@@ -37,6 +37,7 @@ function parametersOf(pass, { step, cell, picked, trail, ask, order, view, prese
     present: present ? "1" : "",
     reveal: reveal === null ? "" : String(reveal),
     compare: compare === COMPARISONS[0] ? "" : compare,
+    route: route === ROUTES[0] ? "" : route,
   };
 }
 
@@ -57,6 +58,7 @@ export function readPlace(pass, search) {
     present: said("present") === "1",
     reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
     compare: oneOf("compare", COMPARISONS),
+    route: oneOf("route", ROUTES),
     from: "", // what is unfolded on the sheet is in no address
   };
 }

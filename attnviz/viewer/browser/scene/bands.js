@@ -23,11 +23,10 @@ export function isOfSheet(pass, { view }) {
   return view === "sheet" && hasSheet(pass);
 }
 
-// The ids of the steps that one walks through: on the sheet those with bands, the first where it is the picture of several
-// layers, and where nobody presents the first and the last of all.
+// The ids of the steps that one walks through: on the sheet the first of all, those with bands, and where nobody presents the
+// last of all.
 export function walkOf(pass, where) {
-  const { steps, layers } = pass.document, isOfBands = isOfSheet(pass, where), [first, last] = [steps[0], steps.at(-1)];
-  const ends = !where.present ? [first, last] : layers.length > 1 ? [first] : [];
+  const { steps } = pass.document, isOfBands = isOfSheet(pass, where), ends = where.present ? [steps[0]] : [steps[0], steps.at(-1)];
   return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 

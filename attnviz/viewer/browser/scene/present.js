@@ -1,8 +1,8 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
 import { isSheet, presentedStep, walkOf } from "./bands.js";
+import { firstStop, stopBeside } from "./route.js";
 import { atHead, besideStep, VIEWS } from "./state.js";
-import { backward, firstOf, onward } from "./reveal.js";
 
 // Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
 const LETTERS = "@media screen { [data-presenting] { font-size: max(16px, min(2.35vh, 1.8vw)) !important; } }";
@@ -10,14 +10,15 @@ const REST_MS = 3000; // from where the mouse rests until what it has shown is h
 
 // Where a command leads from here, as parts of `where`; null if it leads nowhere.
 export function destinationOf(pass, where, command) {
-  const by = command.endsWith("back") ? -1 : 1, step = besideStep(pass, where, by);
+  const by = command.endsWith("back") ? -1 : 1;
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
   if (command.startsWith("band")) return bandNumbered(pass, where, Number(command.slice(5)));
   if (command === "view") return { view: VIEWS.find((view) => view !== where.view), reveal: null };
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);
-  if (!where.present) return step && { step };
-  return by > 0 ? onward(pass, where, step) : backward(pass, where, step);
+  if (where.present) return stopBeside(pass, where, by);
+  const step = besideStep(pass, where, by);
+  return step && { step };
 }
 
 // The step with the so many-th bands of the sheet, all of them there.
@@ -27,8 +28,8 @@ function bandNumbered(pass, where, number) {
 }
 
 function presentedFrom(pass, where) {
-  const there = { ...where, present: true, view: "sheet" }, first = { ...there, step: presentedStep(pass, there) };
-  return { present: true, view: "sheet", step: first.step, reveal: firstOf(pass, first) };
+  const there = { ...where, present: true, view: "sheet" };
+  return { present: true, view: "sheet", ...firstStop(pass, { ...there, step: presentedStep(pass, there) }) };
 }
 
 // Tells the page of the viewer at `root` whether it is a screen in a room, so that it hides what is not the picture, and

@@ -1,6 +1,6 @@
 // Reveals: the moments in which a step's results come to light. A presenter's remote, Play and the address all count them.
-import { isSheet, momentsOfBands, toCome } from "./bands.js";
-import { focusOf, slotsOf, stepAt } from "./state.js";
+import { isOfSheet, isSheet, momentsOfBands, toCome } from "./bands.js";
+import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 
 // How far each moment has come: how many cells of the selected row, and how many rows, are there by then.
 const MOMENTS = {
@@ -14,6 +14,7 @@ const MOMENTS = {
 
 // The names of a step's moments before all of it is there; where.reveal counts them, and is null when all is there.
 export function momentsOf(pass, where) {
+  if (isAsking(pass, where)) return ["asked"];
   if (isSheet(pass, where)) return Array(momentsOfBands(stepAt(pass, where)).count - 1).fill("band");
   const results = resultStages(pass, where);
   if (!results.length) return [];
@@ -29,6 +30,12 @@ export function momentsOf(pass, where) {
   });
 }
 
+// Whether a talk begins with the question that a model is asked, and its answer comes last.
+function isAsking(pass, where) {
+  const { model } = pass.document;
+  return where.present && isOfSheet(pass, where) && isFirst(pass, where) && model !== null && !model.isOpen;
+}
+
 export function resultStages(pass, where) {
   return [...new Set(slotsOf(stepAt(pass, where)).filter((slot) => slot.result).map((slot) => slot.stage))];
 }
@@ -40,6 +47,7 @@ export function momentAt(pass, where, part = null) {
     const absent = toCome(pass, where);
     return { name: "all", lines: null, isShown: (stage, _index, array = "") => array !== "" || !absent.has(stage) };
   }
+  if (isAsking(pass, where)) return { name: where.reveal === null ? "all" : "asked", lines: null, isShown: (stage) => where.reveal === null || stage !== pass.document.model.answers };
   const name = where.reveal === null ? "all" : momentsOf(pass, where)[where.reveal] ?? "all";
   const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
   if (name === "all" && part === null) return { name, lines, isShown: () => true };
@@ -59,23 +67,4 @@ function isDone(pass, where, stage, index, { cells, rows }) {
   const isSameHead = index.slice(0, row).every((place, axis) => place === selected[axis]);
   const nth = row < 0 ? 0 : after(row);
   return isSameHead && (nth < rows - 1 || (nth < rows && after(column) < cells));
-}
-
-// Where a presenter's remote leads from here: the next moment, or the next step's first.
-export function onward(pass, where, step) {
-  const moments = momentsOf(pass, where);
-  if (where.reveal !== null) return { reveal: where.reveal + 1 < moments.length ? where.reveal + 1 : null };
-  return step && { step, reveal: firstOf(pass, { ...where, step }) };
-}
-
-// And back the same way; the step before is all there.
-export function backward(pass, where, step) {
-  const moments = momentsOf(pass, where);
-  if (where.reveal === null && moments.length) return { reveal: moments.length - 1 };
-  if (where.reveal) return { reveal: where.reveal - 1 };
-  return step && { step, reveal: null };
-}
-
-export function firstOf(pass, where) {
-  return momentsOf(pass, where).length ? 0 : null;
 }

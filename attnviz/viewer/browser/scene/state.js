@@ -7,6 +7,7 @@ export const QUESTIONS = ["what made it", MOVES, "what if"];
 export const ORDERS = ["large ones first", "in order"];
 export const VIEWS = ["matrices", "sheet"];
 export const COMPARISONS = ["both", "difference"];
+export const ROUTES = ["short", "every step"];
 
 export function stepAt(pass, where) {
   return pass.document.steps.find((step) => step.id === where.step);
@@ -58,6 +59,7 @@ export function fitted(pass, where) {
     order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
     view: VIEWS.includes(where.view) ? where.view : VIEWS[0],
     compare: COMPARISONS.includes(where.compare) ? where.compare : COMPARISONS[0],
+    route: ROUTES.includes(where.route) ? where.route : ROUTES[0],
   };
   return { ...there, step: presentedStep(pass, there), trail: heldTrail(pass, there) };
 }

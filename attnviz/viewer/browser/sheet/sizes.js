@@ -11,7 +11,7 @@ const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower
 const ASKED_PX = 10.5; // the size of digits where there are many words
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
-const IN_A_TALK = { label: 6.2, end: 4.8, line: 1.2 }; // in the smallest letters of a talk: before a row, at its end, a line of digits
+const IN_A_TALK = { label: 10.5, end: 9, line: 1.2 }; // of the smallest letters: before a row and at its end, in digits; how high a line is
 const PRODUCT = 8; // signs of "(1.00 × 2.00 = 2.00" that are no numbers
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
@@ -22,7 +22,7 @@ const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a
 export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, count }) {
   const size = least || (isPaper ? PAPER_PX : count > most ? ASKED_PX : SMALLEST_PX), width = box.clientWidth;
   const needed = wide(Math.max(letters.numbers, letters.names), letters, isPaper) * size;
-  const beside = least ? productsIn(letters, least) + IN_A_TALK.label * least + (IN_A_TALK.end * least - needed) : saidIn(width) + labelIn(width);
+  const beside = least ? productsIn(letters, least) + IN_A_TALK.label * letters.wide * least + (IN_A_TALK.end * letters.wide * least - needed) : saidIn(width) + labelIn(width);
   const room = (narrowest) => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
   return count <= Math.min(most, room(0)) ? count : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
@@ -50,7 +50,7 @@ export function setSizes(box, { lines, parts, columns, letters, least = 0, multi
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const needs = wide(letters.numbers, letters, isPaper) * smallest;
-  const { said, label, end, column } = least ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, least }) : widths(width, columns, saidIn(width), needs);
+  const { said, label, end, column } = least ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, digit: letters.wide * least }) : widths(width, columns, saidIn(width), needs);
   const fit = (count, high) => Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
   const lettersAt = (line) => ({
     digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
@@ -86,9 +86,9 @@ function widths(width, columns, said, needs) {
   return column < needs && said > LEAST_SAID_PX ? widths(width, columns, LEAST_SAID_PX, needs) : { said, label, end, column };
 }
 
-function widthsInTalk(width, columns, { said, least }) {
-  const label = Math.max(IN_A_TALK.label * least, labelIn(width)), shared = width - said - label;
-  const end = Math.max(IN_A_TALK.end * least, shared / (columns + 1));
+function widthsInTalk(width, columns, { said, digit }) {
+  const label = Math.max(IN_A_TALK.label * digit, labelIn(width)), shared = width - said - label;
+  const end = Math.max(IN_A_TALK.end * digit, shared / (columns + 1));
   return { said, label, end, column: (shared - end) / columns };
 }
 

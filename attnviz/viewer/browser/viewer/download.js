@@ -26,7 +26,7 @@ export function sizeText(bytes) {
 
 // Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
 export function filled(shell, document, where) {
-  const sentence = sentenceOf(document), parts = { ...planned(document), where, door: null };
+  const sentence = sentenceOf(document), parts = { ...planned(document), where, door: null, offer: null };
   shell.title = `${sentence} – attnviz`;
   shell.querySelector("#document").textContent = JSON.stringify(parts).replace(MARKUP, "\\u003c"); // ends no element
   return `<!doctype html>\n${shell.documentElement.outerHTML}\n`;

@@ -2,7 +2,7 @@
 import { afterFrame } from "../elements/afterFrame.js";
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
-import { hasSheet, isSheet } from "../scene/bands.js";
+import { hasSheet, isOfSheet, isSheet } from "../scene/bands.js";
 import { makeCompareMenu } from "./compareMenu.js";
 import { areLettersOn } from "../scene/letters.js";
 import { copyLink } from "../elements/link.js";
@@ -10,13 +10,14 @@ import { SPEEDS } from "../scene/play.js";
 import { momentsOf } from "../scene/reveal.js";
 import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
-import { stepAt, VIEWS } from "../scene/state.js";
+import { ROUTES, stepAt, VIEWS } from "../scene/state.js";
 
 const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
+const ROUTE_NAMES = { short: "Short", "every step": "Every step" };
 
-export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print, act }) {
+export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose }) {
   const box = element("div", "toolbar");
-  let link = {}, looked = "", measured = null;
+  let link = {}, looked = "", routed = "", measured = null;
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
@@ -26,7 +27,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   back.setAttribute("aria-label", "One moment back");
   on.setAttribute("aria-label", "One moment on");
   const speed = drawSpeeds(play);
-  const compared = makeCompareMenu(act), presenting = button("Present", present), views = element("span", "views");
+  const compared = makeCompareMenu(act), presenting = button("Present", present), views = element("span", "views"), routes = element("span", "routes");
   const said = element("span", "copied");
   said.setAttribute("role", "status");
   const copy = button("Copy link", async () => {
@@ -43,7 +44,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, compared.button, compared.panel, presenting, copy, coded, printed, page, numpy, said);
+  box.append(start, back, on, speed, views, routes, compared.button, compared.panel, presenting, copy, coded, printed, page, numpy, said);
 
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
@@ -55,6 +56,9 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     if (where.view !== looked) redraw(views, [choice(Object.values(VIEW_NAMES), VIEW_NAMES[where.view], (name) => look(VIEWS.find((view) => VIEW_NAMES[view] === name)))]);
     looked = where.view;
+    if (where.route !== routed) redraw(routes, [choice(Object.values(ROUTE_NAMES), ROUTE_NAMES[where.route], (name) => choose(ROUTES.find((route) => ROUTE_NAMES[route] === name)))]);
+    routed = where.route;
+    routes.hidden = !where.present || !isOfSheet(pass, where);
     views.hidden = !hasSheet(pass);
     views.title = areLettersOn() ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");

@@ -12,6 +12,7 @@ import { afterFrame } from "../elements/afterFrame.js";
 import { makeLesson } from "../words/lesson.js";
 import { lookAt, withPair } from "../scene/looks.js";
 import { makeMap } from "../map/map.js";
+import { makeOffer } from "../words/offer.js";
 import { makeNextLetter } from "../words/nextLetter.js";
 import { makePairing } from "../words/pairing.js";
 import { makePanel } from "../panel/panel.js";
@@ -23,6 +24,7 @@ import { makePrintDialog } from "./printDialog.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
 import { isOfSheet, isSheet } from "../scene/bands.js";
 import { momentAt, momentsOf } from "../scene/reveal.js";
+import { askedOnward } from "../scene/route.js";
 import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
 import { beginnings } from "../sheet/worksheet.js";
@@ -75,6 +77,8 @@ export function mount(root, host, left = null) {
   const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
   const follow = (command) => {
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
+    const asked = pass && where.present && command === "on" && !host.alone ? askedOnward(pass, where) : null;
+    if (asked) return send(...asked);
     const parts = pass && destinationOf(pass, where, command);
     if (parts) go(parts);
     return Boolean(parts);
@@ -123,19 +127,19 @@ export function mount(root, host, left = null) {
   const print = () => (isOfSheet(pass, where) ? printDialog.open(beginnings(pass, where)) : printer.print());
   const toolbar = makeToolbar(play, {
     startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }),
-    showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send,
+    showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send, choose: (route) => go({ route }),
   });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
-  const nextLetter = makeNextLetter(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
-  main.append(...[pairing, thread, lesson, nextLetter, sheet, picture, wholePass].map((view) => view.element), foot);
+  main.append(...[pairing, thread, lesson, nextLetter, offer, sheet, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
   root.replaceChildren(way.element, training.element, columns, announcer.element, code.element, printDialog.element);
-  const views = [way, map, training, pairing, nextLetter, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code, { update: thread.connect }]; // large boxes get what is left; arcs ask where all stands
+  const views = [way, map, training, offer, pairing, nextLetter, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code, { update: thread.connect }]; // large boxes get what is left; arcs ask where all stands
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();
   };

@@ -4,6 +4,7 @@ import { element, write } from "../elements/element.js";
 import { percent } from "../pass/numeral.js";
 
 const LEAST_SAID = 0.01; // a smaller share has no room over its bar
+const MOST_IN_A_TALK = 10; // bars; the other answers have one together
 
 // The bars stay and say something else: making them anew with each letter takes longer than all else that it changes.
 export function makeAnswerBars(tools) {
@@ -11,17 +12,20 @@ export function makeAnswerBars(tools) {
   let bars = [];
   return {
     element: box,
-    update({ beside, pass, name, labels, last, next, isSorted }) {
-      const answers = [...labels.keys()], shares = answers.map((answer) => pass.number(name, [last, answer]));
-      const inA = beside && answers.map((answer) => beside.toA(name, [last, answer])).map((index) => index && beside.pass.number(name, index));
-      const most = Math.max(...shares, ...(inA ?? []), ...(next.drawing ? next.weights : []), 0.01);
-      if (isSorted) answers.sort((one, other) => shares[other] - shares[one]);
-      if (bars.length !== answers.length) {
-        bars = answers.map(() => makeBar(tools));
+    update({ beside, pass, name, labels, last, next, isSorted, isTalk }) {
+      const all = [...labels.keys()], shares = all.map((answer) => pass.number(name, [last, answer]));
+      const inA = beside && all.map((answer) => beside.toA(name, [last, answer])).map((index) => index && beside.pass.number(name, index));
+      const answers = isTalk ? mostOf(all, shares, next.answer) : all, rest = all.filter((answer) => !answers.includes(answer)), sumOf = (numbers) => rest.reduce((sum, answer) => sum + numbers[answer], 0);
+      const most = Math.max(...(rest.length ? [sumOf(shares)] : []), ...shares, ...(inA ?? []), ...(next.drawing ? next.weights : []), 0.01);
+      if (isSorted || isTalk) answers.sort((one, other) => shares[other] - shares[one]);
+      const count = answers.length + Math.min(rest.length, 1);
+      if (bars.length !== count) {
+        bars = Array.from({ length: count }, () => makeBar(tools));
         box.replaceChildren(...bars.map((bar) => bar.element));
       }
-      bars.forEach((bar, nth) => {
-        const answer = answers[nth];
+      if (rest.length) bars.at(-1).update({ name, index: null, label: `other ${rest.length}`, share: sumOf(shares), most, comes: false, weight: next.drawing ? sumOf(next.weights) : null, shareInA: inA ? sumOf(inA) : null });
+      answers.forEach((answer, nth) => {
+        const bar = bars[nth];
         bar.update({
           name, index: [last, answer], label: labels[answer], share: shares[answer], most, comes: answer === next.answer,
           weight: next.drawing ? next.weights[answer] : null, shareInA: inA?.[answer] ?? null,
@@ -29,6 +33,12 @@ export function makeAnswerBars(tools) {
       });
     },
   };
+}
+
+// The most probable answers, and among them the one that comes next.
+function mostOf(all, shares, next) {
+  const ranked = [...all].sort((one, other) => (other === next) - (one === next) || shares[other] - shares[one]);
+  return ranked.slice(0, MOST_IN_A_TALK);
 }
 
 function makeBar({ pick, point }) {
@@ -52,7 +62,8 @@ function makeBar({ pick, point }) {
       line.style.bottom = high(shareInA ?? 0);
       made.classList.toggle("comes", next.comes);
       made.classList.toggle("out", weight === 0);
-      made.dataset.cell = `${next.name}[${next.index}]`;
+      made.disabled = next.index === null;
+      made.dataset.cell = made.disabled ? "" : `${next.name}[${next.index}]`;
       made.ariaLabel = `${label}: ${percent(share)}${weight === null ? "" : `, drawn with ${percent(weight)}`}${shareInA === null ? "" : `, in A ${percent(shareInA)}`}`;
     },
   };

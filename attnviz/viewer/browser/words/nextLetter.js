@@ -67,7 +67,7 @@ export function makeNextLetter(tools) {
     listed = next.names;
     const beside = pairOf(pass, shown.where);
     write(kept, [beside ? "Bars are B, lines A." : "", next.kept.at(-1)?.said ?? ""].join(" ").trim());
-    bars.update({ beside, pass, name, labels, last, next, isSorted: sorted === ORDER.size });
+    bars.update({ beside, pass, name, labels, last, next, isSorted: sorted === ORDER.size, isTalk: shown.where.present });
   };
   return {
     element: box,

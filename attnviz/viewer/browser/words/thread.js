@@ -14,6 +14,7 @@ import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
 
 const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
+const LEAST_IN_A_TALK = 0.01; // a share that is said there: of many words few have one
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 export function makeThread(tools) {
@@ -70,7 +71,7 @@ export function makeThread(tools) {
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const said = (key) => {
       const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
-      if (!step.arcs || share === undefined || !look.shown(attention, index)) return "";
+      if (!step.arcs || share === undefined || !look.shown(attention, index) || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
       return share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share);
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");

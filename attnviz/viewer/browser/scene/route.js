@@ -1,0 +1,59 @@
+// Routes: where a presenter's remote leads, stop by stop. A stop is a step, and how far it has come.
+import { isOfSheet, walkOf } from "./bands.js";
+import { momentsOf } from "./reveal.js";
+import { ROUTES } from "./state.js";
+
+// The stop so many further on in one's route, as parts of `where`; null where there is none.
+export function stopBeside(pass, where, by) {
+  const all = stopsOf(pass, where), onRoute = isShort(pass, where) ? new Set(shortOf(pass, all)) : new Set(all);
+  const at = placeIn(all, where), further = by > 0 ? all.slice(at + 1) : all.slice(0, at).reverse();
+  return further.find((stop) => onRoute.has(stop)) ?? null;
+}
+
+// The first stop of a step.
+export function firstStop(pass, where) {
+  return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
+}
+
+// What there is to be asked of a server where a remote leads on, as [act, message]: the next letter of a model that writes, while
+// its bars are seen; and at the end another sentence. Null where there is nothing.
+export function askedOnward(pass, where) {
+  const { next, steps } = pass.document, offer = offeredAt(pass, where);
+  if (next && where.step === steps[0].id && !next.ends && !next.isFull) return ["next", true];
+  return offer && [offer.event, offer.value];
+}
+
+// The other sentence that stands at the end of a talk; null before it.
+export function offeredAt(pass, where) {
+  const { offer, steps } = pass.document, isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;
+  return isAtEnd && isOfSheet(pass, where) ? offer : null;
+}
+
+// Every stop: each moment of each step. A question is asked first, and answered in the end.
+function stopsOf(pass, where) {
+  const stops = walkOf(pass, where).flatMap((step) => [...momentsOf(pass, { ...where, step }).keys(), null].map((reveal) => ({ step, reveal })));
+  const [first, second] = stops, isAsked = first.reveal === 0 && second?.step === first.step && first.step === pass.document.steps[0].id && isOfSheet(pass, where);
+  return isAsked ? [first, ...stops.slice(2), second] : stops;
+}
+
+function placeIn(stops, { step, reveal }) {
+  const at = stops.findIndex((stop) => stop.step === step && stop.reveal === reveal);
+  return at < 0 ? stops.findIndex((stop) => stop.step === step) : at;
+}
+
+function isShort(pass, where) {
+  return where.route === ROUTES[0] && isOfSheet(pass, where);
+}
+
+// The question, comparing, sharing and collecting in the last layer, what the layer before it shared, and the answer.
+function shortOf(pass, stops) {
+  const { steps } = pass.document, ofWords = steps.filter(({ page }) => page.startsWith("words")), layers = [...new Set(ofWords.map(({ layer }) => layer))];
+  const sharesIn = (step) => step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
+  const last = ofWords.filter(({ layer }) => layer === layers.at(-1));
+  const told = [
+    ofWords.find((step) => step.layer === layers.at(-2) && sharesIn(step)),
+    last.find(({ bands }) => bands.some(({ factors }) => factors)), last.find(sharesIn), last.find(({ bands }) => bands.some(({ right }) => right)),
+    steps.findLast(({ bands }) => bands.length),
+  ].filter(Boolean).map(({ id }) => id);
+  return stops.filter(({ step, reveal }) => step === steps[0].id || (told.includes(step) && reveal === null));
+}
