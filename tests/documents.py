@@ -1,8 +1,10 @@
 """Documents as a browser reads them: whole, with the parts of their plans."""
 
 import json
+from dataclasses import replace
 
 from attnviz.scene import document as scene_document
+from attnviz.scene.fitting import fit
 from attnviz.scene.plan import plan_of
 from attnviz.scene.start import starts
 from attnviz.text.steps import steps_of
@@ -18,8 +20,12 @@ def document(fitted, *, arrival=0, **asked):
 
 
 def document_bytes(fitted, *, arrival=0, **asked):
-    """The document of a scene, byte for byte."""
-    return scene_document.written(scene_document.body(fitted, **asked), fitted, arrival=arrival)
+    """The document of a scene, byte for byte, with that of the pass that is pinned beside it."""
+    pinned, beside = fitted.scene.beside, b"null"
+    if pinned is not None:
+        other = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step))
+        beside = scene_document.written_beside(other, fitted, document_bytes(other))
+    return scene_document.written(scene_document.body(fitted, **asked), fitted, arrival=arrival, beside=beside)
 
 
 def whole(given):

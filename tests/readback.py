@@ -129,3 +129,9 @@ def numerals(text):
 def number(text):
     """A numeral as a number."""
     return float(text.replace("−", "-").replace("∞", "inf"))
+
+
+def axis_between(one, other, but=None):
+    """The axis along which two cells of a stage are apart, besides one."""
+    (axis,) = {at for at, (m, n) in enumerate(zip(one.index, other.index, strict=True)) if m != n} - {but}
+    return axis

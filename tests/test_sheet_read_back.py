@@ -6,7 +6,7 @@ One page of a pass is mounted, and each page of its sheet is read on it.
 import numpy as np
 import pytest
 from numerals import short
-from readback import go, lines, number, numerals, titled
+from readback import axis_between, go, lines, number, numerals, titled
 
 from attnviz.core.numerals import digits
 from attnviz.core.operations.layernorm import LayerNorm
@@ -42,12 +42,6 @@ PAGES = """() => {
 
 def written(value):
     return "−∞" if value == -np.inf else short(value)
-
-
-def axis_between(line, other, but=None):
-    """The axis along which the addresses of two lines, or of two cells, differ."""
-    (axis,) = {at for at, (m, n) in enumerate(zip(line.index, other.index, strict=True)) if m != n} - {but}
-    return axis
 
 
 class Part:
@@ -144,8 +138,8 @@ class Part:
                 continue
             assert each.text == written(self.trace[each.name].value[each.index])
             assert each.heard.endswith(titled(self.trace, each.name, each.index))
-        for each, called in zip(line.after, line.ends, strict=False):
-            assert numerals(called) == [str(each.index[-1] + 1)]
+        for each, end in zip(line.after, line.ends, strict=False):
+            assert numerals(end) == [str(each.index[-1] + 1)]
 
     def check_places(self):
         """A row is called by its place, and what stands beside it is of that place."""

@@ -4,6 +4,7 @@ import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
 import { element, redraw, svgElement } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { sharedLimit } from "../picture/face.js";
+import { hasWords } from "../pass/axes.js";
 import { focusOf, stepAt } from "../scene/state.js";
 import { isInHand, makeHand } from "./hand.js";
 import { makeInPlace } from "./inPlace.js";
@@ -183,7 +184,7 @@ function structureOf(parts, width, isKept) {
 function linesOf(part, above, { place, width, isKept }, acts) {
   const { cells } = part, height = heightOf(part);
   return [
-    ...(isNamed(part, above) ? [makeHeader(part, place, width, acts)] : []),
+    ...(isNamed(part, above) ? [makeHeader(part, part.side === "A" && hasWords(cells.columns) ? place + 1 : place, width, acts)] : []), // B's words, which A may lack
     ...(isKept && place === 0 && cells.columns.name === "key" ? [makeKeptLine(place, width)] : []),
     ...Array.from({ length: height }, (_, nth) => makeLine(part, { place, nth, height, width }, part.acts ?? acts)),
   ];
