@@ -1,7 +1,10 @@
 """Read back: the lines of a sheet as a person sees and hears them, and the cells of a pass that they name."""
 
+import math
 import re
 from dataclasses import dataclass
+
+from numerals import short
 
 from attnviz.core.numerals import digits
 
@@ -119,6 +122,11 @@ def called(trace, name, index):
 def titled(trace, name, index, value=None):
     """A number by its name, as it is heard."""
     return f"{called(trace, name, index)} = {digits(trace[name].value[index] if value is None else value)}"
+
+
+def written(value):
+    """A number as it stands in a cell; that of a hidden key is infinite."""
+    return "−∞" if value == -math.inf else short(value)
 
 
 def numerals(text):

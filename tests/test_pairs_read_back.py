@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 from numerals import short
-from readback import axis_between, go, lines, number, numerals, titled
+from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
 from attnviz.scene.address import parse
@@ -105,7 +105,7 @@ class Side:
                     assert (cell.kind.split()[0], cell.text, cell.heard) == ("blank", "", "")
                 elif cell.name:
                     value = self.at(self.row_of(line), column)
-                    assert cell.text == ("−∞" if value == -np.inf else short(value))
+                    assert cell.text == written(value)
                     assert cell.heard.endswith(titled(self.trace, cell.name, cell.index, value))
                 elif named:
                     assert cell.text == short(self.at(None, column))

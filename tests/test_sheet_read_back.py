@@ -6,7 +6,7 @@ One page of a pass is mounted, and each page of its sheet is read on it.
 import numpy as np
 import pytest
 from numerals import short
-from readback import axis_between, go, lines, number, numerals, titled
+from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
 from attnviz.core.operations.layernorm import LayerNorm
@@ -38,10 +38,6 @@ PAGES = """() => {
   return [...last, ...steps.filter(({ bands }) => bands.some(isProduct)).map(({ id }) => ({ step: id, reveal: 0 }))];
 }"""
 """Where to look: the last step of each page, which has all of it, and where products are written out."""
-
-
-def written(value):
-    return "−∞" if value == -np.inf else short(value)
 
 
 class Part:

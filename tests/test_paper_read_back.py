@@ -1,0 +1,91 @@
+"""Paper read back: head and foot of each page of the sheet, and which numbers a worksheet leaves to be written."""
+
+import re
+
+import pytest
+from page import changes_of
+from readback import called, go, lines, written
+
+from attnviz.scene.address import parse
+
+pytestmark = pytest.mark.browser
+
+PAIR = {
+    "sentence": "the cat sat on the mat",
+    "heads": "2",
+    "mask": "causal",
+    "seed": "7",
+    "changes": "scores[1,2,0]=3;q[0,1,1]=-2",
+    "beside": "mask=&changes=&seed=3",
+}
+PAGES = """(all) => all.map((page) => ({
+  head: page.querySelector("header").textContent,
+  words: [...page.querySelectorAll(".sentence-whole .word")].map((each) => [each.localName, each.textContent]),
+  made: page.querySelector("footer").firstChild.textContent,
+  place: page.querySelector("footer .place").textContent,
+}))"""
+
+
+def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(opened):
+    trace, page = parse(PAIR).trace, opened("?view=sheet", **PAIR)
+    cell = page.evaluate("given.where.cell") | {"head": 1, "query": 2, "key": 1}
+    go(page, step="weighted-sum", cell=cell)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    pages = page.locator(".printed").evaluate_all(PAGES)
+    assert [each["head"] for each in pages] == ["Where “sat” looks, head 2 of 2", "What “sat” becomes"]
+    changes = [f"{called(trace, each.stage, each.index)} = {each.value:g}" for each in changes_of(PAIR["changes"])]
+    for nth, each in enumerate(pages, start=1):
+        words = [text for _, text in each["words"]]
+        assert words == list(trace.labels["query"])
+        assert [text for kind, text in each["words"] if kind == "strong"] == ["sat"], "the word that looks"
+        of_b, of_a = each["made"].split(" A beside it: ")
+        assert {"Mask: causal", "Seed: 7.", "Heads: 2"} <= set(re.split(r", | (?=Set by hand)", of_b))
+        assert of_b.partition("Set by hand: ")[2] == "; ".join(changes).replace("-", "−") + "."
+        assert of_a.split(". ")[0].split("; ") == ["Set by hand: nothing", "Mask: none", "Seed: 3"]
+        assert "They part at the embeddings" in of_a
+        assert each["place"] == f"Page {nth} of {len(pages)}"
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".printed").count() == 0
+
+
+def sheets(page):
+    return [
+        lines(page, f".printed:nth-of-type({nth + 1}) .sheet > table")
+        for nth in range(page.locator(".printed").count())
+    ]
+
+
+@pytest.mark.parametrize("band", ["Scores", "Residual"])
+def test_a_worksheet_leaves_out_what_is_worked_out_from_a_band_on_and_nothing_that_is_given(opened, band):
+    page, trace = opened("?view=sheet", model="recall"), parse({"model": "recall"}).trace
+    page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
+    page.get_by_role("button", name="Print", exact=True).click()
+    page.get_by_label("Numbers left out from").select_option(band)
+    page.get_by_role("button", name="Worksheet and key").click()
+    copies = sheets(page)
+    worked, solved = copies[: len(copies) // 2], copies[len(copies) // 2 :]
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    left = set().union(*(worked_out(solved[nth : nth + 2], band) for nth in range(0, len(solved), 2)))
+    seen = set()
+    for sheet, key in zip(worked, solved, strict=True):
+        for blank, whole in zip(sheet, key, strict=True):
+            name = whole.cells[0].name
+            seen |= {name}
+            if not name:
+                continue
+            for one, other in zip(blank.cells, whole.cells, strict=True):
+                assert other.text == written(trace[name].value[other.index])
+                assert one.text == ("" if name in left else other.text), (name, whole.label)
+    assert {"x", "w_o_1", "k_1", "v_2"} <= seen - left, "what a pupil works with"
+    assert {"residual_1", "residual_2", "logits"} <= left
+
+
+def worked_out(pages, band):
+    """The stages of a layer from the row of that name on, of which something is said: what comes in is only there."""
+    rows = [line for page in pages for line in page if line.cells[0].name]
+    names, first = [], False
+    for line in rows:
+        first = first or line.label == band
+        if first and "single" in line.kind.split() and line.label != "what came in":
+            names.append(line.cells[0].name)
+    return set(names)
