@@ -18,19 +18,34 @@ PAGE = """
 <style>
     body { margin: 0 }
     #other { position: absolute; bottom: 0 }
-    @media (min-width: 821px) { .viewer { height: 640px } }
+    @media (min-width: 821px) { .viewer { height: 640px } .viewer.presenting { height: 100vh } }
 </style>
-<div class="viewer"></div><input id="other">
+<body></body>
 <script type="module">
     %s
-    window.sent = [];
-    window.given = %s;
-    const host = { send: (...message) => sent.push(message), type: () => {}, address: history_js.addressOf(window) };
     window.drawn = () => new Promise(afterFrame_js.afterFrame);
     window.mountAudit = audit_js.mountAudit;
-    window.viewer = viewer_js.mount(document.querySelector(".viewer"), host);
     window.show = (more) => viewer.show({ ...given, ...more });
-    show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
+    window.begin = (document) => {
+        const sent = [], address = history_js.addressOf(window);
+        const host = { send: (...message) => sent.push(message), type: () => {}, address };
+        const place = element_js.element("div", "viewer"), other = element_js.element("input");
+        other.id = "other";
+        window.document.body.replaceChildren(place, other);
+        Object.assign(window, { sent, given: document, viewer: viewer_js.mount(place, host) });
+        show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
+        return drawn();
+    };
+    window.beginAgain = async (search, document) => {
+        viewer.end();
+        await drawn(); // what it had still to do is done
+        for (const added of window.document.querySelectorAll("style ~ style ~ style")) added.remove();
+        window.document.documentElement.removeAttribute("style");
+        scrollTo(0, 0);
+        History.prototype.replaceState.call(history, null, "", `/${search}`);
+        return begin(JSON.parse(document));
+    };
+    begin(%s);
 </script>
 """
 SHEET = joined(STYLES)
@@ -49,25 +64,40 @@ class Alone:
     """A tab that shows the viewer alone, and what went wrong in it."""
 
     def __init__(self, context):
-        self.page, self.errors = context.new_page(), []
+        self.page, self.errors, self.is_mounted = context.new_page(), [], False
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.route(f"{ALONE}/**", self._answer)
 
-    def open(self, address, document):
-        """Show a document, given as JSON, at an address; all of it is drawn."""
-        page = self.show(PAGE % (SHEET, MODULES, inert(document.encode())), ".viewer h2", address)
-        page.evaluate("drawn()")
-        return page
+    def open(self, address, document, afresh=False):
+        """Show a document, given as JSON, at an address; all of it is drawn.
+
+        The viewer that was there ends, and another is mounted in the same page, which takes a quarter of the time that
+        the page takes. `afresh` loads the page, and has the next viewer load it again: for whoever leaves more in it
+        than a viewer ends by itself, such as a listener or a route.
+        """
+        text = PAGE % (SHEET, MODULES, inert(document.encode()))
+        if self.is_mounted and not afresh:
+            self.text = text  # of a reload
+            self._begin()
+            self.page.evaluate("([search, document]) => beginAgain(search, document)", [address, document])
+        else:
+            self.show(text, ".viewer h2", address)
+            self.page.evaluate("drawn()")
+            self.is_mounted = not afresh
+        return self.page
 
     def show(self, text, sign, address=""):
         """Show a page, given as HTML, at an address; some element is the sign that it is there."""
-        self.text = text
-        self.page.bring_to_front()  # behind another tab there is a frame a second
-        self.page.set_viewport_size({"width": 1366, "height": 768})
-        self.page.mouse.move(0, 0)
+        self.text, self.is_mounted = text, False
+        self._begin()
         self.page.goto(f"{ALONE}/{address}")
         self.page.wait_for_selector(sign, state="attached")
         return self.page
+
+    def _begin(self):
+        self.page.bring_to_front()  # behind another tab there is a frame a second
+        self.page.set_viewport_size({"width": 1366, "height": 768})
+        self.page.mouse.move(0, 0)
 
     def _answer(self, route):
         route.fulfill(body=self.text, content_type="text/html")

@@ -39,9 +39,20 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
+LOADS = {"visit", "alone"}
+"""The fixtures that load pages of the app, each of which takes more than a second."""
+
 
 def pytest_addoption(parser):
     parser.addoption("--remake-picture", action="store_true", help="take the README's picture again")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Whatever loads a page of the app is slow, but for the essential, which README's command runs all the same."""
+    for item in items:
+        if not LOADS.isdisjoint(item.fixturenames) and not item.get_closest_marker("essential"):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session")
@@ -66,17 +77,18 @@ def browser():
         browser.close()
 
 
+def windows(browser, origin):
+    """A window for each theme, made when it is asked for; to none of them a person is new, whichever test comes first."""
+    opened = [{"origin": origin, "localStorage": [{"name": "attnviz was opened", "value": "yes"}]}]
+    return functools.cache(
+        lambda theme: browser.new_context(color_scheme=theme, storage_state={"cookies": [], "origins": opened})
+    )
+
+
 @pytest.fixture(scope="session")
 def window(browser, server):
-    """A browser window for each theme: its tabs share a cache, and each is used again by the tests that follow.
-
-    To none of them is a person new, whichever test comes first.
-    """
-    opened = [{"name": "attnviz was opened", "value": "yes"}]
-    origins = [{"origin": origin, "localStorage": opened} for origin in (server, ALONE)]
-    return functools.cache(
-        lambda theme: browser.new_context(color_scheme=theme, storage_state={"cookies": [], "origins": origins})
-    )
+    """A browser window for each theme: its tabs share a cache, and each is used again by the tests that follow."""
+    return windows(browser, server)
 
 
 @pytest.fixture(scope="session")
@@ -151,19 +163,20 @@ def called(node):
 
 
 @pytest.fixture(scope="session")
-def bare(window):
+def bare(browser):
     """A tab for each theme that shows the viewer alone."""
+    window = windows(browser, ALONE)
     return functools.cache(lambda theme: Alone(window(theme)))
 
 
 @pytest.fixture
 def opened(bare):
-    """Open the viewer alone at an address, always in the same tab; it must make no errors."""
+    """Open the viewer alone at an address, always in the same page (`afresh`: Alone.open); it must make no errors."""
     tabs = {}
 
-    def start(address="", theme="light", **shown):
+    def start(address="", theme="light", afresh=False, **shown):
         tabs[theme] = bare(theme)
-        return tabs[theme].open(address, written(**shown))
+        return tabs[theme].open(address, written(**shown), afresh)
 
     yield start
     for tab in tabs.values():  # what it shows is replaced by the next: to leave it costs as much as to open that

@@ -12,7 +12,7 @@ from attnviz.examples import EXAMPLES
 from attnviz.scene.address import parse
 from attnviz.text.steps import steps_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SIDEWAYS = "(main) => main.scrollWidth - main.clientWidth"
 THEMES = ("light", "dark")

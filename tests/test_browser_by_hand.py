@@ -10,7 +10,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import muted, parse_change
 from attnviz.core.numerals import digits
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 TRACE = trace_of(Settings(SENTENCE))
 

@@ -14,7 +14,7 @@ from attnviz.models.continuation import Drawing, chosen, weighed
 from attnviz.text.wording import percent
 from attnviz.views.model import model_data
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 
 def name_of(text, drawing):

@@ -6,7 +6,7 @@ from tab import at, becomes, expect, heading, numbers_are, parameters, pick, pic
 
 from attnviz import Settings, trace_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 
 def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(visit):

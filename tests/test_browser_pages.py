@@ -3,7 +3,7 @@
 import pytest
 from tab import at, becomes, expect, heading, parameters, picked_is, sentence, typed
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 SENTENCE = "come rain or shine"
 ENTRY = "navigation.currentEntry.key"

@@ -54,8 +54,8 @@ def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
             expect(each).to_be_in_viewport(ratio=0.99)
 
 
-def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(visit):
-    page = visit().open(at(model="who-is-it", step="softmax", present=1, view="matrices"))
+def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(opened):
+    page = opened(at(step="softmax", present=1, view="matrices"), model="who-is-it")
 
     def is_over():
         total, buttons = (page.locator(each).bounding_box() for each in (".panel .terms .total", ".way .end"))
@@ -66,9 +66,8 @@ def test_the_sum_of_the_first_example_s_softmax_is_over_the_buttons(visit):
         becomes(page, is_over, True, size)
 
 
-def test_the_last_slide_is_the_same_whichever_way_leads_to_it(visit):
-    tab = visit()
-    page = tab.open(at(sentence=SENTENCE, step="output", present=1, view="matrices"))
+def test_the_last_slide_is_the_same_whichever_way_leads_to_it(opened):
+    page = opened(at(step="output", present=1, view="matrices"))
     page.keyboard.press("PageDown")
 
     def is_beside():
@@ -81,32 +80,28 @@ def test_the_last_slide_is_the_same_whichever_way_leads_to_it(visit):
             resized(page, *size)
             becomes(page, is_beside, True, size)
         page.reload()
-        tab.settled()
 
 
-def test_all_products_are_seen_while_presenting_on_a_small_screen(visit):
-    tab = visit()
+def test_all_products_are_seen_while_presenting_on_a_small_screen(opened):
     for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):
-        page = tab.open(at(sentence="the cat sat on the mat", step=step, present=1, reveal=2, view="matrices"))
+        page = opened(at(step=step, present=1, reveal=2, view="matrices"))
         resized(page, 1366, 768)
         lines = page.locator(".panel .terms tbody tr")
         expect(lines).to_have_count(products)
         expect(lines.last).to_be_in_viewport(ratio=0.99)
 
 
-def test_a_reload_shows_the_same_moment(visit):
-    tab = visit()
-    page = tab.open(at(step="Scores", view="matrices", present=1, reveal=0))
+def test_a_reload_shows_the_same_moment(opened):
+    page = opened(at(step="Scores", view="matrices", present=1, reveal=0))
     step_is(page, 4)
     for _ in range(3):
         page.keyboard.press("ArrowRight")
     for _ in range(2):
         expect(cell(page, "Scores", 1, 2)).to_have_text(short(TRACE["scores"].value[0, 1, 2]))
         expect(cell(page, "Scores", 1, 3)).to_have_text("")
-        there = {"sentence": SENTENCE, "step": "scores", "view": "matrices", "present": "1", "reveal": "3"}
+        there = {"step": "scores", "view": "matrices", "present": "1", "reveal": "3"}
         becomes(page, lambda: parameters(page), there)
         page.reload()
-        tab.settled()
 
 
 def test_page_keys_turn_the_page_but_where_someone_types(visit):

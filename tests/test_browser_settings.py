@@ -5,7 +5,7 @@ from tab import at, becomes, cell, expect, parameters, pick, picked_is, resized,
 
 from attnviz.core.settings import MAX_CHARACTERS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height}; }"
 BEYOND = "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"

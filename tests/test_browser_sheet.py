@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from alone import sent
 from numerals import short
 from page import SENTENCE
 from sight import out_of_sight
@@ -55,15 +56,14 @@ def numbers_are(page, trace):
         (RECALL, 30, {"step": "answer"}),
     ],
 )
-def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothing(visit, settings, most, last):
-    tab = visit()
-    page = tab.open(at(**settings))
+def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothing(opened, settings, most, last):
+    page = opened(**settings)
     page.keyboard.press("p")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     main = page.locator(".main")  # the sheet; of two layers both together first
     expect(main.locator(".thread.paired" if settings == RECALL else ".sheet")).to_be_visible()
     expect(page.locator(".training, .panel").filter(visible=True)).to_have_count(0)
-    told, seen = len(tab.told), [main.inner_text()]
+    seen = [main.inner_text()]
     presses = 0
     while parameters(page) | last != parameters(page) or "reveal" in parameters(page):
         before = parameters(page)
@@ -76,15 +76,14 @@ def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothin
     for text in reversed(seen[:-1]):
         page.keyboard.press("PageUp")
         becomes(page, lambda: main.inner_text(), text)
-    assert (tab.acts, len(tab.told)) == ([], told)
+    assert sent(page) == []
 
 
 @pytest.mark.parametrize("settings", [WHO, RECALL, MIRROR, SIX, EIGHT], ids=str)
-def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(visit, settings):
-    tab = visit()
+def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(opened, settings):
     steps = ["weighted-sum-1", "residual-1", "weighted-sum-2", "answer"] if settings == RECALL else ["weighted-sum"]
     for step in [*steps, *(["answer"] if settings in (WHO, MIRROR) else [] if settings == RECALL else ["output"])]:
-        page = tab.open(at(**settings, view="sheet", present=1, step=step))
+        page = opened(at(view="sheet", present=1, step=step), **settings)
         expect(sheet(page)).to_be_visible()
         for width, height in PROJECTORS:
             resized(page, width, height)
@@ -96,12 +95,12 @@ def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(vis
                 assert sizes["chosen"] >= (0.025 if settings in (WHO, SIX, EIGHT) else 0.02) * height, (step, sizes)
 
 
-@pytest.mark.parametrize("settings", [RECALL, SIX | {"mask": "causal", "heads": 2}], ids=str)
-def test_every_number_on_the_sheet_is_that_of_the_pass(visit, settings):
+@pytest.mark.parametrize("settings", [RECALL, SIX | {"mask": "causal", "heads": "2"}], ids=str)
+def test_every_number_on_the_sheet_is_that_of_the_pass(opened, settings):
     model = MODELS.get(settings.get("model"))
     first = model and model.at(model.seeds[0], None).trace(model.examples[0][1])
     trace = first or trace_of(Settings(SENTENCE, mask="causal", n_heads=2))
-    page = visit().open(at(**settings, view="sheet"))
+    page = opened(at(view="sheet"), **settings)
     step_is(page, 1)
     for _ in range(40):
         if page.locator(".way .end button").is_disabled():
@@ -113,8 +112,8 @@ def test_every_number_on_the_sheet_is_that_of_the_pass(visit, settings):
             numbers_are(page, trace)
 
 
-def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(visit):
-    page = visit().open(at(**SIX, view="sheet", step="softmax"))
+def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(opened):
+    page = opened(at(view="sheet", step="softmax"))
     trace = trace_of(Settings(SENTENCE))
     words = sheet(page).locator("tr.names").first.locator("button")
     words.nth(3).click()
@@ -132,9 +131,9 @@ def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(visit):
     expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 4]")
 
 
-def test_a_number_set_by_hand_stands_beside_what_it_was(visit):
+def test_a_number_set_by_hand_stands_beside_what_it_was(opened):
     change = "scores[0,1,2]=3"
-    page = visit().open(at(**SIX, view="sheet", step="softmax", cell="1.2.3.1.1", changes=change))
+    page = opened(at(view="sheet", step="softmax", cell="1.2.3.1.1"), changes=change)
     before = trace_of(Settings(SENTENCE))
     numbers_are(page, before.with_changes(parse_change(change)))
     old = sheet(page).locator('[data-cell="attention[0,1,2]"] s')
@@ -163,9 +162,9 @@ def test_a_number_is_set_where_it_stands_by_mouse_and_by_keyboard(visit):
     expect(box).to_be_hidden()  # an exponential is none of the pass
 
 
-def test_over_eight_places_the_largest_stand_alone_and_the_others_together(visit):
+def test_over_eight_places_the_largest_stand_alone_and_the_others_together(opened):
     trace = MODELS["mirror"].at(MODELS["mirror"].seeds[0], None).trace(MODELS["mirror"].examples[0][1])
-    page = visit().open(at(**MIRROR, view="sheet", step="scores"))
+    page = opened(at(view="sheet", step="scores"), **MIRROR)
     numbers_are(page, trace)
     alone = {address for address, _ in sheet(page).evaluate(DIGITS) if address.startswith("k[0,0,")}
     places = {int(address.split(",")[2].rstrip("]")) for address in alone}
@@ -182,8 +181,8 @@ def test_over_eight_places_the_largest_stand_alone_and_the_others_together(visit
     expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(len(places))
 
 
-def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(visit):
-    page = visit().open(at(**RECALL, view="sheet", step="qkv-2"))
+def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(opened):
+    page = opened(at(view="sheet", step="qkv-2"), **RECALL)
     trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])
     word, title = sheet(page).locator("th.chosen").inner_text(), page.locator(".lesson h2")
     before = title.inner_text()
@@ -202,8 +201,8 @@ def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sh
     expect(sheet(page).locator("th.asks")).to_have_text(chosen)
 
 
-def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_parameters(visit):
-    page = visit().open(at(**SIX, heads=2, view="sheet", step="output"))
+def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_parameters(opened):
+    page = opened(at(view="sheet", step="output"), heads="2")
     sheet(page).get_by_role("button", name="output parameters").click()
     expect(page.locator(".lesson h2")).to_have_text("How what the heads found becomes the output of “cat”")
     expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
@@ -235,8 +234,8 @@ def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_i
 
 
 @pytest.mark.parametrize(("step", "reveal"), [("scores", 4), ("tokens", 0), ("softmax", 1)])
-def test_an_old_link_of_a_talk_opens_at_the_nearest_band(visit, step, reveal):
-    page = visit().open(at(**WHO, step=step, present=1, reveal=reveal))
+def test_an_old_link_of_a_talk_opens_at_the_nearest_band(opened, step, reveal):
+    page = opened(at(step=step, present=1, reveal=reveal), **WHO)
     expect(sheet(page)).to_be_visible()
     expect(sheet(page).locator("tr.lit .said")).not_to_have_count(0)
 

@@ -50,6 +50,7 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel):
     assert {name for name in held if ".dist-info/" not in name} == expected
 
 
+@pytest.mark.slow
 def test_the_command_starts_in_an_empty_folder(installed, tmp_path):
     port = free_port()
     address = f"http://127.0.0.1:{port}"

@@ -47,7 +47,7 @@ class Site:
     """A tab at a site that answers what is done in it, and runs that answer as Streamlit's would."""
 
     def __init__(self, context):
-        self.page, self.errors, self.kept = context.new_page(), [], None
+        self.page, self.errors = context.new_page(), []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.route(f"{SITE}**", lambda route: self._answer(route))
 
@@ -74,13 +74,20 @@ class Site:
             route.fulfill(body=PAGE % SHEET, content_type="text/html")
 
 
-@pytest.fixture
-def site(browser):
-    context = browser.new_context()
-    site = Site(context)
+@pytest.fixture(scope="module")
+def tab(browser):
+    site = Site(browser.new_context())
     yield site
-    context.close()
-    assert site.errors == []
+    site.page.context.close()
+
+
+@pytest.fixture
+def site(tab):
+    """The site with nobody in it, always in the same tab; it must make no errors."""
+    tab.page.goto("about:blank")
+    tab.errors.clear()
+    yield tab
+    assert tab.errors == []
 
 
 def another_seed(site):

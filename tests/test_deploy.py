@@ -27,6 +27,8 @@ from attnviz.viewer.script import SCRIPTS
 from benchmarks.balanced import NGINX, balanced, fronted
 from benchmarks.visitor import Visitor
 
+pytestmark = pytest.mark.slow
+
 WORDS = "dreizehn Eulen lesen heimlich"
 CONNECTED = '[data-testid="stApp"][data-test-connection-state="CONNECTED"]'
 CONFIGURATION = "/_stcore/host-config"

@@ -11,7 +11,7 @@ from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.scene.address import parse
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 DOCUMENT = document(parse({"sentence": SENTENCE}))
 STEPS, ASKS = DOCUMENT["steps"], DOCUMENT["where"]["cell"]["query"]

@@ -26,6 +26,7 @@ from benchmarks.visitor import Visitor
 
 resource = pytest.importorskip("resource")
 
+pytestmark = pytest.mark.slow
 
 FILES = 240  # enough for some 28 tabs
 OPTIONS = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.disconnectedSessionTTL", "1"]

@@ -19,6 +19,7 @@ show(trace_of(Settings("the cat sat")).labelled(token=words, query=words, key=wo
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE)])
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(ROOT)}}).execute()

@@ -97,6 +97,7 @@ def offline(browser, tmp_path):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chromium", "firefox", "webkit"])
 def test_in_all_engines_it_steps_picks_and_presents_and_says_what_it_can_not(name, request, tmp_path):
     file = tmp_path / "a page.html"

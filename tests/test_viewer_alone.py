@@ -359,7 +359,7 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
 
 
 def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
-    page = opened("?step=scores", theme="dark", model="mirror")
+    page = opened("?step=scores", theme="dark", afresh=True, model="mirror")
     page.evaluate(
         """addEventListener("beforeprint", () => {
             const pages = [...document.querySelectorAll(".printed")];
@@ -631,7 +631,7 @@ def test_each_picture_of_the_map_is_painted(opened):
 
 
 def test_letters_that_come_late_leave_the_picture_that_letters_in_time_make(opened):
-    page, asked = opened("?step=scores"), []
+    page, asked = opened("?step=scores", afresh=True), []
     page.route("**/late.woff2", lambda route: asked.append(route))
     page.add_style_tag(content=LATE)
 
