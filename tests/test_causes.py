@@ -1,0 +1,151 @@
+"""Causes: what is said to have gone wrong in somebody's arrays, carried out as it is said, makes their numbers."""
+
+import re
+
+import numpy as np
+import pytest
+
+from attnviz import compare
+
+N, HEADS, D_K = 5, 3, 2
+SIZES = {"d_k": D_K, "d_model": HEADS * D_K, "√d_model": (HEADS * D_K) ** 0.5}
+SEEN = np.tri(N, dtype=bool)
+LATER = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output")
+CAUSES = (
+    "the scores were not divided by √d_k",
+    *(f"the scores were divided by {each}, not by √d_k" for each in SIZES),
+    "the mask was applied the other way round",
+    "the mask was applied after the softmax, so that rows no longer add up to 1",
+    "the softmax was taken along the queries, not along the keys",
+    "the softmax was taken along the heads, not along the keys",
+    *(f"W_{letter} was used transposed" for letter in "QKVO"),
+    "W_Q, W_K and W_V were used transposed",
+    "W_Q, W_K, W_V and W_O were used transposed",
+    *(f"{letter} was cut into heads without transposing" for letter in "QKV"),
+    "Q, K and V were cut into heads without transposing",
+    "the heads were joined without transposing",
+    *(f"b_{letter} was not added" for letter in "QKVO"),
+)
+
+
+def given(size=1.0):
+    """The inputs and parameters of somebody's pass, as plain matrices (in, out)."""
+    random = np.random.default_rng(7)
+    d_model = SIZES["d_model"]
+    return {
+        "x": random.standard_normal((N, d_model)),
+        **{f"w_{each}": size * random.standard_normal((d_model, d_model)) / 2 for each in "qkvo"},
+        **{f"b_{each}": random.standard_normal(d_model) for each in "qkvo"},
+    }
+
+
+def softmax(scores, axis=-1):
+    exponentials = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return exponentials / exponentials.sum(axis=axis, keepdims=True)
+
+
+def carried_out(said):
+    """The stages of a pass in which happened what is said, in plain NumPy."""
+    own = given()
+    about = re.findall(r"\b[WbQKV](?:_[QKVO])?\b", re.split(r" (?:was|were) ", said)[0])
+
+    def used(name):
+        called = f"{name[0].upper() if name[0] == 'w' else 'b'}_{name[2].upper()}"
+        if called in about:
+            return own[name].T if name[0] == "w" else 0
+        return own[name]
+
+    made = {}
+    for each in "qkv":
+        row = own["x"] @ used(f"w_{each}") + used(f"b_{each}")
+        cut = "into heads" in said and each.upper() in about
+        made[each] = row.reshape(HEADS, N, D_K) if cut else row.reshape(N, HEADS, D_K).transpose(1, 0, 2)
+    scores = made["q"] @ made["k"].transpose(0, 2, 1)
+    divided = re.search(r"were (not )?divided by (\S+?)(?:,|$)", said)
+    by = D_K**0.5 if not divided else 1.0 if divided[1] else SIZES[divided[2]]
+    seen = ~SEEN if "the other way round" in said else SEEN
+    is_after = "the mask was applied after the softmax" in said
+    masked = scores / by if is_after else np.where(seen, scores / by, -np.inf)
+    along = re.search(r"softmax was taken along the (\w+)", said)
+    with np.errstate(invalid="ignore"):  # where no head sees a key there is nothing along them
+        attention = np.nan_to_num(softmax(masked, {"queries": -2, "heads": -3}[along[1]] if along else -1))
+    attention = attention * SEEN if is_after else attention
+    heads = attention @ made["v"]
+    concat = heads.transpose(1, 0, 2).reshape(N, -1)
+    if "joined without transposing" in said:
+        concat = heads.reshape(N, -1)
+    output = concat @ used("w_o") + used("b_o")
+    values = (scores, scores / by, masked, attention, heads, concat, output)
+    return made | dict(zip(LATER[3:], values, strict=True))
+
+
+def compared(said, stages=LATER):
+    """What comes of arrays in which happened what is said."""
+    stated = {name: value for name, value in carried_out(said).items() if name in stages}
+    arrays = given() | {"mask": SEEN} | stated
+    return compare(None, arrays, n_heads=HEADS, orientation="(in, out)", true_is="visible"), stated
+
+
+def capital(text):
+    return text if text[1:2] == "_" else text[0].upper() + text[1:]
+
+
+@pytest.mark.parametrize("said", CAUSES)
+def test_the_cause_that_is_told_is_what_was_done(said):
+    for stages in (LATER, ("scores", "scaled", "masked", "attention", "output")):
+        found, stated = compared(said, stages)
+        (told,) = re.findall(r"^(.+): computed so, (?:all|more) of your numbers agree\.", str(found), re.MULTILINE)
+        others = re.findall(r"^These numbers would be the same if (.+)\.$", str(found), re.MULTILINE)
+        alternatives = [each for text in others for each in text.split(" or if ")]
+        assert told == capital(said), str(found)
+        assert said not in alternatives
+        for each in alternatives:
+            again = carried_out(each)
+            assert all(np.allclose(again[name], value, equal_nan=True) for name, value in stated.items()), each
+
+
+def test_what_these_arrays_do_not_tell_from_the_cause_is_another_cause_that_makes_the_same():
+    """In four heads of four numbers √d_model is d_k."""
+    random = np.random.default_rng(3)
+    q, k = random.standard_normal((2, 4, 5, 4))
+    found = compare(None, {"q": q, "k": k, "scaled": q @ k.transpose(0, 2, 1) / 4})
+    told = [re.search(r"he scores were divided by (\S+), not", str(found))[1]]
+    told += re.findall(r"the scores were divided by (\S+), not", str(found).split("would be the same if")[1])
+    assert sorted(told) == ["d_k", "√d_model"]
+
+
+def is_of(test):
+    """Whether numbers of somebody's are so, where attnviz's are not."""
+    return lambda yours, ours, sign="": (test(yours, sign) & ~test(ours, sign)).any()
+
+
+def is_infinite(numbers, sign):
+    return numbers == (-np.inf if sign else np.inf)
+
+
+WHICH = {
+    r"some of your numbers are infinite or NaN where attnviz's are finite()": is_of(lambda each, _: ~np.isfinite(each)),
+    r"some of your numbers are finite where attnviz's are infinite()": is_of(lambda each, _: np.isfinite(each)),
+    r"some of your numbers are NaN where attnviz's are not()": is_of(lambda each, _: np.isnan(each)),
+    r"some of your numbers are (−?)∞ where attnviz's are not": is_of(is_infinite),
+    r"some of your numbers are finite where attnviz's are (−?)∞(?:, as the key is hidden)?": lambda yours, ours, sign: (
+        np.isfinite(yours) & is_infinite(ours, sign)
+    ).any(),
+}
+"""What is said of numbers that are not finite, and whose they are."""
+SPOILT = {"NaN": np.nan, "infinite": np.inf, "hidden": -np.inf}
+
+
+@pytest.mark.parametrize("spoilt", SPOILT)
+def test_of_numbers_that_are_not_finite_it_is_said_whose_they_are(spoilt):
+    right = carried_out("")["masked"]
+    wrong = right.copy()
+    wrong[1, 3, 2] = SPOILT[spoilt]
+    shown = wrong.copy()
+    shown[1, 2, 3] = 0.25  # where attnviz's is hidden
+    for yours in (wrong, shown):
+        text = str(compare(None, given() | {"mask": SEEN, "masked": yours}, n_heads=HEADS, true_is="visible"))
+        claims = [(claim, said) for claim in WHICH for said in re.findall(claim, text)]
+        assert claims, text
+        for claim, said in claims:
+            assert WHICH[claim](yours, right, said), text
