@@ -30,12 +30,13 @@ def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_pat
 async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", messages=None, **headers):
     """The same in a loop in which other things are asked too; a body may come in `messages`, one after the other."""
     sent = []
+    path, _, query = path.partition("?")
     scope = {
         "type": "http",
         "method": method,
         "path": path,
         "root_path": root_path,
-        "query_string": b"",
+        "query_string": query.encode(),
         "headers": [(name.encode(), text.encode("latin-1")) for name, text in {"host": host, **headers}.items()],
     }
 
