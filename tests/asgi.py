@@ -27,19 +27,22 @@ def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_pat
     return run(asked(app, path, method, host, body, read, root_path, **headers))
 
 
-async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", **headers):
-    """The same in a loop in which other things are asked too."""
+async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", messages=None, **headers):
+    """The same in a loop in which other things are asked too; a body may come in `messages`, one after the other."""
     sent = []
+    path, _, query = path.partition("?")
     scope = {
         "type": "http",
         "method": method,
         "path": path,
         "root_path": root_path,
-        "query_string": b"",
+        "query_string": query.encode(),
         "headers": [(name.encode(), text.encode("latin-1")) for name, text in {"host": host, **headers}.items()],
     }
 
     async def receive():
+        if messages is not None:
+            return await anext(messages)
         if read is not None:
             read.append(body)
         return {"type": "http.request", "body": body}

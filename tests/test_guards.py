@@ -1,10 +1,12 @@
 """What every request passes through, each guard alone: no server is started."""
 
 import io
+import itertools
 import os
 import pickle
 import re
 import zipfile
+from urllib.parse import urljoin
 
 import pytest
 from asgi import APP, all_guards, ask
@@ -54,6 +56,18 @@ def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mou
         answer = ask(guard, where + path, host="attnviz.example", root_path=mounted)
         assert answer.status == 404
         assert answer.text == f"There is no such page. attnviz opens at http://attnviz.example{where}/"
+
+
+@pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
+def test_the_first_page_is_found_by_its_name_too(mounted, base, monkeypatch):
+    monkeypatch.setattr("attnviz.server.allowed_paths.st.get_option", lambda _: base)
+    guard = AllowedPaths(PlainTextResponse("a page"))
+    where = mounted + (base and f"/{base}")
+    for path, query in itertools.product(("/walkthrough", "/walkthrough/"), ("", "?sentence=a%20%26%20b&step=scores")):
+        answer = ask(guard, where + path + query, root_path=mounted)
+        assert answer.status == 307
+        assert urljoin(where + path, answer.headers["location"]) == f"{where}/{query}"
+    assert ask(guard, f"{where}/walkthroughs", root_path=mounted).text == "a page"
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])

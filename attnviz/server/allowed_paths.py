@@ -6,7 +6,7 @@ used, and have programs drive the app.
 
 import streamlit as st
 from starlette.datastructures import URL
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from attnviz.server import acts_route, arrays_route
@@ -16,6 +16,7 @@ _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (acts_route.PATH, arrays_route.PATH)
+_FIRST_PAGE = "/walkthrough"
 _REFUSED = "There is nothing here: attnviz is used through its pages."
 
 
@@ -41,7 +42,10 @@ def methods(path: str) -> tuple[str, ...]:
 
 
 class AllowedPaths:
-    """Refuses what our pages never ask for, and says where they are to who asks for one that isn't there."""
+    """Refuses what our pages never ask for, and says where they are to who asks for one that isn't there.
+
+    Streamlit has the first page at no name of its own: where it is asked for by one, "Page not found" stands over it.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -53,6 +57,9 @@ class AllowedPaths:
             answer = PlainTextResponse(_REFUSED, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
         elif scope["type"] == "http" and not is_open(scope["path"]):
             answer = PlainTextResponse(_REFUSED, 404)
+        elif scope["type"] == "http" and scope["path"].removeprefix(self._base(scope)).rstrip("/") == _FIRST_PAGE:
+            query = URL(scope=scope).query
+            answer = RedirectResponse(f"{'..' if scope['path'].endswith('/') else '.'}/{query and f'?{query}'}")
         elif scope["type"] == "http" and not leads_somewhere(scope["path"].removeprefix(base := self._base(scope))):
             first_page = URL(scope=scope).replace(path=f"{base}/", query="")
             answer = PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)

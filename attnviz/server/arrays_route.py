@@ -29,7 +29,7 @@ MAX_SAID_BYTES = 8_192
 """Bytes of the line of JSON before a file."""
 
 MAX_UNDERWAY = 8
-"""Files in one process that are being sent or compared. So many are in memory at once."""
+"""Files in one process that have come and are being compared, or wait for that. One that is slow to come is none."""
 
 MAX_SECONDS = 60.0
 """Seconds that a file may take to come."""
@@ -38,9 +38,9 @@ _LANE = ThreadPoolExecutor(1, "arrays")
 _UNDERWAY: set[Tab] = set()
 _REFUSED = "What is asked here is a page's own: a line of JSON, and a file. Reload the page."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
-_BUSY = f"One file of a tab and {MAX_UNDERWAY} of all are compared at once; ask again in a moment."
+_BUSY = f"One file of a tab and {MAX_UNDERWAY} of all are compared at once; this one is sent again in a moment."
 _TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_BYTES // 2**20} MiB; this one has more."
-_SLOW = f"A file has {MAX_SECONDS:.0f} s to come; this one took longer."
+_SLOW = f"A file has {MAX_SECONDS:.0f} s to come; this one took longer. Leave out what attention doesn't need."
 
 
 def route() -> Route:
@@ -59,20 +59,6 @@ async def _arrays(request: Request) -> Response:
             tab = OPEN.get(asked.tab)
             if tab is None or "" not in tab.places:
                 return _refusal(404, _UNKNOWN)
-            if tab in _UNDERWAY or len(_UNDERWAY) == MAX_UNDERWAY:
-                return _refusal(429, _BUSY)
-            _UNDERWAY.add(tab)
-    except TimeoutError:
-        return _refusal(408, _SLOW)
-    try:
-        return await _of_tab(tab, asked, pieces, begun)
-    finally:
-        _UNDERWAY.discard(tab)
-
-
-async def _of_tab(tab: Tab, asked: OwnRequest, pieces: AsyncIterator[bytes], begun: bytes) -> Response:
-    try:
-        async with asyncio.timeout(MAX_SECONDS):
             content = await _content(pieces, begun)
     except TimeoutError:
         return _refusal(408, _SLOW)
@@ -80,6 +66,16 @@ async def _of_tab(tab: Tab, asked: OwnRequest, pieces: AsyncIterator[bytes], beg
         return _refusal(400, _REFUSED)
     if content is None:
         return _refusal(413, _TOO_LARGE)
+    if tab in _UNDERWAY or len(_UNDERWAY) == MAX_UNDERWAY:
+        return _refusal(429, _BUSY)
+    _UNDERWAY.add(tab)
+    try:
+        return await _compared(tab, asked, content)
+    finally:
+        _UNDERWAY.discard(tab)
+
+
+async def _compared(tab: Tab, asked: OwnRequest, content: bytes) -> Response:
     await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
     loop = asyncio.get_running_loop()
     made = await loop.run_in_executor(_LANE, _response, tab, asked, content)
@@ -103,16 +99,13 @@ def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
 async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:
     """The first line of what is sent, and what has come of the rest; nothing if it is too long, or never comes."""
     begun = b""
-    try:
-        async for piece in pieces:
-            begun += piece
-            line, found, rest = begun.partition(b"\n")
-            if found and len(line) <= MAX_SAID_BYTES:
-                return line, rest
-            if len(line) > MAX_SAID_BYTES:
-                break
-    except ClientDisconnect:
-        pass
+    async for piece in pieces:
+        begun += piece
+        line, found, rest = begun.partition(b"\n")
+        if found and len(line) <= MAX_SAID_BYTES:
+            return line, rest
+        if len(line) > MAX_SAID_BYTES:
+            break
     return b"", b""
 
 

@@ -43,13 +43,16 @@ def _of_model(choice: Built) -> tuple[list[Piece], Choice | None]:
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
     said = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
-    head = [pieces.text([["strong", "A microgpt of your own"]]), _plain(said)]
     try:
         model.trace(choice.examples[0][1])
     except ArrayError as error:
-        return [*head, _plain(f"It makes no pass. {error}")], None
+        return [pieces.text([["strong", "This microgpt makes no pass."]]), _plain(str(error)), _plain(said)], None
     opens = "It opens as a model: type what it is to continue. It stays in this tab."
-    return [*head, pieces.door(OPEN_MODEL, "Open in the walkthrough", opens)], choice
+    return [
+        pieces.text([["strong", "A microgpt of your own"]]),
+        _plain(said),
+        pieces.door(OPEN_MODEL, "Open in the walkthrough", opens),
+    ], choice
 
 
 def _pieces(found: OwnComparison) -> list[Piece]:

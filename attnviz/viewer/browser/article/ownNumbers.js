@@ -11,17 +11,18 @@ export function mountOwnNumbers(root, url, open) {
   const input = element("input"), drop = element("label", "drop"), hint = element("span", "hint");
   const line = element("div", "settings"), more = element("details", "more"), rare = element("div", "settings");
   const examples = element("p", "examples"), status = element("div", "came"), result = element("div", "came");
+  const doing = element("p", "name"), sent = element("p", "sent"), bar = element("progress"), percent = element("span"), reason = element("p");
   let shown = null, said = {}, wanted = null;
 
   const send = async () => {
     const kept = fileKept(window), mine = {}, { tab } = shown;
     wanted = mine;
     root.ariaBusy = true;
-    tell(kept, true);
-    const isAnswered = await sendFile(url, tab, kept, () => wanted === mine && fileKept(window) === kept);
+    tellUnderway(kept, 1);
+    const isAnswered = await sendFile(url, tab, kept, () => wanted === mine && fileKept(window) === kept, (how) => tellUnderway(kept, how));
     if (!isAnswered) return;
     root.ariaBusy = false;
-    tell(kept, false);
+    tell(kept);
   };
   const keep = (parts) => {
     keepFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
@@ -35,7 +36,7 @@ export function mountOwnNumbers(root, url, open) {
       keepFile(window, null);
       wanted = null;
       root.ariaBusy = false;
-      tell({ name: file.name, pieces: [{ kind: "text", runs: [["", shown.tooLarge]] }] }, false);
+      tell({ name: file.name, pieces: [{ kind: "text", runs: [["", shown.tooLarge]] }] });
       draw();
     } else keep({ name: file.name, bytes: await file.arrayBuffer(), said: asked });
   };
@@ -59,14 +60,26 @@ export function mountOwnNumbers(root, url, open) {
     line.hidden = more.hidden = !isFile || isModel;
   };
   // What is said of a file: its name and what came of it, which is heard too, and all else.
-  const tell = ({ name, said: of, pieces }, isUnderway) => {
-    const called = name || shown.examples.find(({ value }) => value === of?.example)?.label;
-    const title = element("p", "name", isUnderway ? `Comparing ${called} …` : called);
-    const [head, ...rest] = isUnderway ? [] : pieces;
+  const tell = ({ pieces: [head, ...rest], ...kept }) => {
     const made = (piece) => makePiece(piece, { open }).element;
-    status.replaceChildren(title, ...(head ? [made(head)] : []));
+    status.replaceChildren(element("p", "name", called(kept)), made(head));
     result.replaceChildren(...rest.map(made));
   };
+  // `how` is the part of it that has been sent, of which the eye alone sees each percent, or why it waits.
+  const tellUnderway = (kept, how) => {
+    const waits = typeof how === "string", isSending = how < 1;
+    if (status.firstChild !== doing) {
+      status.replaceChildren(doing, sent, reason);
+      result.replaceChildren();
+    }
+    write(doing, `${waits ? "Waiting with" : isSending ? "Sending" : "Comparing"} ${called(kept)} …`);
+    sent.hidden = !isSending;
+    reason.hidden = !waits;
+    if (isSending) bar.value = how;
+    write(percent, isSending ? `${Math.floor(100 * how)} %` : "");
+    write(reason, waits ? how : "");
+  };
+  const called = ({ name, said: of }) => name || shown.examples.find(({ value }) => value === of?.example)?.label;
 
   Object.assign(input, { type: "file", accept: ".npz,.npy,.safetensors,.csv,.json" });
   input.onchange = () => {
@@ -86,6 +99,9 @@ export function mountOwnNumbers(root, url, open) {
   };
   more.append(element("summary", "", "More"), rare);
   status.setAttribute("role", "status");
+  bar.ariaLabel = "Sent";
+  percent.ariaHidden = "true";
+  sent.append(bar, percent);
   root.replaceChildren(drop, examples, line, more, status, result);
 
   return {
@@ -100,7 +116,7 @@ export function mountOwnNumbers(root, url, open) {
       }
       const kept = fileKept(window);
       if (kept && kept.tab !== next.tab) send();
-      else if (isFirst && kept) tell(kept, false);
+      else if (isFirst && kept) tell(kept);
       if (!kept) root.ariaBusy = false;
     },
     end: () => { wanted = null; },
