@@ -22,7 +22,7 @@ def test_a_change_is_chosen_beside_the_matrices_that_it_changes(visit):
     for each in (rotation, choice, page.get_by_role("textbox", name="A string")):
         expect(each).to_be_in_viewport(ratio=1)
     choice.click()
-    expect(page.get_by_text("I ask for my own place")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_text("I ask for my own position")).to_be_in_viewport(ratio=1)
     expect(rotation).to_have_count(0)
 
 
@@ -43,10 +43,10 @@ def test_on_a_phone_the_choice_comes_first_and_wide_matrices_are_scrolled_by_key
 def test_each_number_is_heard_with_its_row_its_column_and_their_blocks(visit):
     page = visit().open(HAND)
     table = matrix(page, "The matrix W Q")
-    for name in ("word", "place", "previous word", "a vector", "cos 3"):
+    for name in ("word", "position", "previous word", "a vector", "cos 3"):
         expect(table.get_by_role("rowheader", name=name, exact=True)).to_have_count(1)
     expect(table.get_by_role("columnheader", name="sin 3")).to_be_visible()
-    cell = table.locator('tbody tr:nth-child(6) td[title="place cos 1, cos 1: 0.9238795325112867"]')
+    cell = table.locator('tbody tr:nth-child(6) td[title="position cos 1, cos 1: 0.9238795325112867"]')
     expect(cell).to_have_text("0.92")
 
 

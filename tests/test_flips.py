@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +11,14 @@ from cases import of_each
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.contest import Contest, between, contest_of
-from attnviz.analysis.flips import StageFlip, flips
+from attnviz.analysis.flips import Flip, StageFlip, flips
+from attnviz.analysis.onerow import OneRow
+from attnviz.analysis.smallest import Smallest
 from attnviz.core.graph import leading_to
 from attnviz.core.settings import MAX_FLIP_NUMBERS
 from attnviz.models import MODELS
 from attnviz.text.steps import full_title
-from attnviz.text.turning import headline, sentence
+from attnviz.text.turning import headline, sentence, sentences
 
 SENTENCES = [(name, text) for name, model in MODELS.items() for _, text in model.examples[:2]]
 OWN = Settings("the cat sat on the mat", mask="causal", positions="sinusoidal")
@@ -60,6 +63,8 @@ def both_sides_hold(trace, contest):
         assert first_of(after, contest) == each.flip.winner != contest.leader, cell
         assert not cell.stage.startswith("attention") or 0 <= turns <= 1
         change = abs(turns - cell.value)
+        if each.flip.between:
+            continue
         assert trace[cell.stage].value.dtype == bool or 0 < abs(turns - stays) <= 0.002 * change, cell
         assert len(repr(turns).split("e")[0].strip("-0.")) <= 9, "it is short"
 
@@ -77,6 +82,65 @@ def test_of_two_shares_one_side_of_each_threshold_stays_and_the_other_turns(seed
     options = {"n_heads": 2, "context": "le chat noir" if seed % 2 else None, "mask": "none" if seed % 2 else "causal"}
     trace = trace_of(Settings("the cat sat on the mat", seed=seed, **options))
     both_sides_hold(trace, contest_of(trace, "attention", (seed % 2, 3, seed % 3)))
+
+
+def test_what_was_tried_and_turns_it_is_never_said_not_to():
+    """In the model by hand one letter after another is probable alone: thresholds are sharp, and letters tie."""
+    model, n_tied = MODELS["by-hand"].at(0), 0
+    for text in ("a b c a b", "b a a"):
+        trace = model.trace(text)
+        contest = contest_of(trace, "probabilities", (len(trace["probabilities"].value) - 1, 0))
+        row = OneRow(trace, contest.stage, contest.row)
+        for each in flips(trace, contest):
+            found = Smallest(row, contest, trace[each.stage]).turn()
+            assert (found is None) == (each.flip is None), each.stage
+            if each.flip and each.flip.between:
+                n_tied += each.flip.between == "tie"
+                middle = (each.flip.stays + each.flip.turns) / 2
+                between = trace.with_change(each.stage, each.flip.cell.index, middle)
+                assert not contest.is_won(between[contest.stage].value[contest.row])
+                assert not contest.is_lost(between[contest.stage].value[contest.row])
+        both_sides_hold(trace, contest)
+    assert n_tied
+
+
+def test_a_threshold_beside_which_no_short_number_stands_is_told_by_itself():
+    """The leader is ahead of a rival between two numbers that differ in their fourteenth digit."""
+    trace = trace_of(Settings("a b"))
+    contest = contest_of(trace, "attention", (0, 1, 0))
+    cell = trace["scores"].cell((0, 1, contest.leader))
+    flip = Flip(cell, -3291.0123456789, -3291.0123456788, contest.rivals[0], "sharp")
+    leader, rival = (f"“{trace.label('key', place)}”" for place in (contest.leader, contest.rivals[0]))
+    assert sentence(trace, contest, StageFlip("scores", flip, 1.0)) == (
+        f"{trace.name_of(cell)} puts {rival} ahead of {leader} near −3291.01: no short number stands on either side."
+    )
+
+
+def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
+    """Of a word's vector both a query and a key are made, so that it acts on their score as a square."""
+    how = {"initialiser": "standard normal", "positions": "sinusoidal", "mask": "window", "mask_size": 1}
+    trace = trace_of(Settings("bites on slow", d_model=2, n_heads=2, seed=11, **how))
+    contest = contest_of(trace, "attention", (1, 2, 1))
+    for name in ("embeddings", "positions", "x"):
+        flip = found_in(trace, contest)[name].flip
+        assert abs(flip.turns - flip.cell.value) < 1.18
+        assert not dense(trace, contest, trace[name], abs(flip.stays - flip.cell.value))
+
+
+def test_what_repeats_a_change_is_said_in_one_sentence_with_it():
+    trace = trace_of(replace(OWN, n_heads=2))
+    contest = contest_of(trace, "attention", (0, 3, 0))
+    found = found_in(trace, contest)
+    listed = sentences(trace, contest, tuple(found.values()))
+    assert [each.stage for each, _ in listed] == [name for name in found if name not in ("x", "masked")]
+    said = {each.stage: text for each, text in listed}
+    for first, other in (("embeddings", "x"), ("scaled", "masked")):
+        assert (
+            said[first] == f"{sentence(trace, contest, found[first])} The same change does it in {full_title(other)}."
+        )
+        cell, change = found[first].flip.cell, found[first].flip.turns - found[first].flip.cell.value
+        after = trace.with_change(other, cell.index, trace[other].value[cell.index] + change * 1.001)
+        assert first_of(after, contest) == found[first].flip.winner
 
 
 def dense(trace, contest, stage, most):

@@ -170,7 +170,7 @@ def test_a_caption_claims_no_rotation_and_no_sharpness_that_is_not_there(idea):
 
 def test_a_caption_of_numbers_of_ones_own_says_that_it_speaks_of_what_was_built():
     at = opened(PAGE, model="by-hand", changes="w_q_1[0,5,0]=0;w_q_1[0,6,1]=0")
-    built = "As it was built: reads the place, turned back by one step"
+    built = "As it was built: reads the position, turned back by one step"
     assert captions(at)["w_q_1"].startswith(f"W^Q · Changed, 2 numbers. {built}")
     assert "hanged" not in captions(at)["w_k_1"]
 
@@ -179,7 +179,7 @@ def test_the_matrices_shown_are_those_that_a_choice_changes():
     at = opened(PAGE)
     for title, shown in (
         ("A sharpness of 2 in layer 2", "Layer 2: who comes after this word?"),
-        ("A sharpness of 5 in place of 2000, everywhere", "Layer 2: who comes after this word?"),  # changed there too
+        ("A sharpness of 5 instead of 2000, everywhere", "Layer 2: who comes after this word?"),  # changed there too
         ("No rotation in layer 1", "Layer 1: which word came before?"),
         ("Nothing", "Layer 1: which word came before?"),
     ):
@@ -270,7 +270,7 @@ def test_whom_the_last_letter_looks_at_most_is_said_of_each_layer():
 def test_a_matrix_is_sent_with_the_names_of_its_blocks_and_the_colours_of_signs():
     shown = drawn(opened(PAGE), "w_q_1")
     blocks = [(each["name"], shown["rows"]["labels"][each["start"]], each["stop"]) for each in shown["rows"]["blocks"]]
-    assert blocks == [("word", "^", 5), ("place", "cos 1", 11), ("previous word", "^", 16)]
+    assert blocks == [("word", "^", 5), ("position", "cos 1", 11), ("previous word", "^", 16)]
     assert shown["colours"] == [list(NEGATIVE), list(POSITIVE)]
     assert np.abs(matrix(opened(PAGE), "w_q_1")).max() / shown["limit"] == pytest.approx(STRONGEST)
     assert {"−0.38", "0.38", ""} <= {text for line in shown["texts"] for text in line}

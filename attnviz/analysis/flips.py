@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from itertools import accumulate
+from typing import Literal
 
 import numpy as np
 
 from attnviz.analysis.contest import Contest
 from attnviz.analysis.onerow import OneRow
-from attnviz.analysis.smallest import Smallest, Turn
+from attnviz.analysis.smallest import PRECISION, Smallest, Turn
 from attnviz.core.errors import ArrayError
 from attnviz.core.settings import MAX_FLIP_NUMBERS
 from attnviz.core.stage import Stage
@@ -32,17 +33,22 @@ class Flip:
     cell : Cell
         As it is.
     stays : float
-        What it may be at most, or at least, without turning anything: short, and the threshold is just beyond.
+        What it may be at most, or at least, without turning anything.
     turns : float
-        The next number of as many digits, which does turn it.
+        What does turn it.
     winner : int
         The place that is ahead then.
+    between : {"", "tie", "sharp"}
+        What is between the two. By default nothing but the threshold: both are short, and the next to each other. Or
+        the leader and another tie from the one to the other, which are short. Or no short numbers stand beside the
+        threshold: they are no nearer to each other than it is known.
     """
 
     cell: Cell
     stays: float
     turns: float
     winner: int
+    between: Literal["", "tie", "sharp"] = ""
 
 
 @dataclass(frozen=True)
@@ -70,8 +76,9 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     a thousand units. Of the numbers that turn the order over at the first step that has any, the one with the smallest
     change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
 
-    What is sure: the two sides, and that no smaller step turns the order over, whichever number takes it. A number
-    that turns it over and back again between two steps may be missed.
+    What is sure: the two sides, and that no smaller step turns the order over, whichever number takes it; nor does any
+    of `smallest.BELOW` sizes below the change that was found. A number that turns it over and back again between two
+    of these may be missed.
 
     Parameters
     ----------
@@ -115,29 +122,41 @@ def _affordable(searches: Mapping[str, Smallest]) -> set[str]:
 
 def _found(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
     turn = search.turn()
-    flip = turn and _checked(trace, contest, stage.cell(row.index(stage.name, turn.cell)), turn)
+    flip = turn and _checked(trace, contest, stage.cell(row.index(stage.name, turn.cell)), turn, search)
     return StageFlip(stage.name, flip, search.most)
 
 
-def _checked(trace: Trace, contest: Contest, cell: Cell, turn: Turn) -> Flip | None:
-    """The two sides of a change as short numbers, both set in the pass; None where setting them does not agree."""
-    is_flag = trace[cell.stage].value.dtype == bool
-    for stays, turns in [(cell.value, 1 - cell.value)] if is_flag else _sides(cell.value, turn):
+def _checked(trace: Trace, contest: Contest, cell: Cell, turn: Turn, search: Smallest) -> Flip | None:
+    """The two sides of a change, both set in the pass: the shortest numbers that do; None where setting none agrees."""
+    for between, stays, turns in _sides(trace, cell, turn, search):
         before, after = (_row_with(trace, contest, cell, number) for number in (stays, turns))
         if contest.is_won(before) and contest.is_lost(after):
-            return Flip(cell, stays, turns, contest.winner(after))
+            return Flip(cell, stays, turns, contest.winner(after), between)
     return None
 
 
-def _sides(value: float, turn: Turn) -> list[tuple[float, float]]:
-    """Short numbers on both sides of a threshold, the shortest first."""
-    found = []
+def _sides(trace: Trace, cell: Cell, turn: Turn, search: Smallest) -> Iterator[tuple[str, float, float]]:
+    """What a threshold may be told by, the shortest first."""
+    if trace[cell.stage].value.dtype == bool:
+        yield "", cell.value, 1 - cell.value
+        return
     for digits in DIGITS:
-        unit = Decimal((0, (1,), math.floor(math.log10(turn.high)) - digits + 1))
-        beyond = Decimal(value + turn.sign * turn.high)
-        turns = (beyond / unit).to_integral_value(ROUND_CEILING if turn.sign > 0 else ROUND_FLOOR) * unit
-        found += [(float(turns - turn.sign * n * unit), float(turns)) for n in (1, 2)]
-    return found
+        turns, unit = _short(cell.value, turn.sign, turn.high, digits)
+        yield from (("", float(turns - turn.sign * n * unit), float(turns)) for n in (1, 2))
+    kept = search.kept(turn)
+    for digits in DIGITS if kept < turn.low else ():
+        (turns, _), (beyond, unit) = (_short(cell.value, turn.sign, size, digits) for size in (turn.high, kept))
+        yield "tie", float(beyond - turn.sign * unit), float(turns)
+    for apart in (0.0, 1e-12, 1e-9, PRECISION, 1e-5):
+        stays, turns = (cell.value + turn.sign * size for size in (kept * (1 - apart), turn.high * (1 + apart)))
+        yield "sharp" if kept == turn.low else "tie", stays, turns
+
+
+def _short(value: float, sign: int, change: float, digits: int) -> tuple[Decimal, Decimal]:
+    """The next number beyond a change, in so many digits of the change, and the unit of the last of them."""
+    unit = Decimal((0, (1,), math.floor(math.log10(change or 1.0)) - digits + 1))
+    beyond = Decimal(value + sign * change) / unit
+    return beyond.to_integral_value(ROUND_CEILING if sign > 0 else ROUND_FLOOR) * unit, unit
 
 
 def _row_with(trace: Trace, contest: Contest, cell: Cell, number: float) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Smallest: of all numbers of a stage the one whose smallest change has a row lost by its leader."""
 
 import math
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,6 +15,9 @@ from attnviz.core.stage import Stage
 STEPS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0)
 """The changes that are tried, in units of a stage: closest together where most answers turn."""
 
+BELOW = 8
+"""At how many sizes below the change that was found it is looked whether any turns the row too, and back again."""
+
 PRECISION = 1e-7
 """How far apart the two ends of a change may be in the end, relative to it."""
 
@@ -24,6 +28,9 @@ MANY = 64
 """Of more changes than so many fewer points are tried at a time, as most of them are soon out."""
 
 MAX_NUMBER = float(np.finfo(float).max)
+
+
+Outcome = Callable[[Contest, np.ndarray], np.ndarray]
 
 
 class Turn(NamedTuple):
@@ -59,7 +66,7 @@ class Smallest:
         self.n_numbers = (2 - self._is_flag) * len(self._cells) * row.n_numbers(name)
 
     def turn(self) -> Turn | None:
-        """The smallest change that has the row lost; None where no step does."""
+        """The smallest change that was found to have the row lost; None where no step does."""
         if self._is_flag:
             lost = self._lost(self._cells, np.ones(len(self._cells)))
             return Turn(int(self._cells[lost.argmax()]), 1, 0.0, 1.0) if lost.any() else None
@@ -67,7 +74,30 @@ class Smallest:
         for low, high in pairwise((0.0, *STEPS)):
             lost = self._lost(cells, signs * high * self._unit)
             if lost.any():
-                return self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
+                found = self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)
+                while nearer := self._below(found, cells, signs):
+                    found = nearer
+                return found
+        return None
+
+    def kept(self, turn: Turn) -> float:
+        """How far a turn's number may be changed with the leader alone ahead: less than `low` if others tie."""
+        low, high = 0.0, turn.low
+        if self._is(Contest.is_won, [turn.cell], [turn.sign * high])[0]:
+            return high
+        while high - low > PRECISION * high:
+            middle = (low + high) / 2
+            is_won = self._is(Contest.is_won, [turn.cell], [turn.sign * middle])[0]
+            low, high = (middle, high) if is_won else (low, middle)
+        return low
+
+    def _below(self, turn: Turn, cells: np.ndarray, signs: np.ndarray) -> Turn | None:
+        """Of all numbers one whose smaller change turns the row over: it may turn back before the next step."""
+        sizes = turn.low * np.arange(BELOW + 1) / (BELOW + 1)
+        for low, high in pairwise(sizes.tolist()):
+            lost = self._lost(cells, signs * high)
+            if lost.any():
+                return self._bisected(cells[lost], signs[lost], low, high)
         return None
 
     def _bisected(self, cells: np.ndarray, signs: np.ndarray, low: float, high: float) -> Turn:
@@ -86,7 +116,11 @@ class Smallest:
 
     def _lost(self, cells: np.ndarray, changes: np.ndarray) -> np.ndarray:
         """For each change of a cell whether the row is lost."""
-        found = []
+        return self._is(Contest.is_lost, cells, changes)
+
+    def _is(self, outcome: Outcome, cells: Sequence[int], changes: Sequence[float]) -> np.ndarray:
+        """For each change of a cell whether the row has that outcome."""
+        cells, changes, found = np.asarray(cells), np.asarray(changes), []
         for start in range(0, len(cells), self._at_once):
             some = slice(start, start + self._at_once)
             values = np.tile(self._part, (len(cells[some]), 1))
@@ -94,7 +128,7 @@ class Smallest:
             changed = ~values[places] if self._is_flag else values[places] + changes[some]
             values[places] = np.clip(changed, *self._ends)
             rows = self._row.rows(self._name, values.reshape(-1, *self._row.arrays[self._name].shape))
-            found.append(self._contest.is_lost(rows))
+            found.append(outcome(self._contest, rows))
         return np.concatenate(found) if found else np.zeros(0, dtype=bool)
 
 

@@ -200,11 +200,11 @@ def turns(trace: Trace, address: str) -> dict | None:
         "stages": [
             {
                 "stage": each.stage,
-                "text": turning.sentence(trace, contest, each),
+                "text": text,
                 "cell": each.flip and str(each.flip.cell),
                 "value": each.flip and each.flip.turns,
             }
-            for each in found
+            for each, text in turning.sentences(trace, contest, found)
         ],
     }
 

@@ -1,7 +1,11 @@
 """Turning: in sentences, which number of each stage turns an answer over, or the order of two shares, and where."""
 
+import math
+from collections.abc import Sequence
+
 from attnviz.analysis.contest import Contest
 from attnviz.analysis.flips import Flip, StageFlip
+from attnviz.core.graph import leading_to
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry, full_title
 from attnviz.text.wording import percent
@@ -11,13 +15,44 @@ def headline(trace: Trace, contest: Contest) -> str:
     """Who is ahead as it is, and what stands below; where nobody is, that there is nothing to turn."""
     leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
     shares = trace[contest.stage].value[contest.row]
-    each = "For each stage, the one number that turns this with the smallest change:"
+    each = "For each stage, the one number that turns this with the smallest change that was found:"
     if not contest.is_won(shares):
         return f"{where} several are ahead alike, so there is nothing to turn."
     if _is_answer(trace, contest):
         return f"{where} the answer is {leader}, with {percent(shares[contest.leader])}. {each}"
     first, second = (percent(shares[place]) for place in (contest.leader, contest.rivals[0]))
     return f"{where} {leader} has a larger share, {first}, than {rival}, {second}. {each}"
+
+
+def sentences(trace: Trace, contest: Contest, found: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
+    """A sentence for each stage; where the same change of a stage that is computed from it does the same, within one.
+
+    So it does where a stage is added to another, or passed on: of the embeddings, say, and of what enters.
+    """
+    told: dict[str, list[StageFlip]] = {}
+    for each in found:
+        first = next((name for name, (one, *_) in told.items() if _is_same(trace, one, each)), each.stage)
+        told.setdefault(first, []).append(each)
+    return [(one, " ".join([sentence(trace, contest, one), *_same(others)])) for one, *others in told.values()]
+
+
+def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:
+    """Whether a number and one that is computed from it turn a row by the same change."""
+    if (
+        not one.flip
+        or not other.flip
+        or one.stage not in {stage.name for stage in leading_to(trace.stages, other.stage)}
+    ):
+        return False
+    changes = [each.flip.turns - each.flip.cell.value for each in (one, other)]
+    apart = max(abs(each.flip.turns - each.flip.stays) for each in (one, other))
+    is_same_cell = one.flip.cell.index == other.flip.cell.index and one.flip.winner == other.flip.winner
+    return is_same_cell and math.isclose(*changes, rel_tol=0, abs_tol=2 * apart)
+
+
+def _same(others: Sequence[StageFlip]) -> list[str]:
+    names = [full_title(each.stage) for each in others]
+    return [f"The same change does it in {' and in '.join(names)}."] if names else []
 
 
 def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
@@ -51,8 +86,12 @@ def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
         *head, query, key = (trace.label(*at) for at in zip(trace[flip.cell.stage].axes, flip.cell.index, strict=True))
         act = "Showing" if flip.turns else "Hiding"
         return f"{act} “{key}” {'to' if flip.turns else 'from'} “{query}”{''.join(f' in {n}' for n in head)} {turns}."
+    if flip.between == "sharp":
+        near = f"{flip.turns:.6g}".replace("e+", "e").replace("-", "−")
+        return f"{trace.name_of(flip.cell)} {turns} near {near}: no short number stands on either side."
     now, to, still = (_written(value, flip.stays, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
-    return f"{trace.name_of(flip.cell)} from {now} to {to} {turns}; at {still} {leader} stays ahead."
+    tie = ", and in between they tie" * (flip.between == "tie")
+    return f"{trace.name_of(flip.cell)} from {now} to {to} {turns}; at {still} {leader} stays ahead{tie}."
 
 
 def _written(value: float, stays: float, turns: float) -> str:

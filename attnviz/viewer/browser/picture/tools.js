@@ -44,10 +44,13 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
     set,
     wantFlips: (name, index) => send("flip", now().pass.address(name, index)),
-    // The number that turns an answer over is set, and looked at, beside the pass as it was.
+    // The number that turns a row over is set, beside the pass as it was; one looks at the row, where the flip shows.
     setFlip: (name, index, value) => {
       send("pin", true);
-      pick(name, index);
+      move((pass, { cell }) => {
+        const asked = pass.read(pass.document.flips.of);
+        return { cell: pass.selectionAt(asked.name, asked.index, cell) };
+      });
       set({ name, index }, value);
     },
   };
