@@ -196,6 +196,8 @@ class Examiner:
                 continue
             made = self._state(candidate, nodes, self.precision, state)
             rank = _rank(made.stages)
+            if not _is_finite(made.stages[agreeing]):
+                continue  # what isn't a number is explained by anything that makes none
             if rank > best:
                 best, found = rank, []
             if rank == best:
@@ -257,6 +259,10 @@ def _magnitude(off: float) -> float:
 def _rank(stages: tuple[Agreement, ...]) -> tuple[int, int]:
     agree = [each.agrees for each in stages]
     return (agree.index(False) if False in agree else len(agree)), sum(agree)
+
+
+def _is_finite(stage: Agreement) -> bool:
+    return stage.value is not None and bool(np.isfinite(stage.value).any())
 
 
 def _is_perfect(stages: tuple[Agreement, ...]) -> bool:
