@@ -49,6 +49,8 @@ class Implementation:
         visible = np.ones(scores.shape[1:], bool) if self.mask is None else self.mask
         if self.wrong == "mask inverted":
             visible = ~visible
+        if self.wrong == "mask not applied":
+            visible = np.ones_like(visible)
         is_after = self.wrong == "mask after the softmax"
         masked = scaled if is_after else np.where(visible, scaled, self.dtype(self.hides_by))
         axis = -2 if self.wrong == "softmax along the wrong axis" else -1

@@ -100,13 +100,13 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"masked(?:_scores)?", Named("masked")),
     (r"(?:attn_|attention_|causal_|padding_|pad_)?mask", Named("mask")),
     (
-        r"a|attn|attention|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
+        r"a|att|attn|attention|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)|attn_output_weights|softmax",
         Named("attention"),
     ),
     (r"heads|z|head_outputs?", Named("heads")),
     (r"concat(?:enated)?", Named("concat")),
     (r"contributions", Named("contributions")),
-    (r"y|out|outputs?|attn_out(?:put)?", Named("output")),
+    (r"y|out|outputs?|(?:attn|attention)_out(?:put)?", Named("output")),
     (r"residual", Named("residual")),
 )
 _TABLE = [(re.compile(rf"(?:.*[./])?(?:{pattern})", re.IGNORECASE | re.DOTALL), named) for pattern, named in _PATTERNS]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,6 +77,11 @@ class Diagnosis:
         return _is_perfect(self.explained or self.stages)
 
     @property
+    def rest(self) -> float:
+        """The magnitude of what the mistakes don't explain; 0 if they explain all."""
+        return max((_magnitude(each.off) for each in self.explained or self.stages if not each.agrees), default=0.0)
+
+    @property
     def first(self) -> Agreement | None:
         """The first stage that differs."""
         return next((each for each in self.stages if not each.agrees), None)
@@ -148,7 +154,7 @@ class Examiner:
                 states.append((candidate, state))
         best = max(_rank(state.stages) for _, state in states)
         tied = [each for each in states if _rank(each[1].stages) == best]
-        return max((self._explained(*each) for each in tied), key=lambda found: found.rank)
+        return max((self._explained(*each) for each in tied), key=lambda found: (found.rank, -found.rest))
 
     @property
     def _rough(self) -> Precision:
@@ -161,7 +167,7 @@ class Examiner:
             return found
         rough = [self._state(*each, self._rough).stages for each in found]
         ranks = [_rank(stages) for stages in rough]
-        off = [max((each.roundings for each in stages), default=0.0) for stages in rough]
+        off = [_magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
         nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:_MAX_CANDIDATES]
         return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
 
@@ -190,6 +196,8 @@ class Examiner:
                 continue
             made = self._state(candidate, nodes, self.precision, state)
             rank = _rank(made.stages)
+            if not _is_finite(made.stages[agreeing]):
+                continue  # what isn't a number is explained by anything that makes none
             if rank > best:
                 best, found = rank, []
             if rank == best:
@@ -219,7 +227,7 @@ class Examiner:
         unseeing = np.isneginf(values["masked"].value).all(axis=-1)
         if not unseeing.any():
             return best
-        for nature in UNSEEING[1:] if unseeing.mean() < 0.5 else UNSEEING[1:-1]:
+        for nature in UNSEEING[1:-1] if unseeing.all() else UNSEEING[1:]:
             other = {**nodes, "attention": _filled(nodes["attention"], nature)}
             filled = evaluated(other, precision, wanted, (nodes, values))
             found = self._agreements(candidate, filled, stages, precision)
@@ -243,9 +251,18 @@ class Examiner:
         return Rounded.given(stage.value, self.precision, decimals)
 
 
+def _magnitude(off: float) -> float:
+    """How large a difference is, alike for those that only rounding tells apart: more by 1 for each factor of e."""
+    return round(math.log1p(min(off, 1e300) / np.finfo(float).eps), 3)
+
+
 def _rank(stages: tuple[Agreement, ...]) -> tuple[int, int]:
     agree = [each.agrees for each in stages]
     return (agree.index(False) if False in agree else len(agree)), sum(agree)
+
+
+def _is_finite(stage: Agreement) -> bool:
+    return stage.value is not None and bool(np.isfinite(stage.value).any())
 
 
 def _is_perfect(stages: tuple[Agreement, ...]) -> bool:

@@ -153,13 +153,20 @@ def _masked_after(softmax: Operation) -> Nodes:
 def _axes(trace: Trace) -> Iterator[Mistake]:
     if "attention" not in trace or trace["attention"].is_given:
         return
+    hides = np.isneginf(trace["masked"].value) if "masked" in trace else np.zeros((1, 1, 1), dtype=bool)
     for axis, about in ((-2, "queries"), (-3, "heads")):
+        for filling in (0.0, np.nan, 1 / hides.shape[axis]) if hides.all(axis=axis).any() else (0.0,):
+            along = partial(_along, trace["attention"].operation, axis, filling)
+            yield Mistake("softmax along the wrong axis", "attention", about, {"attention": Node(("masked",), along)})
 
-        def along(given: list[Rounded], precision: Precision, axis: int = axis) -> Rounded:
-            shares = applied(trace["attention"].operation, [given[0].map(lambda a: a.swapaxes(axis, -1))], precision)
-            return shares.map(lambda a: a.swapaxes(axis, -1))
 
-        yield Mistake("softmax along the wrong axis", "attention", about, {"attention": Node(("masked",), along)})
+def _along(softmax: Operation, axis: int, filling: float, given: list[Rounded], precision: Precision) -> Rounded:
+    """The softmax along an axis, and what is in its place where that has no key to see."""
+    (masked,) = given
+    shares = applied(softmax, [masked.map(lambda each: each.swapaxes(axis, -1))], precision)
+    shares = shares.map(lambda each: each.swapaxes(axis, -1))
+    nothing = np.isneginf(masked.value).all(axis=axis, keepdims=True)
+    return Rounded(np.where(nothing, filling, shares.value), shares.error)
 
 
 def _transposed(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:

@@ -21,6 +21,9 @@ from attnviz.core.settings import MAX_STAGE_NUMBERS
 
 _MAX_HEADS = 128
 _MAX_READINGS = 64
+_NEAR_ONE = 0.02
+"""How far from 1 the sum of a row of attention may be in bfloat16."""
+
 _WEIGHTS = (*PROJECTIONS, "w_o")
 _ENDS = {"embeddings", "positions", "contributions", "output", "residual"}
 """The stages that no pass begins with."""
@@ -136,6 +139,8 @@ def _by_stages(
         else:
             says = orientation or named(name).orientation
             found[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
+    if "attention" not in found and "scores" in found and _are_shares(found["scores"].value):
+        found["attention"] = found.pop("scores")
     if "w_o" in found and all(name in found and found[name].value.ndim > 2 for name in PROJECTIONS):
         found["w_o"] = replace(found["w_o"], orientation=found["w_o"].orientation or IN_OUT)
     return {stage: found[stage] for stage in ORDER if stage in found}
@@ -188,6 +193,11 @@ def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.
         fit = fitted(layout, own.value.shape, sizes)
         if fit:
             yield layout, arranged(own.value, layout, stage, fit)
+
+
+def _are_shares(scores: np.ndarray) -> bool:
+    """Whether scores are attention, as Keras calls it."""
+    return bool((scores >= 0).all() and (np.abs(scores.sum(axis=-1) - 1) < _NEAR_ONE).all())
 
 
 def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None) -> OwnArray:

@@ -1,4 +1,4 @@
-"""Own masks: what hides keys in someone's pass: masks, read in each way that nothing rules out, or zeros of attention."""
+"""Own masks: what hides keys in someone's pass: their masks, read in each way that nothing rules out, or zeros."""
 
 from __future__ import annotations
 
@@ -85,9 +85,7 @@ class MaskReading:
     others : tuple of OtherMask
         What would be in its place if something went wrong.
     hidden : tuple of str
-        The masks of which True was read as hidden.
-    is_chosen : bool
-        Whether that was one of two ways.
+        The masks of which True was read as hidden, though it might be visible.
     besides : {"", "causal", "zeros"}
         What hides keys besides them: later ones are hidden, or those of which the attention is 0.
     """
@@ -95,7 +93,6 @@ class MaskReading:
     value: np.ndarray
     others: tuple[OtherMask, ...] = ()
     hidden: tuple[str, ...] = ()
-    is_chosen: bool = False
     besides: str = ""
 
     def arranged(self, n_queries: int, n_keys: int) -> MaskReading:
@@ -140,8 +137,9 @@ def _together(masks: Sequence[OwnMask], meanings: Sequence[Meaning | None]) -> M
                 others.append(replace(other, about=about, value=_all_of([*read[:at], other.value, *read[at + 1 :]])))
     if len(masks) > 1:
         others.append(OtherMask("mask not applied", "", np.ones(others[0].value.shape, dtype=bool)))
-    hidden = tuple(each.name for each, meaning in zip(masks, meanings, strict=True) if meaning == "hidden")
-    return MaskReading(_all_of(read), tuple(others), hidden, any(each.is_free for each in masks))
+    chosen = zip(masks, meanings, strict=True)
+    hidden = tuple(each.name for each, meaning in chosen if each.is_free and meaning == "hidden")
+    return MaskReading(_all_of(read), tuple(others), hidden)
 
 
 def _all_of(masks: list[np.ndarray]) -> np.ndarray:

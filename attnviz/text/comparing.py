@@ -36,9 +36,8 @@ def off(stage: Agreement, precision: str) -> str:
     if not np.isfinite(stage.off):
         return f"{differ}: {_not_finite(stage)}"
     expected = f"rounding {_in(precision)} would leave {_power(stage.rounding)}"
-    if stage.roundings < _MOST_TIMES:
-        return f"{differ} by up to {stage.off:.3g}, {_times(stage.roundings)} as much as {expected}"
-    return f"{differ} by up to {stage.off:.3g}; {expected}"
+    times = f", {_times(stage.roundings)}" if stage.roundings < _MOST_TIMES else ""
+    return f"{differ} by up to {stage.off:.3g}; {expected}{times}"
 
 
 def to_rounding(precision: str) -> str:
@@ -77,12 +76,12 @@ def _power(value: float) -> str:
 
 
 def _times(roundings: float) -> str:
-    return "about" if round(roundings) <= 1 else f"{round(roundings):,} times"
+    return "about as much" if round(roundings) <= 1 else f"{round(roundings):,} times less"
 
 
 def cause(mistake: Mistake) -> str:
     """A mistake as a clause."""
-    mask = shortened(mistake.about) or "the mask"
+    mask = f"the mask {shortened(mistake.about)}".strip()
     about = listed([SYMBOLS.get(each, each) for each in mistake.about.split()]) if mistake.about else ""
     one = " " not in mistake.about
     return {

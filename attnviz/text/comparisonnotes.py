@@ -53,9 +53,10 @@ def _of_masks(mask: MaskReading) -> list[str]:
     said = []
     if mask.hidden:
         names = listed([shortened(each) for each in mask.hidden])
-        said.append(f"True in your {names} was read as a hidden key.")
-    if mask.hidden and mask.is_chosen:
-        said[-1] += " If you mean a visible one, the mask is applied the other way round."
+        said.append(
+            f"True in your {names} was read as a hidden key. If you mean a visible one, your code has it the other way "
+            "round."
+        )
     if mask.besides == "causal":
         lacks = "it isn't in your mask" if mask.others else "no mask was in the file"
         said.append(f"Your attention is causal; {lacks}.")

@@ -1,0 +1,184 @@
+"""Masks of one's own: what True means, several in one, none in the file, and mistakes beside each."""
+
+import numpy as np
+import pytest
+from implementations import Implementation
+from test_comparison import LATER, MISTAKES, flat
+
+from attnviz import compare
+
+N = 6
+TRI = np.tri(N, dtype=bool)
+PADDED = np.arange(N) < 2
+BEYOND = np.finfo(np.float32).min
+VISIBLE = {
+    "causal": TRI,
+    "padded right": np.broadcast_to(~PADDED[::-1], (N, N)),
+    "padded left, causal": TRI & (~PADDED | np.eye(N, dtype=bool)),
+    "window": np.abs(np.subtract.outer(np.arange(N), np.arange(N))) < 2,
+}
+FORMS = {
+    "bool": lambda visible: {"mask": visible},
+    "the other way round": lambda visible: {"attn_mask": ~visible},
+    "0 and 1": lambda visible: {"attention_mask": visible[None, None].astype(int)},
+    "0.0 and 1.0": lambda visible: {"attention_mask": visible.astype(np.float32)},
+    "-inf added": lambda visible: {"attn_mask": np.where(visible, 0, -np.inf)},
+    "the least added": lambda visible: {"attention_mask": np.where(visible, 0, BEYOND)[None, None]},
+}
+
+
+def own(visible=None, wrong="", dtype=np.float32, seed=1):
+    return Implementation(np.random.default_rng(seed), dtype, n=N, mask=visible, wrong=wrong)
+
+
+def saved(implementation, *stages, **masks):
+    """Arrays with other masks than the implementation's, or none."""
+    arrays = implementation.written("BERT", *stages)
+    return {name: each for name, each in arrays.items() if name != "mask"} | masks
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("visible", VISIBLE)
+def test_nothing_but_numbers_tells_what_true_means(visible, form):
+    visible = VISIBLE[visible]
+    for stages in (["attention"], ["output"], ["masked", "attention", "output"]):
+        arrays = saved(own(visible), *stages, **FORMS[form](visible))
+        found = compare(None, arrays)
+        assert found.first is None, str(found)
+        assert ("True in your attn_mask was read as a hidden key." in str(found)) == (form == "the other way round")
+        with_torchs_names = arrays | {"out_proj.weight": arrays.pop("attention.output.dense.weight")}
+        assert compare(None, with_torchs_names).first is None
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("visible", VISIBLE)
+def test_each_mistake_is_named_beside_each_mask(visible, form):
+    visible = VISIBLE[visible]
+    mistakes = {**MISTAKES, "mask not applied": "The mask was not applied"}
+    for wrong in mistakes.keys() - {"mask inverted", "bias forgotten"}:
+        found = compare(None, saved(own(visible, wrong), "attention", "output", **FORMS[form](visible)))
+        assert mistakes[wrong] in str(found), (wrong, str(found))
+        assert found.explained
+        assert len(found.causes) == 1
+
+
+@pytest.mark.parametrize("visible", VISIBLE)
+def test_a_mask_is_inverted_only_where_what_true_means_is_known(visible):
+    visible = VISIBLE[visible]
+    arrays = saved(own(visible, "mask inverted"), "attention", "output")
+    for name, mask, true_is in (("mask", visible, "visible"), ("attention_mask", ~visible, "hidden")):
+        known = compare(None, arrays | {name: mask}, true_is=true_is)
+        assert "The mask was applied the other way round: computed so, all of your numbers agree." in str(known)
+        assert compare(None, arrays | {name: mask}).first is None
+    of_keys = saved(own(VISIBLE["padded right"], "mask inverted"), "attention", key_padding_mask=PADDED[::-1])
+    assert "The mask was applied the other way round" in str(compare(None, of_keys))
+
+
+def test_the_mistakes_that_an_inverted_mask_hid_are_named():
+    """An implementation with SDPA's convention and torch.nn.MultiheadAttention's names."""
+    for wrong in ("unscaled", "scaled by d_model"):
+        arrays = own(TRI, wrong).written("torch.nn.MultiheadAttention", "attention", "output") | {"attn_mask": TRI}
+        found = compare(None, arrays)
+        assert MISTAKES[wrong] in str(found)
+        assert found.explained
+    correct = own(TRI).written("torch.nn.MultiheadAttention", "output") | {"attn_mask": TRI}
+    assert str(compare(None, correct)).startswith("Output agrees to float32 rounding.")
+
+
+def test_a_forgotten_mask_is_called_that():
+    x = np.random.default_rng(2).normal(size=(N, 4))
+    found = compare(None, {"x": x, "mask": TRI, "masked": x @ x.T / 2})
+    assert str(found).splitlines() == [
+        "Masked scores differ: some of your numbers are finite where attnviz's are −∞, as the key is hidden.",
+        "The mask was not applied: computed so, all of your numbers agree.",
+    ]
+    assert not found.alternatives
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ((np.nan, 0.0), "some of your numbers are NaN where attnviz's are not"),
+        ((-np.inf, 0.0), "some of your numbers are −∞ where attnviz's are not"),
+        ((np.inf, 0.0), "some of your numbers are ∞ where attnviz's are not"),
+    ],
+)
+def test_it_is_said_whose_numbers_are_none(change, says):
+    correct = own(TRI)
+    masked = correct.stages["masked"].copy()
+    masked[0, 3, 1] = change[0]
+    found = compare(None, flat(correct, "scaled", mask=TRI) | {"masked": masked})
+    assert f"Masked scores differ: {says}." in str(found)
+
+
+def test_after_the_softmax_needs_a_stage_after_it():
+    wrong = own(TRI, "mask after the softmax")
+    assert [cause.id for cause in compare(None, saved(wrong, "masked", mask=TRI)).causes] == ["mask not applied"]
+    for stages in (["masked", "attention"], ["masked", "output"], ["attention"]):
+        (cause,) = compare(None, saved(wrong, *stages, mask=TRI)).causes
+        assert cause.id == "mask after the softmax"
+
+
+@pytest.mark.parametrize("stages", [["attention"], ["output"], ["masked"], ["scaled", "attention", "output"]])
+def test_a_causal_pass_without_its_mask_is_said_to_be_causal(stages):
+    arrays = saved(own(TRI), *stages)
+    found = compare(None, arrays)
+    assert found.first is None
+    assert "Your attention is causal; no mask was in the file." in found.notes
+    np.testing.assert_array_equal(found.trace["mask"].value, TRI)
+    wrong = compare(None, saved(own(TRI, "unscaled"), *stages))
+    assert "The scores were not divided by √d_k" in str(wrong)
+    assert "Your attention is causal; no mask was in the file." in wrong.notes
+    assert "causal" not in str(compare(None, saved(own(), *stages)))
+
+
+def test_a_causal_pass_with_a_mask_for_its_padding_is_said_to_be_causal():
+    visible = TRI & ~PADDED[::-1]
+    for mask in ({"attention_mask": (~PADDED[::-1])[None].astype(int)}, {"key_padding_mask": PADDED[::-1]}):
+        found = compare(None, saved(own(visible), "output", **mask))
+        assert found.first is None
+        assert "Your attention is causal; it isn't in your mask." in found.notes
+        assert "The mask was not applied" in str(compare(None, saved(own(TRI), "attention", **mask)))
+
+
+def test_keys_that_attention_hides_without_a_mask_are_taken_from_its_zeros():
+    found = compare(None, saved(own(VISIBLE["window"]), "attention", "output"))
+    assert found.first is None
+    assert "those with a share of 0 were taken as hidden" in str(found)
+
+
+def test_masks_are_combined():
+    visible = TRI & ~PADDED[::-1]
+    masks = {"attn_mask": ~TRI, "key_padding_mask": PADDED[None, ::-1]}
+    added = {"attn_mask": np.where(TRI, 0, -np.inf), "key_padding_mask": np.where(PADDED[::-1], -np.inf, 0)}
+    for given in (masks, added):
+        for wrong in ("", "unscaled", "transposed"):
+            found = compare(None, saved(own(visible, wrong), "attention", "output", **given))
+            assert [cause.id for cause in found.causes] == [wrong] * bool(wrong)
+            assert found.explained
+    for forgotten, seen in (("key_padding_mask", TRI), ("attn_mask", np.broadcast_to(~PADDED[::-1], (N, N)))):
+        found = compare(None, saved(own(seen), "attention", **masks))
+        assert f"The mask {forgotten} was not applied: computed so, all" in str(found)
+    assert "The mask was not applied: computed so" in str(compare(None, saved(own(), "attention", **masks)))
+
+
+def test_a_square_matrix_of_q_k_and_v_is_tried_both_ways():
+    random = np.random.default_rng(3)
+    x, w = random.normal(size=(5, 12)), random.normal(size=(12, 12))
+    for fused in (w, w.T):
+        q, k, v = np.split(x @ w, 3, axis=1)
+        scores = q @ k.T / 2
+        shares = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+        found = compare(None, {"x": x, "c_attn.weight": fused, "attention": shares, "concat": shares @ v}, n_heads=1)
+        assert found.first is None, str(found)
+
+
+@pytest.mark.parametrize("stage", LATER[6:])
+def test_rows_that_see_nothing_may_hold_anything(stage):
+    """As where two masks are added that hide by the least number: what both hide is less than what one does."""
+    visible = TRI & ~PADDED
+    arrays = saved(own(visible), *LATER[6:], mask=visible)
+    anything = np.array(arrays["attention"])
+    anything[:, :, :2] = 1 / 3
+    mine = saved(own(visible), stage, mask=visible) | ({"attention": anything} if stage == "attention" else {})
+    assert compare(None, mine).first is None
