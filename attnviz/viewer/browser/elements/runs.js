@@ -5,12 +5,12 @@ import { ofHead } from "../pass/latex.js";
 
 const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span" };
 
-// Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head. A `gap`
-// stands in place of what the numbers tell, if it is given.
-export function runsAt(pass, runs, selection, gap = null) {
+// Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head. What
+// `gapAt(cell)` gives, if anything, stands in place of what the numbers of a cell tell.
+export function runsAt(pass, runs, selection, gapAt) {
   return runs.flatMap(([style, text]) => {
     if (style === "verdict") return pass.document.model.verdict;
-    if (style === "story") return pass.selectionStory(text, selection, gap).map((piece) => [piece.style ?? "", piece.text]);
+    if (style === "story") return pass.selectionStory(text, selection, gapAt).map((piece) => [piece.style ?? "", piece.text]);
     return [[style, style === "math" ? ofHead(text, selection.head) : text]];
   });
 }

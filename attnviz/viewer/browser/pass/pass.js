@@ -58,7 +58,7 @@ export function readPass(document) {
     story: (name, index, selection) =>
       pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
     // What a step tells of the selection, by stories of the selected cell of a stage.
-    selectionStory: ({ of, stories }, selection, gap) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gap),
+    selectionStory: ({ of, stories }, selection, gapAt) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.

@@ -32,13 +32,13 @@ const FORMATS = {
 };
 
 // The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
-// where a piece is the number of one, style "word" where it is a person's. A `gap`, if there is one, stands in place of
-// whatever the numbers tell.
-export function tell(pass, stories, cell, selection, gap = null) {
+// where a piece is the number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is
+// something, stands in place of what the numbers of a cell tell.
+export function tell(pass, stories, cell, selection, gapAt = () => null) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
-    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gap));
+    const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gapAt));
     if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
   }
   return [];
@@ -65,11 +65,11 @@ function filledWhole(template, fill) {
   return isWhole ? found : null;
 }
 
-function fillSlot(pass, cell, selection, name, format, gap) {
+function fillSlot(pass, cell, selection, name, format, gapAt) {
   const isStage = pass.stages.has(name);
   if (name !== "value" && !isStage) return labelOf(pass, cell, selection, name);
-  const told = FORMATS[format](pass, isStage ? { name, index: pass.indexAt(name, selection) } : cell);
-  return told === undefined ? undefined : gap ?? told;
+  const asked = isStage ? { name, index: pass.indexAt(name, selection) } : cell, told = FORMATS[format](pass, asked);
+  return told === undefined ? undefined : gapAt(asked) ?? told;
 }
 
 // What a place is called: on the last two axes of the cell's stage, or by a coordinate.

@@ -57,8 +57,9 @@ function asStrongAs(share, value, { cells, attention, selection }, { pass, colou
 }
 
 // The products of all rows that stand together.
-export function togetherAt(part, { pass }, columns) {
+export function togetherAt(part, { pass, look }, columns) {
   if (!part.isThere || !part.left) return NOTHING;
+  if (!look.shown(part.left.name, part.left.index(0, 0))) return TO_COME; // the others of what is left to be written
   const sum = added(columns.map((column) => sumOfProducts(pass, part, part.others, column)));
   return { kind: "together", text: short(sum), label: `${part.others.length} other products together = ${digits(sum)}` };
 }
@@ -69,11 +70,11 @@ export function restAt(part, paint, row) {
   if (!part.isThere) return TO_COME;
   const { cells, band: { array }, left, right, rest } = part, { pass, look, colours } = paint;
   if (left) return NOTHING;
+  if (!look.shown(cells.name, cells.index(row, 0), array) || (right && look.isWorksheet && !areSharesShown(part, paint))) return TO_COME;
   const numbers = array ? rest.map((column) => pass.named(cells.name, array, cells.index(0, column))[column])
     : rest.map((column) => look.pass.number(cells.name, cells.index(row, column)));
   if (numbers.includes(undefined)) return { kind: "waiting", text: "" };
   const others = `${rest.length} other ${pass.document.words.unit}s`, said = (what, number) => `${others}, ${what} ${digits(number)}`;
-  if (cells.stage.scale === "share" && !array && !look.shown(cells.name, cells.index(row, 0))) return TO_COME;
   if (array || cells.stage.scale === "share") {
     const sum = added(numbers), colour = background(sum, { scale: "share", limit: array ? 1 : cells.stage.limit }, colours);
     return { kind: "together", text: short(sum), label: said("together", sum), colour: css(colour), ink: css(textOn(colour)) };

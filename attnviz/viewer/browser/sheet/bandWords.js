@@ -44,8 +44,14 @@ function titleOf({ cells }, { look }) {
 
 function saidOf(part, paint) {
   const title = titleOf(part, paint), line = element("p", "", title || null);
-  if (!title) line.append(...drawRuns(runsAt(paint.pass, part.band.said, part.selection, isShownBy(paint.look, part) ? null : GAP)));
+  if (!title) line.append(...drawRuns(runsAt(paint.pass, part.band.said, part.selection, gapsIn(part, paint.look))));
   return line;
+}
+
+// Where a row is left to be written, all that its numbers tell is; on a worksheet also what it tells of other such numbers.
+function gapsIn(part, look) {
+  if (!isShownBy(look, part)) return () => GAP;
+  return look.isWorksheet ? ({ name, index }) => (look.shown(name, index) ? null : GAP) : undefined;
 }
 
 // What is said of a part of two passes: what it is, over how far they are apart.

@@ -28,7 +28,7 @@ export function watchLetters(draw) {
 function digitIn(family) {
   if (!known.has(family)) {
     const ink = document.createElement("canvas").getContext("2d");
-    ink.font = `600 ${PX}px ${family}`;
+    ink.font = `${PX}px ${family}`;
     known.set(family, ink.measureText("0").width / PX);
   }
   return known.get(family);

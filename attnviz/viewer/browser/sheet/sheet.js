@@ -117,7 +117,7 @@ export function makeSheet(tools) {
   // For how many columns there is room, and rows: in a talk for as many as have large letters.
   const roomIn = (slots, { pass, letters, least, isPaper }) => {
     const others = Math.max(1, ...slots.map(({ beside }) => beside.length)), words = pass.document.words.key.length;
-    const roomFor = (count, sizes) => roomForColumns(box, { others: 1, letters, least, isPaper, count, ...sizes });
+    const roomFor = (words, sizes) => roomForColumns(box, { others: 1, letters, least, isPaper, words, ...sizes });
     const ample = amplyFor(roomFor(words, { others }));
     return least ? { ...ample, answers: roomFor(slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0, { most: MOST_ANSWERS }), places: roomFor(ample.places, { letters: { ...letters, names: 2 } }) } : ample;
   };

@@ -4,7 +4,7 @@ const SAID = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 56; // of 
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const AIR = 0.4; // in units of the font's size: what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
-const PAPER_PX = 12, WIDE_LETTER = 0.64; // 9 points; on paper no digit may touch another's, whatever font is there
+const PAPER_PX = 12, NARROW_LETTER = 0.53, WIDE_LETTER = 0.64; // 9 points; on paper as many have room as in a narrow font, and no digit may touch another's in a wide one
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const LEAST_END_PX = 48; // the last column, where "dim 16" stands
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
@@ -19,12 +19,12 @@ const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a
 
 // How many columns have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
 // room for products beside them, so that no column goes away as they come.
-export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, count }) {
-  const size = least || (isPaper ? PAPER_PX : count > most ? ASKED_PX : SMALLEST_PX), width = box.clientWidth;
-  const needed = wide(Math.max(letters.numbers, letters.names), letters, isPaper) * size;
+export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, words }) {
+  const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX), width = box.clientWidth;
+  const count = Math.max(letters.numbers, letters.names), needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
   const beside = least ? productsIn(letters, least) + IN_A_TALK.label * letters.wide * least + (IN_A_TALK.end * letters.wide * least - needed) : saidIn(width) + labelIn(width);
   const room = (narrowest) => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
-  return count <= Math.min(most, room(0)) ? count : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
+  return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
 
 // How many lines of digits have room one above the other in a talk.

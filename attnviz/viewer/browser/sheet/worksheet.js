@@ -2,6 +2,7 @@
 // out is there: keys, values and parameters, and what other heads found.
 import { isHeaded } from "../pass/axes.js";
 import { layerOfPage, pagesOf, standing } from "../scene/bands.js";
+import { stepAt } from "../scene/state.js";
 
 // The labels of the bands that numbers can be left out from, in their order. In each layer it is the band of that label.
 export function beginnings(pass, where) {
@@ -13,6 +14,18 @@ export function shownBefore(pass, where, from) {
   const layers = Object.values(Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)));
   const left = new Set(layers.flatMap((pages) => leftOut(pages.flatMap(({ id }) => bandsOf(pass, where, id)), from)));
   return (name, index, array = "") => !left.has(keyOf(name, array)) || (isHeaded(pass.stages.get(name)) && index[0] !== where.cell.head);
+}
+
+// The same place with another word and answer selected than the largest, where that is left to be found.
+export function besideTheLargest(pass, where, shown) {
+  const other = (role, name) => {
+    const index = name && pass.indexAt(name, where.cell), row = name ? [...pass.row(name, index)] : [], most = Math.max(...row);
+    if (!name || shown(name, index) || row[where.cell[role]] < most) return {};
+    const smaller = row.map((_, place) => place).filter((place) => row[place] < most);
+    return smaller.length ? { [role]: smaller.find((place) => row[place] > 0) ?? smaller[0] } : {};
+  };
+  const { attention } = stepAt(pass, where), { model } = pass.document;
+  return { ...where, cell: { ...where.cell, ...other("key", attention), ...other("answer", model?.answers) } };
 }
 
 function bandsOf(pass, where, step) {

@@ -6,18 +6,19 @@ import { layerOfPage, pagesOf } from "../scene/bands.js";
 import { lookAt, withPair } from "../scene/looks.js";
 import { atStep, QUESTIONS, stepAt } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
-import { shownBefore } from "../sheet/worksheet.js";
+import { besideTheLargest, shownBefore } from "../sheet/worksheet.js";
 
 // Draws the pages into `pages`; `inert` are tools that do nothing. Numbers are left out from the bands of the label `from` on.
 export function drawSheets(pages, { pass, where, colours, inert }, from) {
   const copies = from ? [{ name: "Worksheet", from }, { name: "Key", from: "" }] : [{ name: "", from: "" }];
   const places = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)), count = copies.length * places.length;
   copies.forEach((copy, nth) => {
-    places.forEach((there, place) => {
-      const page = element("section", "printed of-sheet"), sheet = makeSheet(inert), shown = copy.from ? shownBefore(pass, there, copy.from) : () => true;
+    places.forEach((own, place) => {
+      const page = element("section", "printed of-sheet"), sheet = makeSheet(inert), isWorksheet = copy.from !== "", shown = isWorksheet ? shownBefore(pass, own, copy.from) : () => true;
+      const there = isWorksheet ? besideTheLargest(pass, own, shown) : own;
       page.append(drawHead(pass, there, copy), drawWords(pass, there), sheet.element, drawFoot(pass, nth * places.length + place + 1, count));
       pages.append(page);
-      sheet.update(pass, there, withPair({ ...lookAt(pass, there, false), shown, colours }, pass, there, () => shown));
+      sheet.update(pass, there, withPair({ ...lookAt(pass, there, false), shown, isWorksheet, colours }, pass, there, () => shown));
     });
   });
 }
