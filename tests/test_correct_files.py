@@ -1,5 +1,8 @@
 """Correct files in the layouts, masks and precisions of libraries: none is called wrong."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from correctfiles import LIBRARIES, MASKS, PRECISIONS, correct_file
 
@@ -36,3 +39,20 @@ def test_a_thousand_are_called_correct(library):
     numbers = range(list(LIBRARIES).index(library), 1000, len(LIBRARIES))
     for number in set(numbers) - set(SPREAD):
         is_called_correct(number)
+
+
+def test_what_torch_itself_computed_is_called_correct():
+    recorded = np.load(Path(__file__).parent / "data" / "torch_masks.npz")
+    files = {}
+    for path in set(recorded.files) - {"torch"}:
+        case, name = path.split("/")
+        files.setdefault(case, {})[name] = recorded[path]
+    assert len(files) == 18
+    for case, arrays in files.items():
+        found = compare(None, arrays)
+        assert found.first is None, (case, str(found))
+        assert found.stages
+        precision = next((each for each in ("bfloat16", "float16", "float64") if each in case), "float32")
+        assert found.precision == precision
+        causal = "Your attention is causal" in str(found)
+        assert causal == (case in ("module, is_causal", "module, padding, causal", "function, is_causal"))
