@@ -254,8 +254,16 @@ def bert(file):
     }
 
 
+def rotated(file, rows, base):
+    """Rows turned by their positions, with complex numbers; a dimension and the one half of them further are a pair."""
+    half = file.d // 2
+    turns = np.exp(1j * np.outer(np.arange(file.n), float(base) ** (-np.arange(half) / half)))
+    turned = (rows[..., :half] + 1j * rows[..., half:]) * turns.astype(np.complex64)
+    return file.rounded(np.concatenate([turned.real, turned.imag], axis=-1))
+
+
 def llama(file):
-    """Llama without rotation: queries share keys and values, the least number for what is hidden."""
+    """Llama: queries and keys rotated, which share keys and values, the least number for what is hidden."""
     e, h = file.width, file.n_heads
     g = file.one_of(*(g for g in range(1, h + 1) if h % g == 0))
     x = file.drawn(file.n, e)
@@ -263,6 +271,9 @@ def llama(file):
     w["o"] = file.weight(e, e)
     *_, hidden = file.hidden()
     q, k, v = (split(file.times(x, w[each].T), len(w[each]) // file.d) for each in "qkv")
+    base = file.one_of(10_000, 500_000, 1_000_000)
+    if file.d % 2 == 0:
+        q, k = (rotated(file, each, base) for each in (q, k))
     shared = [np.repeat(each, h // g, axis=0) for each in (k, v)]
     scores = file.rounded(file.times(q, shared[0].transpose(0, 2, 1)) * file.carrier(file.d**-0.5))
     added = additive(file, hidden, file.least)

@@ -255,3 +255,17 @@ def broken(content, how):
         digits = np.flatnonzero((changed >= ord("0")) & (changed <= ord("9")))
         changed[RANDOM.choice(digits, min(len(digits), 3))] = RANDOM.integers(ord("0"), ord("9") + 1)
     return changed.tobytes()
+
+
+def test_bfloat16_in_safetensors_is_widened_and_what_numpy_has_not_is_told_the_rule():
+    pytest.importorskip("safetensors")
+    numbers = np.array([[1.0, -3.140625, 0.0], [2.0**-130, np.inf, 255.0]], np.float32)
+    bits = (numbers.view(np.uint32) >> 16).astype("<u2")
+
+    def file(kind, shape, content):
+        text = json.dumps({"x": {"dtype": kind, "shape": shape, "data_offsets": [0, len(content)]}}).encode()
+        return struct.pack("<Q", len(text)) + text + content
+
+    same(read_arrays("mine.safetensors", file("BF16", [2, 3], bits.tobytes())), {"x": numbers})
+    with pytest.raises(OwnArraysError, match=r"'x' is of 'F8_E4M3'. Convert it"):
+        read_arrays("mine.safetensors", file("F8_E4M3", [6], bytes(6)))

@@ -68,7 +68,8 @@ def implementation(**how):
 )
 def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wrong, says):
     own = implementation(wrong=wrong)
-    answered = post(sent(tab, npz(own.written("torch.nn.MultiheadAttention", "attention", "output"))))
+    file = npz(own.written("torch.nn.MultiheadAttention", "attention", "output"))
+    answered = post(sent(tab, file, true_is="hidden"))
     assert said(answered).startswith(says)
     assert "read transposed" in said(answered)
     assert answered.headers["cache-control"] == "no-store"

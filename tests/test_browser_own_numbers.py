@@ -38,6 +38,9 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     says(page, "The first stage that differs: output. W_V was used transposed.")
     correct = own("mask inverted")
     given(page, tmp_path / "<b>.npz", correct.written("BERT", "attention"))
+    says(page, "Attention agrees to float64 rounding.")
+    page.get_by_text("More", exact=True).click()
+    pick(page, "True in a mask is", "a key that is seen")
     says(page, "The first stage that differs: attention. The mask was applied the other way round.")
     assert page.locator(".matrix td.marked").all_inner_texts() == ["NaN", page.locator("td.marked").nth(1).inner_text()]
     expect(page.get_by_role("row", name="attention.self.query.weight")).to_contain_text("(out, in)")

@@ -1,7 +1,11 @@
 """Correct files in the layouts, masks and precisions of libraries: none is called wrong."""
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
-from correctfiles import LIBRARIES, MASKS, PRECISIONS, correct_file
+from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, split
 
 from attnviz import compare
 
@@ -36,3 +40,42 @@ def test_a_thousand_are_called_correct(library):
     numbers = range(list(LIBRARIES).index(library), 1000, len(LIBRARIES))
     for number in set(numbers) - set(SPREAD):
         is_called_correct(number)
+
+
+def test_what_torch_itself_computed_is_called_correct():
+    recorded = np.load(Path(__file__).parent / "data" / "torch_masks.npz")
+    files = {}
+    for path in set(recorded.files) - {"torch"}:
+        case, name = path.split("/")
+        files.setdefault(case, {})[name] = recorded[path]
+    assert len(files) == 18
+    for case, arrays in files.items():
+        found = compare(None, arrays)
+        assert found.first is None, (case, str(found))
+        assert found.stages
+        precision = next((each for each in ("bfloat16", "float16", "float64") if each in case), "float32")
+        assert found.precision == precision
+        causal = "Your attention is causal" in str(found)
+        assert causal == (case in ("module, is_causal", "module, padding, causal", "function, is_causal"))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rotated_queries_and_keys_are_said_and_lead_to_no_pass_without_them(seed):
+    file = File(np.random.default_rng(seed), "float32", "causal", n_heads=4, d=4, n=6)
+    arrays = llama(file)
+    found = compare(None, arrays)
+    (note,) = (each for each in found.notes if "RoPE" in each)
+    base = re.search(r"^Your queries and keys are rotated by their positions \(RoPE, in halves, base (.+)\)\.$", note)
+    assert base.group(1) in ("10,000", "500,000", "1,000,000")
+    assert found.trace is None
+    w = {each: arrays[f"model.layers.0.self_attn.{each}_proj.weight"] for each in "qkvo"}
+    q, k = (split(arrays["hidden_states"][0] @ w[each].T, len(w[each]) // 4) for each in "qk")
+    turned = [rotated(file, each, int(base.group(1).replace(",", ""))) for each in (q, k)]
+    scores = turned[0] @ np.repeat(turned[1], 4 // len(k), axis=0).transpose(0, 2, 1)
+    stages = {"q": turned[0], "k": turned[1], "scores": scores}
+    kept = {name: each for name, each in arrays.items() if "attn_" not in name and name != "k"}
+    assert compare(None, kept | stages).first is None
+    unscaled = file.softmax(np.where(np.tri(6, dtype=bool), scores, -np.inf))
+    wrong = compare(None, kept | {"attention": unscaled})
+    assert [cause.id for cause in wrong.causes] == ["unscaled"]
+    assert note in wrong.notes

@@ -16,13 +16,18 @@ from attnviz.analysis.rounding import Precision, Rounded, half_step
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
 
+ROTATED = "_rotated"
+"""What is added to the name of a stage whose rows are turned by their positions."""
+
 _ROUGHLY = 0.25
 """How far off, in parts of the largest number, an array may be for a closer look."""
 
 
 def targets(stage: str) -> tuple[str, ...]:
     """The stages that an array of a stage's name may be: many call scores what is scaled and masked already."""
-    return ("scores", "scaled", "masked") if stage == "scores" else (stage,)
+    if stage == "scores":
+        return "scores", "scaled", "masked"
+    return (stage, f"{stage}{ROTATED}") if stage in ("q", "k") else (stage,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +78,12 @@ def agreement(own: OwnArray, stage: str, ours: Mapping[str, Rounded], sizes: Siz
     for target in targets(stage):
         if target not in ours:
             continue
-        for layout, value in forms(own, target, sizes):
+        read_as = target.removesuffix(ROTATED)
+        for layout, value in forms(own, read_as, sizes):
             expected = _averaged(ours[target]) if layout.is_averaged and sizes["h"] > 1 else ours[target]
             for read in (value, ~value) if value.dtype == bool else (value,):
                 if read.shape == expected.value.shape or stage == "mask":
-                    compared, ratio = _compared(own, target, layout, read, expected, precision)
+                    compared, ratio = _compared(own, read_as, layout, read, expected, precision)
                     found.append((not compared.agrees, target != stage, ratio, compared))
     nearest = min(found, key=lambda each: each[:3], default=None)
     return nearest[3] if nearest else Agreement(stage, own.name, None, None, None, math.inf, 1.0, False, 1.0)

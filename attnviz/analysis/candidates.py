@@ -10,6 +10,7 @@ from attnviz.analysis.layouts import Sizes
 from attnviz.analysis.ownarrays import OwnArrays, Reading, readings, sizes_of, with_more_hidden
 from attnviz.analysis.ownmasks import OtherMask, others_than
 from attnviz.analysis.ownpass import own_pass
+from attnviz.analysis.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 
@@ -24,11 +25,14 @@ class Candidate:
     reading : Reading or None
         How the arrays that it begins with were read; None where the pass was given.
     sizes : mapping of letters to int
+    rotation : Rotation, optional
+        How its queries and keys are turned besides.
     """
 
     trace: Trace
     reading: Reading | None
     sizes: Sizes
+    rotation: Rotation | None = None
 
     @classmethod
     def beside(cls, trace: Trace) -> Candidate:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from attnviz.analysis.candidates import Candidate, Candidates
 from attnviz.analysis.formats import FLOAT32, FLOAT64
 from attnviz.analysis.mistakes import Mistake, Node, Nodes, evaluated, mistakes_in, nodes_of
 from attnviz.analysis.ownarrays import OwnArrays
+from attnviz.analysis.rotation import rotations
 from attnviz.analysis.rounding import Precision, Rounded, applied
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import Stage
@@ -154,7 +155,20 @@ class Examiner:
                 states.append((candidate, state))
         best = max(_rank(state.stages) for _, state in states)
         tied = [each for each in states if _rank(each[1].stages) == best]
-        return max((self._explained(*each) for each in tied), key=lambda found: (found.rank, -found.rest))
+        for candidate, state in (each for plain, _ in tied for each in self._rotated(plain)):
+            if _is_perfect(state.stages):
+                return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
+        found = max((self._explained(*each) for each in tied), key=lambda found: (found.rank, -found.rest))
+        if found.explains_all:
+            return found
+        rotated = (self._explained(*each) for each in self._rotated(found.candidate))
+        return next((each for each in rotated if each.explains_all), found)
+
+    def _rotated(self, candidate: Candidate) -> Iterator[tuple[Candidate, _State]]:
+        """The pass with queries and keys that are turned by their positions."""
+        plain = nodes_of(candidate.trace, self._given)
+        for rotation in rotations(plain, candidate.sizes.get("d", 1)) if candidate.reading else ():
+            yield replace(candidate, rotation=rotation), self._state(candidate, rotation.nodes(plain), self.precision)
 
     @property
     def _rough(self) -> Precision:

@@ -51,7 +51,7 @@ class Comparison:
         What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
         Attnviz's pass: the given one; or that of their inputs and parameters, None where it doesn't reach from queries,
-        keys and values to head outputs.
+        keys and values to head outputs, or where theirs rotates queries and keys, which attnviz's doesn't.
     """
 
     stages: tuple[Agreement, ...]
@@ -228,7 +228,7 @@ def _comparison(found: Diagnosis, own: OwnArrays, unread: tuple[str, ...], given
         unread,
         precision,
         tuple(sorted(_rows(found, own, entering, precision), key=lambda row: row.agrees is None)),
-        given or (trace if whole else None),
+        given or (trace if whole and found.candidate.rotation is None else None),
     )
 
 

@@ -39,6 +39,9 @@ def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
             alike.setdefault(layout.title, []).append(title(stage))
     said += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     said += _of_masks(reading.mask) if reading and reading.mask else []
+    if rotation := found.candidate.rotation:
+        pairs = "in halves" if rotation.is_in_halves else "in pairs of neighbours"
+        said.append(f"Your queries and keys are rotated by their positions (RoPE, {pairs}, base {rotation.base:,}).")
     renamed = [
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]

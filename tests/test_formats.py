@@ -1,0 +1,145 @@
+"""Formats: in which precision numbers were written is told by the numbers, and arrays are compared in it."""
+
+import numpy as np
+import pytest
+from correctfiles import File, to_bits, torch_sdpa
+from implementations import Implementation
+from test_comparison import LATER
+
+from attnviz import compare
+from attnviz.analysis.formats import BFLOAT16, written_in
+from attnviz.core.errors import OwnArraysError
+
+TRI = np.tri(6, dtype=bool)
+
+
+def drawn(n=20, seed=0):
+    return np.random.default_rng(seed).normal(size=n) * 3
+
+
+def said_of(array, dtype=np.float64):
+    made, decimals = written_in(np.asarray(array, dtype).astype(np.float64), np.dtype(dtype))
+    return made.name, decimals
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_coarsest_format_that_holds_the_numbers_is_theirs(dtype):
+    full = drawn()
+    assert said_of(full, dtype) == (np.dtype(dtype).name, None)
+    assert said_of(full.astype(np.float32), dtype) == ("float32", None)
+    assert said_of(full.astype(np.float16), dtype) == ("float16", None)
+    assert said_of(to_bits(full, 8), dtype) == ("bfloat16", None)
+    for decimals in (2, 3, 4, 6):
+        assert said_of(np.round(full, decimals), dtype) == ("float32", decimals)
+    assert said_of(np.round(full.astype(np.float16).astype(float), 5), dtype) == ("float16", 5)
+    assert said_of(np.round(to_bits(full, 8), 4), dtype) == ("bfloat16", 4)
+    assert said_of(np.round(full, 9)) == ("float64", 9)
+
+
+@pytest.mark.parametrize("simple", [np.eye(4), np.arange(40.0), np.full((3, 3), 0.25), [0.5, -0.75, 1.5], [-np.inf, 0]])
+def test_simple_numbers_tell_nothing(simple):
+    assert said_of(simple) == ("float64", None)
+    assert said_of(simple, np.float32) == ("float32", None)
+
+
+def test_bfloat16_is_rounded_half_to_even():
+    array = np.float32(drawn(10_000) * np.exp(drawn(10_000, 1)))
+    np.testing.assert_array_equal(BFLOAT16.rounded(array), to_bits(array, 8))
+    assert BFLOAT16.rounded(np.float32([1 + 2**-8, 1 + 3 * 2**-8])).tolist() == [1, 1 + 2**-6]
+
+
+@pytest.mark.parametrize(
+    ("precision", "says"),
+    [
+        ("float64", "to float64 rounding"),
+        ("float32", "to float32 rounding"),
+        ("float32 as float64", "to float32 rounding"),
+        ("float16", "to float16 rounding"),
+        ("bfloat16", "to bfloat16 rounding"),
+        ("TF32", "to TF32 rounding"),
+        ("4 decimals", "to 4 decimals"),
+        ("6 decimals", "to 6 decimals"),
+    ],
+)
+def test_it_is_said_how_closely_numbers_agree(precision, says):
+    for seed in range(5):
+        file = File(np.random.default_rng(seed), precision, "causal", n=7)
+        arrays = {name: file.written(each) for name, each in torch_sdpa(file).items()}
+        found = compare(None, arrays)
+        assert found.headline.endswith(f" {says}."), str(found)
+        assert all(row.verdict.endswith(says) for row in found.rows if row.agrees)
+
+
+@pytest.mark.parametrize("precision", ["float32 as float64", "bfloat16", "4 decimals", "TF32"])
+@pytest.mark.parametrize("wrong", ["unscaled", "transposed", "mask not applied", "softmax along the wrong axis"])
+def test_mistakes_are_named_in_any_precision(wrong, precision):
+    own = Implementation(np.random.default_rng(1), np.float32, n=6, mask=TRI, wrong=wrong)
+    file = File(np.random.default_rng(0), precision, "none")
+    arrays = own.written("BERT", "attention", "output")
+    noise = {"TF32": 11}.get(precision, 24)
+    kept = {
+        name: each if each.dtype == bool else file.written(file.rounded(to_bits(each, noise)))
+        for name, each in arrays.items()
+    }
+    assert [cause.id for cause in compare(None, kept).causes] == [wrong]
+
+
+def test_one_number_that_is_off_is_no_matter_of_tf32():
+    own = Implementation(np.random.default_rng(2), np.float32, n=6, mask=TRI)
+    arrays = own.written("attnviz", *LATER)
+    wrong = arrays["attention"].copy()
+    wrong[0, 5, 0] *= 1.0003
+    found = compare(None, arrays | {"attention": wrong})
+    assert (found.first.stage, found.precision) == ("attention", "float32")
+
+
+def test_how_far_off_it_is_said_beside_what_rounding_would_leave():
+    own = Implementation(np.random.default_rng(3), np.float32)
+    arrays = own.written("attnviz", "attention")
+    off = arrays["attention"].copy()
+    off[0, 0, 0] += np.float32(1e-4)
+    found = compare(None, arrays | {"attention": off})
+    expected = found.first.expected.max() * 2.0**-23
+    times = f"{found.first.off / expected:,.0f} times less"
+    assert (
+        f"Attention differs by up to 0.0001; rounding in float32 would leave {expected * 1e8:.1f} · 10^-8, {times}."
+        in str(found)
+    )
+    far = compare(None, {name: each.astype(float) for name, each in arrays.items()} | {"attention": off + np.pi})
+    assert "times" not in str(far)
+    assert "e-" not in str(far)
+
+
+class Tensor:
+    """As torch's are, which NumPy doesn't read where they have gradients or are of bfloat16."""
+
+    def __init__(self, array, dtype):
+        self.array, self.dtype, self.is_detached = array, dtype, False
+
+    def detach(self):
+        self.is_detached = True
+        return self
+
+    def cpu(self):
+        return self
+
+    def float(self):
+        return Tensor(self.array, "torch.float32").detach()
+
+    def __array__(self, dtype=None, copy=None):
+        assert self.is_detached
+        if self.dtype == "torch.bfloat16":
+            raise TypeError("Got unsupported ScalarType BFloat16")
+        return self.array
+
+
+def test_tensors_are_read():
+    own = Implementation(np.random.default_rng(4), np.float32)
+    for kind in ("torch.float32", "torch.bfloat16"):
+        arrays = {name: Tensor(each, kind) for name, each in own.written("BERT", "output").items()}
+        assert compare(None, arrays).first is None
+
+
+def test_rows_of_several_lengths_are_told_the_rule():
+    with pytest.raises(OwnArraysError, match="several lengths"):
+        compare(None, {"x": [[1, 2], [3]]})
