@@ -358,6 +358,7 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
+@pytest.mark.slow
 def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
     page = opened("?step=scores", theme="dark", afresh=True, model="mirror")
     page.evaluate(
