@@ -78,7 +78,7 @@ def browser():
 
 
 def windows(browser, origin):
-    """A window for each theme, made when it is asked for; to none of them a person is new, whichever test comes first."""
+    """A window for each theme, made when it is asked for; to none is a person new, whichever test comes first."""
     opened = [{"origin": origin, "localStorage": [{"name": "attnviz was opened", "value": "yes"}]}]
     return functools.cache(
         lambda theme: browser.new_context(color_scheme=theme, storage_state={"cookies": [], "origins": opened})

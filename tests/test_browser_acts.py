@@ -226,6 +226,7 @@ def test_the_selected_words_stay_selected_while_others_are_typed_and_two_are_swa
     share_is("bites man dog", 0, 1)
 
 
+@pytest.mark.slow
 def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_another_has_is_not_lost(browser):
     port, page = free_port(), browser.new_page()
     with served(port=port) as (address, pid):

@@ -102,6 +102,7 @@ def test_slopes_are_named_so_and_are_the_core_s(visit):
     attention_is(page, TRACE)
 
 
+@pytest.mark.slow
 def test_old_links_open_the_walkthrough(visit):
     tab = visit()
     page = tab.open("take_apart" + at(trail="output[1,0]<concat[1,2]"))

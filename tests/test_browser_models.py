@@ -43,6 +43,7 @@ def test_another_model_brings_its_own_sentence_steps_and_training(visit):
     expect(page.locator(".training .figures")).to_contain_text("after 600 of 600 steps")
 
 
+@pytest.mark.slow
 def test_an_unknown_word_makes_a_pass_at_once_and_a_click_on_a_known_one_leads_back(visit):
     tab = visit()
     page = tab.open(at(model="who-is-it", step="softmax"))
@@ -114,6 +115,7 @@ def test_a_link_to_what_is_not_there_says_so_and_keeps_what_was_typed(visit, add
         expect(sentence(page)).to_have_value(address["sentence"])
 
 
+@pytest.mark.slow
 def test_back_and_reload_keep_the_model_its_seed_its_checkpoint_and_the_step(visit):
     tab = visit()
     address = {"model": "recall", "seed": "1", "checkpoint": "3", "step": "softmax-2"}

@@ -17,6 +17,7 @@ def go(page, name):
     page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
 
 
+@pytest.mark.slow
 def test_settings_survive_a_page_switch_and_a_reload(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, heads=4, d_model=12, mask="causal", seed=5, step="Scores", cell="2.4.3.1.1"))
@@ -34,6 +35,7 @@ def test_settings_survive_a_page_switch_and_a_reload(visit):
         tab.settled()
 
 
+@pytest.mark.slow
 def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, seed=7, context="sun", step="Scores"))
@@ -48,6 +50,7 @@ def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE))
@@ -120,6 +123,7 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     assert (page.evaluate(ENTRY), page.url) == (entry, before)
 
 
+@pytest.mark.slow
 def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_what_was_there(visit):
     tab = visit()
     page = tab.open("audit" + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
@@ -164,6 +168,7 @@ def test_another_worked_example_is_shown_before_the_server_answers_and_back_lead
     expect(title).to_have_text("A causal mask hides the words to come")
 
 
+@pytest.mark.slow
 def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
     tab = visit()
     page = tab.open("worked_examples" + at(notebook="004", sentence=SENTENCE))

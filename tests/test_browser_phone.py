@@ -54,6 +54,7 @@ def read(text):
     return float(text.replace("−", "-"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", PASSES.values(), ids=PASSES)
 def test_no_step_is_wider_than_a_phone_and_all_is_large_enough_for_eyes_and_fingers(opened, settings):
     page = opened("?view=sheet", **settings)

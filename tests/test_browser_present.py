@@ -1,6 +1,7 @@
 """Presenting and playing: what a class sees, and a remote's buttons, in a real browser."""
 
 import pytest
+from alone import hasten
 from numerals import short
 from page import SENTENCE
 from sight import digits_sizes
@@ -149,6 +150,7 @@ def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
     expect(cell(page, "Scores", 3, 5)).to_have_text("")
     page.get_by_role("button", name="One moment back").click()
     expect(cell(page, "Scores", 3, 4)).to_have_text("")
+    hasten(page)
     page.get_by_role("combobox", name="Speed").select_option("fast")
     page.get_by_role("button", name="Go on").click()
     expect(page.locator(".viewer")).to_have_attribute("data-moment", "all")

@@ -98,6 +98,7 @@ def test_the_menu_names_its_pages_and_links_to_the_others_work(visit):
     becomes(page, lambda: parameters(page), {"sentence": "owls see mice", "step": "whole-pass", "ask": "what if"})
 
 
+@pytest.mark.slow
 def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
     tab = visit()
     page = tab.open(at(step="Softmax", embed="true"))

@@ -79,6 +79,7 @@ def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothin
     assert sent(page) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [WHO, RECALL, MIRROR, SIX, EIGHT], ids=str)
 def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(opened, settings):
     steps = ["weighted-sum-1", "residual-1", "weighted-sum-2", "answer"] if settings == RECALL else ["weighted-sum"]

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from alone import hasten
 from axe import violations, violations_but_contrast
 from PIL import Image
 from tab import PLAYED_AND_PAUSED, at, becomes, expect, parameters, resized
@@ -245,6 +246,7 @@ def test_play_plays_the_sheet_and_can_be_paused(opened):
         played.append(place(page))
     page.get_by_role("button", name="One moment back").click()
     assert place(page) == played[-2]
+    hasten(page)
     page.get_by_role("combobox", name="Speed").select_option("fast")
     go_on.click()
     becomes(page, lambda: place(page), ("answer", ""))

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from alone import moment, number, sent, written
+from alone import hasten, moment, number, sent, written
 from numerals import short
 from page import SENTENCE
 from streamlit import file_util
@@ -128,6 +128,7 @@ def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opene
     expect(lines).to_have_count(2)
     page.get_by_role("button", name="One moment on").click()
     expect(lines).to_have_count(3)
+    hasten(page)
     page.get_by_role("combobox", name="Speed").select_option("fast")
     page.get_by_role("button", name="Go on").click()
     becomes(page, lambda: moment(page), "all")
@@ -358,6 +359,7 @@ def test_a_viewer_that_has_gone_hears_no_keys(opened):
     assert parameters(page) == {"step": "scores"}
 
 
+@pytest.mark.slow
 def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
     page = opened("?step=scores", theme="dark", afresh=True, model="mirror")
     page.evaluate(
