@@ -1,4 +1,4 @@
-"""Claims: what stories say of a number and its row, read back and held against the arrays alone."""
+"""Claims: a story of one number is read clause by clause, and each is held against the arrays alone."""
 
 import math
 import re
@@ -7,18 +7,31 @@ import numpy as np
 from numerals import short
 
 from attnviz.core.layers import split_layer
+from attnviz.core.operations.layernorm import LayerNorm
 
 ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 COUNTS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 NUMBER = r"(−?\d+(?:\.\d+)?(?:e−?\d+)?)"
 RANKED = rf"{NUMBER}(?: with “[^”]*”)?(?: is|,) (tied for )?(highest|lowest|\w+) of (\w+)"
+N = r"(−?\d+(?:\.\d+)?(?:e−?\d+)?|−∞)"
+PERCENT = r"(?:(under |over )?(−?)(\d+) ?%|(−?[\d.]+e−?\d+))"
+BY = rf"is multiplied by {N} on its way to"
+DIMENSION = r"dimension (\d+)"
 
 
 def check(trace, name, index, story):
-    """Check each claim that the story of a cell makes."""
-    for claim, is_so in CLAIMS.items():
-        for found in re.finditer(claim, story):
-            assert is_so(Cell(trace, name, index), *found.groups()), (name, index, story)
+    """Read a story whole, clause after clause; the clauses that it is of."""
+    cell, rest, clauses = Read(trace, name, index), story.replace("\N{NO-BREAK SPACE}", " "), []
+    while rest != ".":
+        found = [(re.match(clause, rest), clause) for clause in (CLAUSES if clauses else OPENINGS)]
+        found = [(match, clause) for match, clause in found if match]
+        assert found, f"no clause reads {rest!r}"
+        match, clause = max(found, key=lambda each: each[0].end())
+        holds = (CLAUSES if clauses else OPENINGS)[clause]
+        assert holds(cell, *match.groups()), f"{name}{index}: {story!r}, of which {match[0]!r}"
+        clauses.append(clause)
+        rest = rest[match.end() :]
+    return clauses
 
 
 class Cell:
@@ -60,26 +73,363 @@ def is_percent(cell, bound, sign, hundredths):
     return int(hundredths) - 0.5 <= share * (1 + 1e-12) < int(hundredths) + 0.5 and (not sign or cell.number() < 0)
 
 
-CLAIMS = {
-    rf"row now adds up to {NUMBER}\.": lambda cell, said: said == short(math.fsum(cell.row())),
-    "gives nothing to any": lambda cell: not cell.seen().any() and not cell.row("attention").any(),
-    rf"collects nothing: {NUMBER}": lambda cell, said: not cell.row("attention").any() and said == short(cell.number()),
-    "sees no key": lambda cell: not cell.seen().any(),
-    "sees no other key": lambda cell: cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and cell.number() == 1,
-    "its share is exactly 0": lambda cell: cell.number("attention") == 0,
-    r"is hidden from|score is −∞": lambda cell: cell.number("masked") == -np.inf,
-    rf"(?<! masked)(?<! scaled) score stays {NUMBER}": lambda cell, said: said == short(cell.number("scores")),
-    rf"scaled score stays {NUMBER}": lambda cell, said: said == short(cell.number("scaled")),
-    rf"its (scaled|masked) score {NUMBER}": lambda cell, stage, said: said == short(cell.number(stage)),
-    rf"its score {NUMBER}": lambda cell, said: said == short(cell.number("scores")),
-    rf"score of “[^”]*” with “[^”]*”, {NUMBER}, becomes a scaled score of {NUMBER}": lambda cell, before, after: (
-        [before, after] == [short(cell.number("scores")), short(cell.number())]
+class Read(Cell):
+    """A cell with its labels, and what it is computed from."""
+
+    def __init__(self, trace, name, index):
+        super().__init__(trace, name, index)
+        self.whole, self.name = trace, name
+
+    def label(self, axis):
+        return self.whole.axes(self.name)[axis].labels[self.index[axis]]
+
+    def is_at(self, row=None, column=None, head=None):
+        """Whether its labels are these."""
+        said = {-2: row, -1: column}
+        return all(text is None or text == self.label(axis) for axis, text in said.items()) and (
+            head is None or int(head) == self.index[0] + 1
+        )
+
+    def says(self, text, stage=""):
+        """Whether a text is its number, or the one that stands at its place in another stage."""
+        number = self.number(stage)
+        return text == ("−∞" if number == -np.inf else str(int(number)) if self.is_flag(stage) else short(number))
+
+    def is_flag(self, stage):
+        return self.trace[stage or self.own].value.dtype == bool
+
+    @property
+    def inputs(self):
+        return [stage.value for stage in self.whole.inputs(self.name)]
+
+    @property
+    def factors(self):
+        """The two rows of numbers that are multiplied to make it."""
+        one, other = self.inputs[:2]
+        *head, row, column = self.index
+        if self.own in ("q", "k", "v"):
+            return one[row], other[head[0], :, column]
+        if self.own == "scores":
+            return one[head[0], row], other[head[0], column]
+        if self.own == "heads":
+            return one[head[0], row], other[head[0], :, column]
+        if self.own == "contributions":
+            return one[head[0], row], np.split(other, len(one))[head[0]][:, column]
+        return one[row], other[:, column]
+
+    @property
+    def bias(self):
+        return (
+            float(self.inputs[2][..., self.index[-1]][self.index[0] if self.inputs[2].ndim > 1 else ()])
+            if len(self.inputs) > 2
+            else 0.0
+        )
+
+
+def is_largest_part(cell, word, kind, place, part, *numbers):
+    """The largest product by its size, where it stands, and what all else adds."""
+    *factors, rest = numbers
+    one, other = cell.factors
+    products = one * other
+    at = int(place) - 1 if place else _place_of(cell, word)
+    return (
+        math.isclose(abs(products[at]), max(abs(products)), rel_tol=1e-12)
+        and (kind or "word") == {"heads": "word", "mlp": "neuron"}.get(cell.own, "dimension")
+        and factors == [short(one[at]), short(other[at])]
+        and part == short(products[at])
+        and _is_rest(rest, [*np.delete(products, at), cell.bias])
+    )
+
+
+def _place_of(cell, word):
+    return cell.trace.labels["key"].index(word) if "key" in cell.trace.labels else int(word) - 1
+
+
+def _is_rest(text, others):
+    return text.replace("−0.00", "0.00") == short(math.fsum(others))
+
+
+def is_part_of_score(cell, score, place, part, rest):
+    row, key = (cell.trace[name].value[cell.index[0]] for name in ("q", "k"))
+    products = row[cell.index[1]] * key[cell.index[2]]
+    at = int(place) - 1
+    return (
+        cell.says(score, "scores")
+        and math.isclose(abs(products[at]), max(abs(products)), rel_tol=1e-12)
+        and part == short(products[at])
+        and _is_rest(rest, np.delete(products, at))
+    )
+
+
+def is_all_from(cell, word, one, other):
+    share, value = cell.factors
+    return len(share) == 1 and _place_of(cell, word) == 0 and [one, other] == [short(share[0]), short(value[0])]
+
+
+def score_named(cell, kind):
+    """What a score is called: masked where a mask adds to it, scaled where scaling makes another of it."""
+    is_scaled = cell.whole[cell.whole.layer_of(cell.name).names["scaled"]].operation.factor != 1
+    is_added = cell.trace["mask"].value.dtype != bool
+    return (kind or "").strip() == (
+        "masked" if is_added and "masked" in (kind or "") else "scaled" if is_scaled else ""
+    )
+
+
+def is_scored(cell, kind, *ranked):
+    value, tied, place, count = ranked
+    return score_named(cell, kind) and is_ranked(cell, value, tied, place, count)
+
+
+def is_normed(cell):
+    row = cell.inputs[0][cell.index[:-1]]
+    return math.isclose(
+        row[cell.index[-1]] / math.sqrt(math.fsum(row**2) / len(row) + 1e-5), cell.number(), rel_tol=1e-9, abs_tol=1e-12
+    )
+
+
+def parts_add_up(cell, one, other, *stages):
+    return [one, other] == [short(cell.number(stage)) for stage in stages] and math.isclose(
+        sum(map(cell.number, stages)), cell.number(), rel_tol=1e-9, abs_tol=1e-9
+    )
+
+
+def entered(cell, position):
+    """The stage of what enters that stands at the place of one, for the words of either sentence."""
+    return f"context_{position}" if cell.own.startswith("context") else position
+
+
+def is_scaled(cell, how, query, key, before, after):
+    is_divided = math.isclose(cell.number() * cell.trace["q"].shape[-1] ** 0.5, cell.number("scores"), rel_tol=1e-9)
+    return (
+        cell.is_at(query, key)
+        and cell.says(before, "scores")
+        and cell.says(after)
+        and is_divided == (how == "Divided by √d_k")
+    )
+
+
+def is_moved(cell, query, key, added, score):
+    scaled, mask = cell.inputs
+    more = float(np.broadcast_to(mask, scaled.shape)[cell.index])
+    return (
+        cell.is_at(query, key)
+        and [added, score] == [short(more), short(cell.number())]
+        and math.isclose(cell.number("scaled") + more, cell.number(), rel_tol=1e-9, abs_tol=1e-12)
+    )
+
+
+PROJECTED = {"query": "q", "key": "k", "value": "v"}
+VERBS = {"asks with": "q", "offers": "k", "passes on": "v"}
+
+OPENINGS = {
+    rf"“(.+?)” enters with {N} in {DIMENSION}": lambda cell, row, number, at: cell.is_at(row, at) and cell.says(number),
+    rf"{N} is added in {DIMENSION} of “(.+?)”, because of its position": lambda cell, number, at, row: (
+        cell.own.endswith("positions") and cell.is_at(row, at) and cell.says(number)
     ),
-    RANKED: is_ranked,
-    r"(?:gives “[^”]*”|probability of) (under |over )?(−?)(\d+) %": is_percent,
-    rf"Its dot product is {NUMBER}": lambda cell, said: said == short(cell.number("scores")),
-    rf"(?:over) {NUMBER}, the sum of its row": lambda cell, said: (
-        said == short(math.fsum(cell.row("masked")[cell.seen()]))
+    rf"“(.+?)” has {N} in {DIMENSION}": lambda cell, row, number, at: cell.is_at(row, at) and cell.says(number),
+    rf"In {DIMENSION} of “(.+?)”, the norm makes {N} of {N}": lambda cell, at, row, number, read: (
+        cell.is_at(row, at) and cell.says(number) and read == short(cell.inputs[0][cell.index])
     ),
+    rf"In {DIMENSION}, every token is multiplied by {N} after it is normed": lambda cell, at, number: (
+        cell.own.startswith("g_") and cell.label(-1) == at and number == short(cell.number())
+    ),
+    rf"In {DIMENSION}, {N} is added to every token after it is normed": lambda cell, at, number: (
+        cell.own.startswith("b_") and cell.label(-1) == at and number == short(cell.number())
+    ),
+    rf"In head (\d+), {DIMENSION} of what enters {BY} {DIMENSION} of the (\w+)": (
+        lambda cell, head, row, number, at, made: (
+            cell.own == f"w_{PROJECTED[made]}" and cell.is_at(row, at, head) and cell.says(number)
+        )
+    ),
+    rf"In head (\d+), {N} is added in {DIMENSION} of every (\w+)": lambda cell, head, number, at, made: (
+        cell.own == f"b_{PROJECTED[made]}" and cell.is_at(None, at, head) and cell.says(number)
+    ),
+    rf"“(.+?)” (asks with|offers|passes on) {N} in {DIMENSION}": lambda cell, row, verb, number, at: (
+        cell.own == VERBS[verb] and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"“(.+?)” scores {N} with “(.+?)”": lambda cell, query, number, key: cell.is_at(query, key) and cell.says(number),
+    r"(Divided by √d_k|Multiplied by the given number), the score of “(.+?)” with “(.+?)”, "
+    rf"{N}, becomes a scaled score of {N}": is_scaled,
+    rf"The score of “(.+?)” with “(.+?)” stays {N}": lambda cell, query, key, number: (
+        cell.is_at(query, key) and cell.says(number, "scores") and cell.says(number)
+    ),
+    rf"For “(.+?)” and “(.+?)” the mask holds {N}": lambda cell, query, key, number: (
+        cell.is_at(query, key) and cell.says(number)
+    ),
+    rf"To the score of “(.+?)” with “(.+?)” the mask adds {N}": lambda cell, query, key, number: (
+        cell.is_at(query, key) and cell.says(number)
+    ),
+    r"“(.+?)” is hidden from “(.+?)”": lambda cell, key, query: (
+        cell.is_at(query, key) and cell.number("masked") == -np.inf
+    ),
+    rf"No mask hides “(.+?)”, so its (scaled )?score stays {N}": lambda cell, key, kind, number: (
+        cell.is_at(None, key)
+        and score_named(cell, kind)
+        and np.isfinite(cell.trace["masked"].value).all()
+        and cell.says(number, "scaled")
+    ),
+    rf"“(.+?)” sees “(.+?)”, so its (scaled )?score stays {N}": lambda cell, query, key, kind, number: (
+        cell.is_at(query, key) and score_named(cell, kind) and cell.says(number) and cell.says(number, "scaled")
+    ),
+    rf"“(.+?)” sees “(.+?)”: with what the mask adds, {N}, its masked score is {N}": is_moved,
+    rf"“(.+?)” gives “(.+?)” {PERCENT}": lambda cell, query, key, *share: (
+        cell.is_at(query, key) and is_share(cell, *share)
+    ),
+    r"“(.+?)” sees no key in head (\d+)": lambda cell, query, head: (
+        cell.is_at(query, None, head) and not cell.trace["attention"].value[cell.index[:2]].any()
+    ),
+    rf"In {DIMENSION}, “(.+?)” collects {N}": lambda cell, at, query, number: (
+        cell.is_at(query, at) and cell.says(number)
+    ),
+    rf"In {DIMENSION} of its row, “(.+?)” has {N}, copied from head (\d+)": lambda cell, at, query, number, head: (
+        cell.is_at(query, at) and cell.says(number) and int(head) == cell.index[1] // cell.trace["heads"].shape[-1] + 1
+    ),
+    rf"Dimension (\d+) of the heads side by side, which is head (\d+)’s, {BY} {DIMENSION} of the output": (
+        lambda cell, row, head, number, at: (
+            cell.is_at(row, at)
+            and cell.says(number)
+            and int(head) == cell.index[0] // cell.trace["heads"].shape[-1] + 1
+        )
+    ),
+    rf"{N} is added in {DIMENSION} of every (output|token)": lambda cell, number, at, made: (
+        cell.own == {"output": "b_o", "token": "b_mlp"}[made]
+        and cell.label(-1) == at
+        and number == short(cell.number())
+    ),
+    rf"In {DIMENSION} of the output of “(.+?)”, head (\d+) adds {N}": lambda cell, at, query, head, number: (
+        cell.is_at(query, at, head) and cell.says(number)
+    ),
+    rf"“(.+?)” leaves with {N} in {DIMENSION}": lambda cell, row, number, at: cell.is_at(row, at) and cell.says(number),
+    rf"“(.+?)” goes on with {N} in {DIMENSION}": lambda cell, row, number, at: (
+        cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"Dimension (\d+) of what the MLP reads {BY} neuron (\d+)": lambda cell, row, number, at: (
+        cell.own == "w_hidden" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"Neuron (\d+) gets {N} more from every token": lambda cell, at, number: (
+        cell.own == "b_hidden" and cell.label(-1) == at and number == short(cell.number())
+    ),
+    rf"Neuron (\d+) gets {N} from “(.+?)”": lambda cell, at, number, row: (
+        cell.is_at(row, at) and cell.says(number, "hidden")
+    ),
+    rf"What neuron (\d+) passes on is multiplied by {N} and added in {DIMENSION}": lambda cell, row, number, at: (
+        cell.own == "w_mlp" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"In {DIMENSION} of “(.+?)”, the (?:neurons add|MLP adds) {N}": lambda cell, at, row, number: (
+        cell.own == "mlp" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"Dimension (\d+) of every token {BY} the logit of “(.+?)”": lambda cell, row, number, at: (
+        cell.own == "w_u" and cell.is_at(row, at) and cell.says(number)
+    ),
+    rf"For “(.+?)”, “(.+?)” has the logit {N}": lambda cell, row, answer, number: (
+        cell.is_at(row, answer) and cell.says(number)
+    ),
+    rf"For “(.+?)”, “(.+?)” has a probability of {PERCENT}": lambda cell, row, answer, *share: (
+        cell.is_at(row, answer) and is_share(cell, *share)
+    ),
+    rf"You set the probability of “(.+?)” for “(.+?)” to {N} by hand": lambda cell, answer, row, number: (
+        cell.is_at(row, answer) and cell.says(number) and is_set(cell)
+    ),
+    rf"This number is set to {N} by hand": lambda cell, number: is_set(cell) and is_number(cell, number),
 }
-"""What each claim means, by the words that make it."""
+"""How a story begins: whose number it is, where it stands, and the number."""
+
+
+def is_share(cell, bound, sign, hundredths, large):
+    return (
+        large == short(cell.number()) or abs(cell.number()) >= 1e4
+        if large
+        else is_percent(cell, bound, sign, hundredths)
+    )
+
+
+def is_number(cell, text):
+    number = cell.whole[cell.name].value[cell.index]
+    return text == ("−∞" if number == -np.inf else str(int(number)) if number.dtype == bool else short(number))
+
+
+def is_set(cell):
+    return cell.whole[cell.name].is_overridden(cell.index)
+
+
+KINDS = {
+    "learnt in training": "learnt",
+    "written by hand": "built",
+    "a random number, as nothing has been learnt yet": "drawn",
+}
+RANK = r"(tied for )?(\w+) of (\w+)"
+CLAUSES = {
+    rf"[,:] ({'|'.join(KINDS)})": lambda cell, said: cell.whole.origin.kind == KINDS[said],
+    r": a random number, always the same for the same token and seed": lambda cell: not cell.whole.origin.title,
+    rf": {N} from its embedding and {N} from its position": lambda cell, one, other: parts_add_up(
+        cell, one, other, *(entered(cell, each) for each in ("embeddings", "positions"))
+    ),
+    r": its embedding, to which nothing is added": lambda cell: (
+        cell.number(entered(cell, "embeddings")) == cell.number()
+    ),
+    r", as it is given": lambda cell: cell.whole[cell.name].is_given,
+    rf": {N}, over the root of the mean of the row’s squares": lambda cell, read: (
+        read == short(cell.inputs[0][cell.index]) and is_normed(cell)
+    ),
+    rf", which the norm makes of {N}": lambda cell, read: (
+        read == short(cell.inputs[0][cell.index]) and isinstance(cell.whole[cell.name].operation, LayerNorm)
+    ),
+    r"; (?:of its input, |of what it found, )?(?:“(.+?)”|(dimension|neuron) (\d+)) "
+    rf"adds {N} \({N} × {N}\), the rest {N}": is_largest_part,
+    r", its input times a column of parameters(, and a bias)?": lambda cell, bias: len(cell.inputs) == 2 + bool(bias),
+    r": its input, as it is": lambda cell: len(cell.inputs) == 1 and cell.number() == cell.inputs[0][cell.index[1:]],
+    rf", {RANK}": lambda cell, *rank: is_ranked(cell, short(cell.number()), *rank),
+    r", its only key": lambda cell: len(cell.row()) == 1,
+    r", as scaling is switched off": lambda cell: np.array_equal(
+        cell.trace["scores"].value, cell.trace["scaled"].value
+    ),
+    r": 1 is visible, 0 is hidden": lambda cell: (
+        np.array_equal(
+            np.broadcast_to(cell.trace["mask"].value, cell.trace["masked"].shape) == 0,
+            np.isneginf(cell.trace["masked"].value),
+        )
+        or is_changed(cell)
+    ),
+    r"; −∞ hides a key": lambda cell: np.isneginf(cell.trace["masked"].value)[
+        np.broadcast_to(np.isneginf(cell.trace["mask"].value), cell.trace["masked"].shape)
+    ].all(),
+    r", so its masked score is −∞": lambda cell: cell.number("masked") == -np.inf,
+    r": its masked score is −∞, so its share is exactly 0": lambda cell: (
+        cell.number("masked") == -np.inf and cell.number("attention") == 0
+    ),
+    rf": its (masked |scaled )?score {N} is {RANK}": is_scored,
+    rf"\. Its dot product is {N}: dimension (\d+) adds {N}, the rest {N}": is_part_of_score,
+    r", as it sees no other key": lambda cell: (
+        cell.seen().sum() == 1 and cell.seen()[cell.index[-1]] and cell.number() == 1
+    ),
+    rf": its (masked |scaled )?score {N} over {N}, the sum of its row": lambda cell, kind, score, total: (
+        score_named(cell, kind)
+        and cell.says(score, "masked")
+        and total == short(math.fsum(cell.row("masked")[cell.seen()]))
+    ),
+    rf", as you set it by hand; its row now adds up to {N}": lambda cell, total: (
+        is_set(cell) and total == short(math.fsum(cell.row()))
+    ),
+    rf"; its row now adds up to {N}": lambda cell, total: total == short(math.fsum(cell.row())),
+    r", so it gives nothing to any": lambda cell: not cell.row("attention").any(),
+    rf", so it collects nothing: {N} in {DIMENSION}": lambda cell, number, at: (
+        cell.says(number) and cell.label(-1) == at
+    ),
+    rf", all of it from “(.+?)” \({N} × {N}\)": is_all_from,
+    rf"; head (\d+) adds {N} to this number": lambda cell, head, added: (
+        added == short(cell.trace["contributions"].value[(int(head) - 1, *cell.index)])
+    ),
+    rf": {N} entered the layer, attention adds {N}": lambda cell, *said: parts_add_up(cell, *said, "x", "output"),
+    rf": {N} was there, the MLP adds {N}": lambda cell, *said: parts_add_up(cell, *said, "residual", "mlp"),
+    r"; its bias is the largest part of that": lambda cell: abs(cell.bias) >= max(abs(np.multiply(*cell.factors))),
+    rf" and passes on {N}": lambda cell, number: cell.own == "active" and cell.says(number),
+    rf": its logit {N} is {RANK}": is_ranked,
+    r": there is no other answer": lambda cell: len(cell.row()) == 1,
+    r"; what follows is recomputed": is_set,
+}
+"""What a story goes on with, by the words that it says it in."""
+
+
+def is_changed(cell):
+    """Whether a stage of the mask is set by hand, so that what is seen isn't what the mask says."""
+    return any(change.stage.startswith("masked") for change in cell.whole.changes)

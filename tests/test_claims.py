@@ -139,6 +139,13 @@ def through_one_head(trace, one, other):
     return np.isclose(made, trace["output"].value[-1, -1])
 
 
+def got(trace, one, other, n_neurons):
+    read, w, *bias = (stage.value for stage in trace.inputs("hidden"))
+    made = times(line(read, one, -1), line(w, other, -1)) + sum(each[-1] for each in bias)
+    hidden = trace["hidden"].value
+    return np.isclose(made, hidden[-1, -1]) and int(n_neurons) == hidden.shape[-1]
+
+
 def one_hot(trace, at, elsewhere):
     words = [word for kind in BY_HAND.words_by_kind.values() for word in kind]
     rows = trace["embeddings"].value
@@ -227,6 +234,7 @@ CLAIMS = {
     ("output", "mixed"): (r"each head through its own (\w+) of \S+ and adding up what comes out", through_heads),
     ("output", "mixed one"): (r"Each number is a (\w+) of the concatenation times a (\w+) of", through_one_head),
     ("tokens", "built"): (r"a (\d) in the dimension of the (?:word|letter), and (\d) elsewhere", one_hot),
+    ("neurons", "got"): (r": a (\w+) of \S+ times a (\w+) of .+ is what one of (\d+) neurons gets", got),
     ("residual", "added"): (r"So (\w+) token keeps what it held", residual),
     ("answer", "logits"): (
         r"has a (\w+) for each answer: a (\w+) of \S+ times that (\w+) is the answer's score",

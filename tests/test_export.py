@@ -221,6 +221,32 @@ def test_nan_infinity_and_other_shapes_differ(made, capsys):
     assert said["q"] == "DIFFERS"
 
 
+@pytest.mark.parametrize("name", ["from another sentence", "two layers"])
+def test_beside_each_stage_stands_its_shape_with_the_names_of_its_axes(name):
+    """Those of one name are of one length, but for what layers have of their own."""
+    trace, lengths = PASSES[name], {}
+    script, arrays = export.script(trace), written(trace)
+    said = re.findall(r"^(\w+) = given\[.+\]  # \((.+)\): (.+)$", script, re.MULTILINE)
+    said += [
+        (stage, shape, axes)
+        for shape, axes, stage in re.findall(r"^# .+, \((.+)\): (.+)\n(?:.*\n)*?(\w+) = compared", script, re.MULTILINE)
+    ]
+    assert {stage for stage, *_ in said} == {stage.name for stage in trace.stages}
+    for stage, shape, axes in said:
+        shape = tuple(int(length) for length in shape.split(",") if length)
+        assert shape == arrays[stage].shape, stage
+        for axis, length in zip(axes.split(", "), shape, strict=True):
+            assert lengths.setdefault(axis, length) == length, (stage, axis)
+    numbers = {axis: lengths[axis] for axis in ("query", "key", "d_model") if axis in lengths}
+    assert (
+        numbers
+        == {
+            "from another sentence": {"query": 2, "key": 3, "d_model": 6},
+            "two layers": {"query": 5, "key": 5, "d_model": 4},
+        }[name]
+    )
+
+
 def test_the_arrays_hold_the_words():
     arrays = np.load(io.BytesIO(export.arrays(PASSES["from another sentence"])))
     assert arrays["words_query"].tolist() == ["one", "two"]

@@ -4,6 +4,7 @@ import json
 import math
 import re
 import sys
+from statistics import NormalDist
 
 import numpy as np
 from cases import of_each
@@ -63,7 +64,11 @@ def gpt(token_id, pos_id, keys, values, state_dict, n_head, fires):
     return logits, probs
 
 
-FIRES = {"relu": lambda x: max(0.0, x), "relu2": lambda x: max(0.0, x) ** 2}
+FIRES = {
+    "relu": lambda x: max(0.0, x),
+    "relu2": lambda x: max(0.0, x) ** 2,
+    "gelu": lambda x: x * NormalDist().cdf(x),
+}
 
 
 def looped(parts, text, fires=FIRES["relu"]):
