@@ -76,3 +76,33 @@ def out_of_sight(page):
 def digits_sizes(page):
     """The font sizes of all numbers in tables; 0 where there are no digits."""
     return page.locator(".viewer").evaluate(_DIGITS)
+
+
+_INK = """(root) => {
+  const canvas = document.createElement("canvas").getContext("2d"), known = new Map(), found = [];
+  const letters = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  const inkOf = ({ fontStyle, fontWeight, fontSize, fontFamily }) => {
+    canvas.font = `${fontStyle} ${fontWeight} ${fontSize} ${fontFamily}`;
+    if (!known.has(canvas.font)) known.set(canvas.font, canvas.measureText("0").actualBoundingBoxAscent);
+    return known.get(canvas.font);
+  };
+  for (let text = letters.nextNode(); text; text = letters.nextNode()) {
+    const own = text.parentElement, range = document.createRange();
+    range.selectNodeContents(text);
+    const box = range.getBoundingClientRect(), isThere = text.data.trim() && box.width && box.height;
+    if (!isThere || own.closest(".heard, option") || !own.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
+    const scale = own.offsetHeight ? own.getBoundingClientRect().height / own.offsetHeight : 1;
+    found.push([100 * scale * inkOf(getComputedStyle(own)) / innerHeight, text.data.trim()]);
+    const isOut = box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
+    if (isOut) found.push([0, `${text.data.trim()} is out of sight`]);
+  }
+  return found.sort(([one], [other]) => one - other);
+}"""
+
+
+def smallest_ink(page):
+    """Of what is written in the viewer the smallest: its zero in per cent of the window's height, and what it says.
+
+    What is out of sight is as small as nothing.
+    """
+    return page.locator(".viewer").evaluate(_INK)[0]

@@ -139,7 +139,7 @@ SHEETS = """() => [...document.querySelectorAll(".viewer .of-sheet")].map((sheet
   framed: [...sheet.querySelectorAll("th.chosen")].map((each) => each.textContent),
 }))"""
 IN_THE_END = {"output", "logits", "probabilities"}
-FOLDED = {"q", "k", "v"}
+FOLDED = {"q", "k", "v", "w_u"}
 """Of many dimensions those have a row that count most for the selected word, which is another on the key."""
 
 

@@ -1,5 +1,8 @@
-// Standalone: the viewer in a file, or in a notebook's frame. It has no server, nothing that the browser keeps, and no
-// address but one in memory. ../../shell.py has the page that this is the script of.
+// Standalone: the viewer in a file, or in a notebook's frame. It has no server, and nothing that the browser keeps but where
+// one is, behind the # of its address. ../../shell.py has the page that this is the script of.
+import { readPass } from "../pass/pass.js";
+import { readPlace } from "../scene/address.js";
+import { hashOf } from "../seams/hash.js";
 import { makePlans } from "../talk/plans.js";
 import { mount } from "../viewer/viewer.js";
 
@@ -9,7 +12,7 @@ const SAID_MS = 6000;
 
 const shell = document.cloneNode(true); // before anything is drawn
 const at = (selector) => document.querySelector(selector);
-let search = "", timer = null;
+let timer = null;
 
 function refuse() {
   at("#refused").textContent = ALONE;
@@ -22,10 +25,11 @@ const host = {
   alone: ALONE,
   send: refuse,
   type: () => {},
-  address: { read: () => search, write: (written) => { search = written; }, onArrival: () => () => {} },
+  address: hashOf(window),
   page: { bytes: shell.documentElement.outerHTML.length - at("#document").textContent.length, shell: () => shell.cloneNode(true) },
 };
 
 at("h1").textContent = document.title;
 at("#alone").textContent = SAID;
-mount(at(".viewer"), host).show(makePlans().whole({ pass: JSON.parse(at("#document").textContent) }).pass);
+const { pass } = makePlans().whole({ pass: JSON.parse(at("#document").textContent) }), place = host.address.read();
+mount(at(".viewer"), host).show(place ? { ...pass, where: readPlace(readPass(pass), place) } : pass);

@@ -48,10 +48,18 @@ export function makePicture(tools) {
     bars.element.hidden ||= Boolean(pass.beside); // they are of one row of B alone
     legend.replaceChildren(...drawLegend(slots, given, paints(given)));
     legend.classList.toggle("in-corner", isCornered && !where.present);
-    const room = roomOn([where.step, where.present, legend.childElementCount]);
-    const paint = { ...given, family: room.family, isStill: room.isPaper };
-    const { cell, places } = board.draw(pictures, room, paints(paint), { pass, where });
+    const drawn = () => {
+      const room = roomOn([where.step, where.present, legend.childElementCount, legend.className]);
+      const paint = { ...given, family: room.family, isStill: room.isPaper };
+      return { room, ...board.draw(pictures, room, paints(paint), { pass, where }) };
+    };
+    let { room, cell, places } = drawn();
     if (isCornered) giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
+    if (isCornered && !where.present && legend.offsetHeight > places[0].y + cell[1] * slots[0].size[0]) { // the corner is too low for it
+      legend.classList.remove("in-corner");
+      ({ room, cell, places } = drawn());
+      giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
+    }
     mark();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
     const letters = room.family && `1em ${room.family}`; // a picture that has left the page has none

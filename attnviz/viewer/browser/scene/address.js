@@ -63,6 +63,12 @@ export function readPlace(pass, search) {
   };
 }
 
+// Whether an address says how one looks at its pass.
+export function hasView(search) {
+  const query = new URLSearchParams(search);
+  return query.has("view") || query.has("present");
+}
+
 // A step is found by its id or its title.
 function stepNamed(pass, text) {
   const named = pass.document.steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));

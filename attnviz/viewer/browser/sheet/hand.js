@@ -1,6 +1,7 @@
 // The hand: the sheet on a phone, where it grows downwards alone. A word, or an answer, is a row of numbers, a vector wraps,
 // and how a number was computed opens below the row that was tapped.
 import { element, redraw } from "../elements/element.js";
+import { isNarrowFrame } from "../elements/narrow.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { hasWords, isOfHeads } from "../pass/axes.js";
 import { drawWays } from "./bandWords.js";
@@ -14,7 +15,7 @@ import { drawWorkings } from "./workings.js";
 const HAND = "(max-width: 599px)", MOST_PLACES = 16;
 
 export function isInHand() {
-  return globalThis.matchMedia(HAND).matches;
+  return globalThis.matchMedia(HAND).matches || isNarrowFrame(globalThis);
 }
 
 // `acts` are those of the sheet. Returns {element, update(parts, paint)}.

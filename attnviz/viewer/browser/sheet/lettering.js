@@ -17,10 +17,12 @@ export function lettersOf(box, parts, slots, paint) {
   };
 }
 
-// Calls draw() as letters are there in whose place others were measured.
-export function watchLetters(draw) {
-  document.fonts.addEventListener("loadingdone", () => {
-    known.clear();
+// Calls draw() once the letters of a box are there, if others were measured in their place.
+export function awaitLetters(box, draw) {
+  const { fontFamily } = getComputedStyle(box), letters = fontFamily && `1em ${fontFamily}`; // a sheet that has left the page has none
+  if (!letters || document.fonts.check(letters)) return;
+  document.fonts.load(letters).then(() => {
+    known.delete(fontFamily);
     draw();
   });
 }

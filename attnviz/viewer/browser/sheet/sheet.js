@@ -15,7 +15,7 @@ import { amplyFor, endsOf, narrowed, partsOf, slotted } from "./bandParts.js";
 import { drawTold, showsProducts } from "./bandWords.js";
 import { pairedParts } from "./pairParts.js";
 import { makeSentence } from "./sentence.js";
-import { lettersOf, watchLetters } from "./lettering.js";
+import { awaitLetters, lettersOf } from "./lettering.js";
 import { roomForColumns, roomForLines, setSizes, weightOf } from "./sizes.js";
 
 const MOST_IN_HAND = 16; // words that have a row on a phone
@@ -111,6 +111,7 @@ export function makeSheet(tools) {
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, least, multiplies: parts.some(showsProducts), isPaper, wanted: isOfWords, above: aboveIn() }), attention);
     setTabStops(lines.flatMap((line) => line.cells()));
     mark(focusOf(pass, where));
+    awaitLetters(box, draw);
     inPlace.update(pass, focusOf(pass, where));
   };
   const aboveIn = () => sentence.element.offsetHeight + told.offsetHeight;
@@ -151,7 +152,6 @@ export function makeSheet(tools) {
     room = now;
   });
   observer.observe(box);
-  watchLetters(() => { if (shown && !box.hidden) draw(); });
   return {
     element: box,
     update(pass, where, look) {

@@ -2,7 +2,7 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { short } from "../pass/numeral.js";
-import { cellAt, restAt } from "./bandFace.js";
+import { cellAt, numberAt, restAt } from "./bandFace.js";
 import { sumOf } from "./bandWords.js";
 import { drawHandCell, drawOpened } from "./handCell.js";
 import { headingOf, sentenceOf, whatIsKept, whoAsks } from "./handWords.js";
@@ -19,6 +19,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   table.setAttribute("aria-label", `${paint.pass.document.words.query[paint.where.cell.query]}: its ${axis.title}`);
   table.append(drawHead(lines, strip, axis));
   const body = element("tbody");
+  if (strip) body.append(drawQuery(strip, lines.length, paint));
   for (const place of parts[0].columns) {
     const faces = lines.map((part) => (part.isThere ? cellAt(part, paint, 0, place) : null)), owns = lines.map(({ key }) => `${key}@${[0, place]}`);
     const open = owns.findIndex(state.isOpen), line = element("tr");
@@ -68,10 +69,22 @@ function drawWord(axis, place, { pass, where: { cell } }, acts) {
 
 // A key before it is compared: its numbers as colours.
 function drawStrip(part, place, width, paint) {
+  return stripOf(part.cells.size[0], width, (row) => cellAt(part, paint, row, place));
+}
+
+// The query that the keys below it are to be compared with.
+function drawQuery(part, width, paint) {
+  const line = element("tr", "asking"), name = element("th", "q", part.left.stage.one);
+  name.scope = "row";
+  line.append(name, stripOf(part.left.size[0], width, (row) => numberAt(part.left, paint, row, 0)));
+  return line;
+}
+
+function stripOf(length, width, faceOf) {
   const cell = wide(element("td", "strip"), width), box = element("span");
-  box.append(...Array.from({ length: part.cells.size[0] }, (_, row) => {
+  box.append(...Array.from({ length }, (_, row) => {
     const made = element("i");
-    made.style.backgroundColor = cellAt(part, paint, row, place).colour ?? "";
+    made.style.backgroundColor = faceOf(row).colour ?? "";
     return made;
   }));
   cell.append(box);

@@ -1,6 +1,7 @@
 // The viewer: shows one pass, given as a document, and remembers where one is in it. document.schema.json says what a
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
-import { readPlace, searchAt } from "../scene/address.js";
+import { hasView, readPlace, searchAt } from "../scene/address.js";
+import { isNarrowFrame } from "../elements/narrow.js";
 import { makeAnnouncer } from "./announcer.js";
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
@@ -63,6 +64,8 @@ export function mount(root, host, left = null) {
     const there = fitted(pass, place);
     where = { ...there, reveal: there.reveal < momentsOf(pass, there).length ? there.reveal : null };
   };
+  // A frame too narrow for the digits of all words begins with those of one.
+  const inFrame = (place) => (isNarrowFrame(window) && !hasView(host.address.read()) ? { ...place, view: "sheet" } : place);
   const go = (parts, isPlaying = false) => {
     if (!isPlaying) {
       play.end();
@@ -147,7 +150,7 @@ export function mount(root, host, left = null) {
     play.end();
     part = null;
     errands.forget();
-    arrive(readPlace(pass, host.address.read()));
+    arrive(inFrame(readPlace(pass, host.address.read())));
     chosen = here();
     render();
   });
@@ -158,7 +161,7 @@ export function mount(root, host, left = null) {
       errands.answered(pass);
       if (chosen?.document.arrival === document.arrival) arrive(carried(chosen, document));
       else {
-        arrive(document.where);
+        arrive(inFrame(document.where));
         chosen = here();
       }
       afterFrame(() => write(false)); // what could not be read in it is mended, and what a late run has written of it

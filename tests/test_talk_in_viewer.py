@@ -1,0 +1,192 @@
+"""A talk: what is seen of it from the last row, and where a remote leads, with the viewer alone in a real browser."""
+
+import json
+
+import pytest
+from alone import sent, written
+from sight import smallest_ink
+from tab import becomes, expect, frames, parameters, resized
+
+pytestmark = pytest.mark.browser
+
+LEAST = 1.5
+"""Per cent of a window's height that the ink of a digit has."""
+SIZES = ((1024, 768), (1366, 768), (1920, 1080), (3840, 2160))
+WHO = {"model": "who-is-it"}
+TALKS = {
+    "who-is-it": WHO,
+    "recall": {"model": "recall"},
+    "microgpt": {"model": "microgpt", "sentence": "eliza"},
+    "by-hand": {"model": "by-hand"},
+    "mirror": {"model": "mirror"},
+    "own": {"sentence": "the cat sat on the mat"},
+}
+EVERY = "&route=every+step"
+
+
+def talk(opened, settings, route="", **more):
+    """A talk from its first press on, on all of the window."""
+    page = opened(f"?present=1&view=sheet{route}&reveal=0", **settings, **more)
+    page.add_style_tag(content=".viewer.presenting { height: 100vh !important } #other { display: none }")
+    frames(page)
+    return page
+
+
+def place(page):
+    """The stop that one is at."""
+    return parameters(page).get("step", "question"), parameters(page).get("reveal")
+
+
+def pressed(page, key="PageDown"):
+    """Press a key of a remote; whether it leads anywhere."""
+    before = place(page)
+    page.keyboard.press(key)
+    frames(page, 1)
+    return place(page) != before
+
+
+def walked(page, look):
+    """Look at every stop of a talk; the stops."""
+    stops = []
+    while True:
+        stops.append(place(page))
+        look(stops[-1])
+        if not pressed(page):
+            return stops
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TALKS)
+def test_no_digit_and_no_sentence_is_under_a_hundredth_and_a_half_of_any_screen(opened, name):
+    page = talk(opened, TALKS[name], EVERY)
+
+    def is_read(stop):
+        for size in SIZES:
+            resized(page, *size)
+            ink, text = smallest_ink(page)
+            assert ink >= LEAST, (name, size, stop, text)
+
+    assert len(walked(page, is_read)) > 10
+
+
+def test_none_is_on_the_smallest_screen_on_the_short_route(opened):
+    page = talk(opened, WHO)
+    resized(page, *SIZES[0])
+
+    def is_read(stop):
+        ink, text = smallest_ink(page)
+        assert ink >= LEAST, (stop, text)
+        words = page.locator(".sheet:not([hidden]) tr.names th button").all_inner_texts()
+        assert not words or "street" in words, "the rival is never among the others"
+
+    walked(page, is_read)
+
+
+@pytest.mark.parametrize("name", TALKS)
+def test_a_short_route_has_at_most_seven_presses_and_every_step_more(opened, name):
+    page = talk(opened, TALKS[name])
+    stops = walked(page, lambda _: None)
+    assert stops[0][0] == "question"
+    assert 4 <= len(stops) - 1 + (json.loads(written(**TALKS[name]))["offer"] is not None) <= 7
+    while pressed(page, "PageUp"):
+        pass
+    assert place(page) == stops[0]
+    page = talk(opened, TALKS[name], EVERY)
+    assert len(walked(page, lambda _: None)) > len(stops)
+
+
+def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
+    page = talk(opened, WHO)
+    heading, answer, arcs = (page.locator(each) for each in (".lesson h2", ".thread .answer strong", ".thread .arc"))
+    expect(heading).to_contain_text("stand for")
+    expect(arcs.first).to_be_visible()
+    expect(answer).to_have_text("?")
+    offer = page.get_by_role("button", name="What if it were “wide”?")
+    expect(offer).to_be_hidden()
+    while pressed(page):
+        pass
+    expect(answer).to_have_text("animal")
+    assert float(answer.evaluate("(each) => parseFloat(getComputedStyle(each).fontSize)")) > 0.05 * 768
+    expect(offer).to_be_visible()
+
+
+def test_at_the_end_a_press_asks_of_the_other_sentence(opened):
+    page = talk(opened, WHO)
+    while pressed(page):
+        pass
+    page.keyboard.press("PageDown")
+    last = sent(page)[-1]
+    assert last == ["example", "the animal did not cross the street because it was too wide"]
+    wide = json.loads(written(**WHO, sentence=last[1]))
+    page.evaluate("(document) => show(document)", wide | {"where": None} | {"where": wide["where"]})
+    expect(page.locator(".thread .answer strong")).to_have_text("street")
+    assert wide["offer"] is None
+    count = len(sent(page))
+    page.keyboard.press("PageDown")
+    assert len(sent(page)) == count, "that was the last"
+
+
+def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with_the_others(opened):
+    page = talk(opened, {"model": "microgpt", "sentence": "eli"})
+    labels = page.locator(".next-letter .bar-of .name")
+    expect(labels).to_have_count(11)
+    expect(labels.last).to_have_text("other 17")
+    for _ in range(2):
+        page.keyboard.press("PageDown")
+    assert sent(page) == [["next", True]] * 2
+    assert place(page)[0] == "question"
+    page = talk(opened, TALKS["microgpt"])
+    assert pressed(page), "it has ended"
+    assert sent(page) == []
+
+
+def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anything(opened):
+    page = talk(opened, WHO)
+    resized(page, *SIZES[0])
+    seen = "(each) => each.checkVisibility({ opacityProperty: true })"
+    bars = page.locator(".way, .foot")
+    assert bars.evaluate_all(f"(all) => all.map({seen})") == [False, False]
+    page.mouse.move(300, 300)
+    page.mouse.move(310, 310)
+    becomes(page, lambda: bars.evaluate_all(f"(all) => all.map({seen})"), [True, True])
+    boxes = [each.bounding_box() for each in page.locator(".way button, .toolbar > button, .toolbar .choice").all()]
+    boxes = [each for each in boxes if each]
+    for nth, one in enumerate(boxes):
+        for other in boxes[nth + 1 :]:
+            across = min(one["x"] + one["width"], other["x"] + other["width"]) - max(one["x"], other["x"])
+            down = min(one["y"] + one["height"], other["y"] + other["height"]) - max(one["y"], other["y"])
+            assert min(across, down) <= 1
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: bars.evaluate_all(f"(all) => all.map({seen})"), [False, False])
+
+
+def test_every_step_is_a_choice_and_in_the_address(opened):
+    page = talk(opened, WHO)
+    page.mouse.move(300, 300)
+    page.mouse.move(310, 310)
+    page.get_by_role("button", name="Every step").click()
+    becomes(page, lambda: parameters(page).get("route"), "every step")
+    page.get_by_role("button", name="Short").click()
+    becomes(page, lambda: "route" in parameters(page), False)
+
+
+def test_a_legend_that_the_corner_is_too_low_for_stands_over_no_title(opened):
+    page = opened("?step=neurons", model="microgpt", sentence="eliza")
+    resized(page, 1366, 768)
+    frames(page)
+    legend = page.locator(".picture .legend").bounding_box()
+    for title in page.locator(".matrix figcaption, .matrix .caption, .matrix .symbol").all():
+        box = title.bounding_box()
+        if box:
+            across = min(legend["x"] + legend["width"], box["x"] + box["width"]) - max(legend["x"], box["x"])
+            down = min(legend["y"] + legend["height"], box["y"] + box["height"]) - max(legend["y"], box["y"])
+            assert min(across, down) <= 2, title.inner_text()
+
+
+def test_on_a_phone_the_keys_come_with_their_query(opened):
+    page = opened("?view=sheet&step=qkv", **WHO)
+    resized(page, 390, 844)
+    strips = page.locator(".hand .strip")
+    expect(page.locator(".hand .asking th")).to_have_text("query")
+    expect(strips).to_have_count(1 + 12)
+    assert strips.first.locator("i").count() == strips.last.locator("i").count() == 8
