@@ -65,7 +65,9 @@ def test_rotated_queries_and_keys_are_said_and_lead_to_no_pass_without_them(seed
     arrays = llama(file)
     found = compare(None, arrays)
     (note,) = (each for each in found.notes if "RoPE" in each)
-    base = re.search(r"^Your queries and keys are rotated by their positions \(RoPE, in halves, base (.+)\)\.$", note)
+    base = re.search(
+        r"^Your queries and keys are rotated by their positions \(RoPE, in halves, base (.+)\), which the walk", note
+    )
     assert base.group(1) in ("10,000", "500,000", "1,000,000")
     assert found.trace is None
     w = {each: arrays[f"model.layers.0.self_attn.{each}_proj.weight"] for each in "qkvo"}

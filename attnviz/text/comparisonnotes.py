@@ -41,7 +41,10 @@ def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
     said += _of_masks(reading.mask) if reading and reading.mask else []
     if rotation := found.candidate.rotation:
         pairs = "in halves" if rotation.is_in_halves else "in pairs of neighbours"
-        said.append(f"Your queries and keys are rotated by their positions (RoPE, {pairs}, base {rotation.base:,}).")
+        how = f"RoPE, {pairs}, base {rotation.base:,}"
+        said.append(
+            f"Your queries and keys are rotated by their positions ({how}), which the walkthrough doesn't show."
+        )
     renamed = [
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
