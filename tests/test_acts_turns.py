@@ -78,6 +78,33 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
     assert run(story()) == (200, 2, {200})
 
 
+@pytest.mark.parametrize("act", acts_route.LONG)
+def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, monkeypatch, act):
+    pressing, may_end, begun = [new_tab() for _ in range(8)], threading.Event(), []
+
+    def answered(place, done):
+        begun.append(done.tab)
+        assert done.tab == tab.token or may_end.wait(60)
+        return b"{}"
+
+    monkeypatch.setattr(acts_route, "reply_to", answered)
+
+    async def story():
+        waiting = [
+            asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(each, ("mask", "none"), (act, "a"))))
+            for each in pressing
+        ]
+        while not begun:
+            await asyncio.sleep(0)
+        persons = [(await asked(APP, acts_route.PATH, "POST", body=said(tab, ("mask", act)))).status for _ in range(3)]
+        before = len(begun)
+        may_end.set()
+        return persons, before, {each.status for each in await asyncio.gather(*waiting)}
+
+    assert run(story()) == ([200] * 3, 4, {200})
+    assert len(begun) == 11
+
+
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
     may_end = threading.Event()
     monkeypatch.setattr(acts_route, "reply_to", lambda *_: may_end.wait(60) and b"{}")

@@ -1,11 +1,15 @@
 """Memory: a session keeps no pass alive, not even until Python looks for circles."""
 
 import gc
+import os
 
 import pytest
 from page import PAGES, did, opened
 
 from attnviz.core.trace import Trace
+from attnviz.server import cleanup
+from attnviz.ui import seams
+from benchmarks.server import memory_mb
 
 
 @pytest.fixture
@@ -34,3 +38,14 @@ def test_what_is_done_in_a_session_leaves_no_pass_behind(passes):
         did(at, "mask", "causal" if number % 2 else "none")
         counts.append(passes())
     assert counts[3] <= counts[1]
+
+
+def test_a_sweep_gives_back_what_was_freed_between_blocks_that_are_in_use(monkeypatch):
+    monkeypatch.setattr(seams, "end_expired_sessions", lambda: None)
+    blocks = [b"a" * 100_000 for _ in range(2_000)]
+    kept = blocks[::50]
+    del blocks
+    before = memory_mb(os.getpid())
+    cleanup.sweep()
+    assert memory_mb(os.getpid()) < before - 100
+    assert len(kept) == 40

@@ -1,8 +1,10 @@
 """Turns: long work is done a part at a time in the whole process, leaves half of the time, and ends when unwanted."""
 
+import asyncio
 import threading
 
 import pytest
+from asgi import run
 from streamlit.testing.v1 import AppTest
 
 from attnviz.ui.state import turns
@@ -25,6 +27,7 @@ class Clock:
 def test_a_pause_as_long_as_the_work_follows_each_part(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(turns, "time", clock)
+    monkeypatch.setattr(turns, "_TURN", turns._Turn())
 
     def work():
         for part in range(10):
@@ -34,6 +37,26 @@ def test_a_pause_as_long_as_the_work_follows_each_part(monkeypatch):
     assert list(turns.in_turns(work())) == list(range(10))
     worked = sum(range(10))
     assert worked <= clock.slept < worked + 1
+
+
+def test_work_in_one_piece_has_turns_too_with_as_long_a_pause_after_each(monkeypatch):
+    clock, begun = Clock(), []
+    monkeypatch.setattr(turns, "time", clock)
+    monkeypatch.setattr(turns, "_TURN", turns._Turn())
+
+    def work(seconds):
+        begun.append(clock.now)
+        clock.now += seconds
+        return seconds
+
+    async def story():
+        return await asyncio.gather(*(turns.in_one_piece(work, seconds) for seconds in (1, 2, 3)))
+
+    assert run(story()) == [1, 2, 3]
+    assert begun == [0, 2, 6]
+    clock.now += 100  # nobody waits for a pause that is over
+    assert next(turns.in_turns(iter([work(1)]))) == 1
+    assert (begun[3:], clock.slept) == ([109], 3)
 
 
 def test_two_sessions_long_work_is_never_done_at_once():

@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import parse_qs
 
@@ -12,6 +13,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.scene.answer import PARTS, ActsRequest, reply_to
+from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 
 PATH = "/acts"
@@ -27,6 +29,9 @@ MAX_WAITING_REQUESTS = 4
 
 HEAVY_SECONDS = 1.0
 """Seconds of processor; a tab that has used as many (see `CpuQuota.used`) works in the other lane. No person does."""
+
+LONG = ("flip", "names")
+"""Acts that take up to a second of processor, and have their turns among all long work."""
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
@@ -79,17 +84,23 @@ async def _acts(request: Request) -> Response:
         async with tab.turn:
             await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
             lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
-            return await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body)
+            made = await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body, LONG)
+            return made or await turns.in_one_piece(_response, tab, body)
 
 
-def _response(tab: Tab, body: bytes) -> Response:
-    """The answer to a request of a tab, whose quota it is to read it too: 128 kB of brackets take 0.1 s."""
+def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | None:
+    """The answer to a request of a tab, whose quota it is to read it too: 128 kB of brackets take 0.1 s.
+
+    None where it tells one of the acts that are `left` for another time; nothing is done then.
+    """
     with tab.cpu_quota.noted():
         done = read(body)
         if done is None or done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
         if done.name not in tab.places:
             return PlainTextResponse(_UNKNOWN, 404)
+        if any(name in left for name, _ in done.acts):
+            return None
         answer = reply_to(tab.places[done.name], done)
     return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
 

@@ -1,15 +1,13 @@
 """The route of arrays: a file of somebody's own is sent here and compared, and kept nowhere but in their tab.
 
-A comparison takes seconds of processor in one piece, unlike an audit, so it is done in a thread: Python hands its lock
-on every 5 ms, so that whoever asks for something short waits a little longer, and not for its end. It has its turn
-among all long work of the process, and as long a rest after it: comparisons take half of the time at most.
+A comparison takes seconds of processor in one piece, and has its turn among all long work of the process
+(`turns.in_one_piece`).
 """
 
 import asyncio
 import base64
 import time
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
@@ -34,7 +32,6 @@ MAX_UNDERWAY = 8
 MAX_SECONDS = 60.0
 """Seconds that a file may take to come."""
 
-_LANE = ThreadPoolExecutor(1, "arrays")
 _UNDERWAY: set[Tab] = set()
 _REFUSED = "What is asked here is a page's own: a line of JSON, and a file. Reload the page."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
@@ -77,14 +74,13 @@ async def _arrays(request: Request) -> Response:
 
 async def _compared(tab: Tab, asked: OwnRequest, content: bytes) -> Response:
     await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-    loop = asyncio.get_running_loop()
-    made = await loop.run_in_executor(_LANE, _response, tab, asked, content)
+    made = await turns.in_one_piece(_response, tab, asked, content)
     return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
     place, made = tab.places[""], {}
-    with turns.turn() as used, tab.cpu_quota.noted():
+    with tab.cpu_quota.noted():
         shown = place.fitted().trace
         if asked.example and not content:  # the browser keeps that too, to send it again
             content = example_file(asked.example, shown)
@@ -92,7 +88,6 @@ def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
         pieces, parameters = answer(asked, content, shown)
         if parameters:
             place.given(parameters)
-    _LANE.submit(turns.rest, used())
     return json_of({"pieces": pieces} | made)
 
 

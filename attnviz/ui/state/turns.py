@@ -1,19 +1,42 @@
-"""Turns: long work in slices, one at a time in the whole process, and no longer than someone waits for it."""
+"""Turns: long work, in slices or in one piece, one at a time in the whole process and half of the time at most."""
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import streamlit as st
 
 Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 PAUSE_SECONDS = 0.001
 """Seconds between two turns, in which another session's begins."""
 
-_TURN = threading.Lock()
+
+class _Turn:
+    """A turn at long work, which one at a time has. Before each comes a pause as long as the one before it took."""
+
+    def __init__(self) -> None:
+        self._lock, self._start, self._pause_ends = threading.Lock(), 0.0, 0.0
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._start = time.perf_counter()
+        if self._start < self._pause_ends:
+            time.sleep(self._pause_ends - self._start)
+            self._start = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        now = time.perf_counter()
+        self._pause_ends = now + (now - self._start)
+        self._lock.release()
+
+
+_TURN = _Turn()
+_LANE = ThreadPoolExecutor(1, "long work")
 
 
 def in_turns(work: Iterator[Part]) -> Iterator[Part]:
@@ -25,29 +48,27 @@ def in_turns(work: Iterator[Part]) -> Iterator[Part]:
     """
     while True:
         with _TURN:
-            start = time.perf_counter()
             try:
                 part = next(work)
             except StopIteration:
                 return
-            time.sleep(time.perf_counter() - start)
         _stop_if_unwanted()
         yield part
         time.sleep(PAUSE_SECONDS)
 
 
-@contextmanager
-def turn() -> Iterator[Callable[[], float]]:
-    """Do long work that comes in one piece; gives how many seconds it has taken. A `rest` as long follows it."""
-    with _TURN:
-        start = time.perf_counter()
-        yield lambda: time.perf_counter() - start
+async def in_one_piece(work: Callable[..., Result], *given: object) -> Result:
+    """What long work makes of what it is given, where it comes in one piece: it has a turn as a part does.
+
+    It is done in a thread: Python hands its lock on every 5 ms, so that whoever asks for something short waits a little
+    longer, and not for its end.
+    """
+    return await asyncio.get_running_loop().run_in_executor(_LANE, _done, work, given)
 
 
-def rest(seconds: float) -> None:
-    """Let so many seconds pass in which no long work is done."""
+def _done(work: Callable[..., Result], given: Sequence[object]) -> Result:
     with _TURN:
-        time.sleep(seconds)
+        return work(*given)
 
 
 def _stop_if_unwanted() -> None:
