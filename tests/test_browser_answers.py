@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from alone import sent
 from answers import RECALL, TIRED, answer_is, trace_of_model
 from tab import at, becomes, expect, heading, numbers_are, parameters, sentence, step_is
 
@@ -98,8 +99,8 @@ def unfolded(page):
     return parameters(page).get("trail", "").split("<")[-1]
 
 
-def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(visit):
-    page = visit().open(at(model="recall"))
+def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(opened):
+    page = opened(model="recall")
     page.locator(".thread .answer").click()
     expect(heading(page, "probabilities[e (2), 1] = ")).to_be_visible()
     for stage in ["logits", *LAYER_2, *LAYER_1, "x", "embeddings"]:
@@ -110,21 +111,17 @@ def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(visit):
     expect(page.locator(".panel")).to_contain_text("learnt in training")
 
 
-def test_all_steps_of_two_layers_cost_no_message_to_the_server(visit):
-    tab = visit()
-    page = tab.open(at(model="recall"))
+def test_all_steps_of_two_layers_cost_no_message_to_the_server(opened):
+    page = opened(model="recall")
     steps = steps_of(RECALLED)
     assert len(steps) == 23
     step_is(page, 1)
-    tab.told.clear()
-    tab.acts.clear()
     for number, step in enumerate(steps, 1):
         step_is(page, number)
         expect(page.locator(".map [aria-current] .title")).to_have_text(step.title)
         answer_is(page, "1", RECALLED)
         page.keyboard.press("PageDown")
-    tab.settled()
-    assert (tab.told, tab.acts) == ([], [])
+    assert sent(page) == []
 
 
 def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_comes_last(visit):
