@@ -1,12 +1,11 @@
 """Flips: thresholds set from both sides, no smaller change in the whole stage, and what is said of them."""
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from answers import RECALL, TIRED, trace_of_model
+from answers import TIRED, trace_of_model
 from cases import of_each
 
 from attnviz import Parameters, Settings, attend, trace_of
@@ -234,32 +233,3 @@ def test_numbers_near_the_ends_of_float64_raise_nothing(size):
     both_sides_hold(trace, contest_of(trace, "attention", (0, 1, 0)))
     large = attend(size**0.5 * draw(5)((3, 2)), parameters=Parameters())
     both_sides_hold(large, contest_of(large, "attention", (0, 1, 0)))
-
-
-NUMBER = r"(−?[\d.]+(?:e−?\d+)?)"
-
-
-@of_each("case", [("who-is-it", TIRED), ("recall", RECALL), ("by-hand", "a b c a")])
-def test_the_sentences_say_what_the_arrays_are(case):
-    trace = trace_of_model(*case)
-    contest = contest_of(trace, "probabilities", (len(trace["probabilities"].value) - 1, 0))
-    leader = f"“{trace.label('answer', contest.leader)}”"
-    assert f"the answer is {leader}" in headline(trace, contest)
-    for each in flips(trace, contest):
-        text = sentence(trace, contest, each)
-        if each.flip is None:
-            assert text.startswith(f"{full_title(each.stage)}: ")
-            continue
-        cell, winner = each.flip.cell, f"“{trace.label('answer', each.flip.winner)}”"
-        assert f"turns the answer to {winner}" in text
-        if each.stage == "mask":
-            query, key = cell.index
-            assert text.startswith(f"Hiding “{trace.label('key', key)}” from “{trace.label('query', query)}” ")
-            continue
-        now, turns, stays = re.search(f"from {NUMBER} to {NUMBER} .* at {NUMBER} ", text).groups()
-        said = f"from {now} to {turns} turns the answer to {winner}; at {stays} {leader} stays ahead."
-        assert text == f"{trace.name_of(cell)} {said}"
-        now, turns, stays = (float(each.replace("−", "-")) for each in (now, turns, stays))
-        assert (turns, stays) == (each.flip.turns, each.flip.stays)
-        assert now == pytest.approx(cell.value, abs=abs(turns - stays))
-        assert first_of(trace.with_change(cell.stage, cell.index, turns), contest) == each.flip.winner

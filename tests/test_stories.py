@@ -62,6 +62,7 @@ BY_HAND |= {
         np.ones((2, 2)), parameters=Parameters(), normalise=SumNormalise, scale=1.0, mask=np.tri(2) > 0
     ),
 }
+ONE_KEY = trace_of(Settings("the cat", context="Hund"))
 BIASED = attend(
     ROWS,
     parameters=Parameters(
@@ -75,7 +76,7 @@ ONES = dict.fromkeys(("w_q", "w_k", "w_v"), np.ones((1, 1, 1))) | dict.fromkeys(
 ONE_DIMENSION = attend(
     np.array([[1.0], [2.0]]), parameters=Parameters(**ONES), residual=True, w_u=np.array([[1.0, 2.0]])
 )
-PASSES = TRACES | BY_HAND | {"biased": BIASED, "made": MADE, "one dimension": ONE_DIMENSION}
+PASSES = TRACES | BY_HAND | {"biased": BIASED, "made": MADE, "one key": ONE_KEY, "one dimension": ONE_DIMENSION}
 
 
 def said(trace, name, index):
