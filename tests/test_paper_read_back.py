@@ -62,7 +62,9 @@ def test_a_worksheet_leaves_out_what_is_worked_out_from_a_band_on_and_nothing_th
     page.get_by_role("button", name="Print", exact=True).click()
     page.get_by_label("Numbers left out from").select_option(band)
     page.get_by_role("button", name="Worksheet and key").click()
-    copies = sheets(page)
+    copies, heads = sheets(page), [each["head"] for each in page.locator(".printed").evaluate_all(PAGES)]
+    named = [f"{copy}Layer {n}{does}" for copy in ("Worksheet", "Key") for n in (1, 2) for does in ("Where", "What")]
+    assert [re.match(r"(?:Worksheet|Key)Layer \d(?:Where|What)", each)[0] for each in heads] == named
     worked, solved = copies[: len(copies) // 2], copies[len(copies) // 2 :]
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     left = set().union(*(worked_out(solved[nth : nth + 2], band) for nth in range(0, len(solved), 2)))
