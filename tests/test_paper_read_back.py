@@ -57,7 +57,7 @@ def sheets(page):
 
 @pytest.mark.parametrize("band", ["Scores", "Residual"])
 def test_a_worksheet_leaves_out_what_is_worked_out_from_a_band_on_and_nothing_that_is_given(opened, band):
-    page, trace = opened("?view=sheet", model="recall"), parse({"model": "recall"}).trace
+    page, trace = opened("?view=sheet", afresh=True, model="recall"), parse({"model": "recall"}).trace
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
     page.get_by_role("button", name="Print", exact=True).click()
     page.get_by_label("Numbers left out from").select_option(band)
