@@ -96,23 +96,6 @@ def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(ope
                 assert sizes["chosen"] >= (0.025 if settings in (WHO, SIX, EIGHT) else 0.02) * height, (step, sizes)
 
 
-@pytest.mark.parametrize("settings", [RECALL, SIX | {"mask": "causal", "heads": "2"}], ids=str)
-def test_every_number_on_the_sheet_is_that_of_the_pass(opened, settings):
-    model = MODELS.get(settings.get("model"))
-    first = model and model.at(model.seeds[0], None).trace(model.examples[0][1])
-    trace = first or trace_of(Settings(SENTENCE, mask="causal", n_heads=2))
-    page = opened(at(view="sheet"), **settings)
-    step_is(page, 1)
-    for _ in range(40):
-        if page.locator(".way .end button").is_disabled():
-            break
-        before = parameters(page)
-        page.keyboard.press("PageDown")
-        becomes(page, lambda before=before: parameters(page) != before, True)
-        if parameters(page)["step"] != "whole-pass":
-            numbers_are(page, trace)
-
-
 def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(opened):
     page = opened(at(view="sheet", step="softmax"))
     trace = trace_of(Settings(SENTENCE))
@@ -130,15 +113,6 @@ def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(opened)
     expect(sheet(page).locator('[data-cell="k[0,1,3]"]')).to_be_focused()
     page.keyboard.press("Enter")
     expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 4]")
-
-
-def test_a_number_set_by_hand_stands_beside_what_it_was(opened):
-    change = "scores[0,1,2]=3"
-    page = opened(at(view="sheet", step="softmax", cell="1.2.3.1.1"), changes=change)
-    before = trace_of(Settings(SENTENCE))
-    numbers_are(page, before.with_changes(parse_change(change)))
-    old = sheet(page).locator('[data-cell="attention[0,1,2]"] s')
-    expect(old).to_have_text(short(before["attention"].value[0, 1, 2]))
 
 
 def test_a_number_is_set_where_it_stands_by_mouse_and_by_keyboard(visit):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from alone import written as document_of
 from numerals import short
-from readback import called, go
+from readback import called, go, titled
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -45,6 +45,8 @@ def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(ope
     step = page.evaluate("given.steps.findIndex(({ id }) => id === 'weighted-sum')")
     go(page, step="weighted-sum", view="matrices")
     heard = page.locator("p.heard").inner_text()
+    place = page.evaluate("given.where.cell")
+    assert titled(parse(settings).trace, "heads", (place["head"], place["query"], place["feature"])) + ". " in heard
     count, title = page.evaluate("(at) => [given.steps.length, given.steps[at].title]", step)
     assert heard.startswith(f"Step {step + 1} of {count}: {title}.")
 

@@ -129,6 +129,9 @@ def test_on_a_phone_each_count_range_heading_and_mark_is_what_the_arrays_say(ope
     page, trace, cell = opened_at(opened, name)
     for step in page.evaluate(PAGES):
         go(page, step=step, cell=cell)
+        if tables(page, "rows"):
+            asking = page.locator(".hand .who strong")
+            assert asking.all_inner_texts() in ([], [f"“{trace.labels['query'][cell['query']]}”"])
         for called, rows in tables(page, "places"):
             check_vector(trace, called, rows)
         for _, rows in tables(page, "rows"):

@@ -53,8 +53,9 @@ class Part:
         Places that have a column, and those that have none.
     """
 
-    def __init__(self, trace, group, below, selected):
-        self.query = selected["query"]
+    def __init__(self, fitted, group, below, selected):
+        trace, self.query = fitted.trace, selected["query"]
+        self.original = fitted.original
         self.trace, self.own = trace, [line for line in group if line.cells[0].name or line.label in ARRAYS]
         self.others = [line for line in group if line not in self.own]
         named = self.own if self.own[0].cells[0].name else below
@@ -102,6 +103,8 @@ class Part:
                 titled(self.trace, cell.name, cell.index) if cell.name else f"{line.label} = {digits(numbers[place])}"
             )
             assert cell.heard.endswith(said)
+            old = self.original[cell.name].value[cell.index] if cell.name else numbers[place]
+            assert cell.was == (short(old) if old != numbers[place] else "")
             if axis.coordinates[0][0] in ("key", "answer"):
                 assert ("chosen" in cell.kind.split()) == (place == selected[axis.coordinates[0][0]])
         if len(line.names) == len(self.columns):
@@ -134,8 +137,8 @@ class Part:
                 continue
             assert each.text == written(self.trace[each.name].value[each.index])
             assert each.heard.endswith(titled(self.trace, each.name, each.index))
-        for each, end in zip(line.after, line.ends, strict=False):
-            assert numerals(end) == [str(each.index[-1] + 1)]
+        assert [numerals(end) for end in line.ends] == [[str(each.index[-1] + 1)] for each in line.after if line.ends]
+        assert [each.index for each in line.after] == sorted(each.index for each in line.after)
 
     def check_places(self):
         """A row is called by its place, and what stands beside it is of that place."""
@@ -182,14 +185,14 @@ class Part:
         return [pairs.pop(line.cells[0].index[self.across]) for line in self.own], list(pairs.values())
 
 
-def parts_of(trace, found, selected):
+def parts_of(fitted, found, selected):
     """The parts of the sheet that are there, from top to bottom."""
     groups = []
     for line in found:
         groups += [[]] if "first" in line.kind.split() else []
         groups[-1].append(line)
     groups = [group for group in groups if any(cell.text for cell in group[0].cells)]
-    return [Part(trace, group, below, selected) for group, below in zip(groups, [*groups[1:], None], strict=True)]
+    return [Part(fitted, group, below, selected) for group, below in zip(groups, [*groups[1:], None], strict=True)]
 
 
 def check_products(part, texts):
@@ -205,11 +208,11 @@ def check_products(part, texts):
 @pytest.mark.parametrize("name", PASSES)
 def test_all_that_stands_on_the_sheet_or_is_heard_is_what_the_arrays_say(opened, name):
     settings, chosen = PASSES[name]
-    trace, page = parse(settings).trace, opened("?view=sheet", **settings)
+    fitted, page = parse(settings), opened("?view=sheet", **settings)
     selected = page.evaluate("given.where.cell") | chosen
     for place in page.evaluate(PAGES):
         go(page, cell=selected, **place)
-        parts = parts_of(trace, lines(page), selected)
+        parts = parts_of(fitted, lines(page), selected)
         for part in parts:
             part.check(selected)
         if "reveal" in place:
