@@ -41,7 +41,7 @@ def is_black(page):
 
 @pytest.mark.parametrize("settings", [{"model": "who-is-it"}, {"model": "recall"}, {"mask": "causal"}], ids=str)
 def test_a_clicker_walks_all_of_it_and_back(opened, settings):
-    page = opened("?view=sheet", **settings)
+    page = opened("?view=sheet&route=every+step", **settings)
     page.keyboard.press("p")
     onward = [place(page)]
     for _ in range(60):
@@ -50,8 +50,8 @@ def test_a_clicker_walks_all_of_it_and_back(opened, settings):
             break
         onward.append(place(page))
     assert len(set(onward)) == len(onward), "each press leads somewhere else"
-    opening = [""] if settings == {"model": "recall"} else []  # both layers in one picture
-    assert list(dict.fromkeys(step for step, _ in onward)) == [*opening, *bands(page)]
+    assert list(dict.fromkeys(step for step, _ in onward)) == ["", *bands(page)], "the question, and every step"
+    assert (onward[-1] == ("", "")) == ("model" in settings), "in the end a question is answered"
     expect(page.get_by_role("button", name="Next")).to_be_disabled()
     for each in reversed(onward[:-1]):
         page.keyboard.press("PageUp")
@@ -192,7 +192,7 @@ def test_a_key_shows_the_code_and_the_keyboard_is_in_it_until_it_is_closed(opene
 
 
 def test_what_else_a_speaker_presses_closes_the_code_and_is_done(opened):
-    page = opened(PRESENTED + "&reveal=0", model="who-is-it")
+    page = opened(PRESENTED + "&route=every+step&reveal=0", model="who-is-it")
     for key, leads_to in (("PageDown", ("scores", "")), ("PageUp", ("scores", "0")), ("3", ("scaling", ""))):
         page.keyboard.press("q")
         expect(code(page)).to_be_visible()

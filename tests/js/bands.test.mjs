@@ -44,11 +44,11 @@ test("numbers are multiplied before their sum is there", () => {
 });
 
 test("who presents goes from band to band, and back the same way", () => {
-  const first = { ...at("question"), ...destinationOf(PASS, at("question"), "present") };
-  assert.deepEqual([first.step, first.reveal, first.view], ["qkv", null, "sheet"]);
+  const every = { route: "every step" }, first = { ...at("question", every), ...destinationOf(PASS, at("question", every), "present") };
+  assert.deepEqual([first.step, first.reveal, first.view], ["question", null, "sheet"]);
   const places = walked(first), said = places.map(({ step, reveal }) => `${step} ${reveal}`);
   assert.deepEqual(said, [
-    "qkv null", "scores 0", "scores null", "scaling null", "mask null", "softmax 0", "softmax null", "weighted-sum 0", "weighted-sum null",
+    "question null", "qkv null", "scores 0", "scores null", "scaling null", "mask null", "softmax 0", "softmax null", "weighted-sum 0", "weighted-sum null",
     "concatenation null", "output 0", "output null",
   ]);
   assert.deepEqual(new Set(places.map((where) => JSON.stringify([shown(where), whole(where), multiplied(where)]))).size, places.length, "each press shows something");
@@ -57,11 +57,17 @@ test("who presents goes from band to band, and back the same way", () => {
   assert.deepEqual(back.slice(0, places.length).map(({ step, reveal }) => `${step} ${reveal}`), [...said].reverse());
 });
 
+test("the short route asks, compares, shares, collects and answers", () => {
+  const said = (from) => walked({ ...at(from), present: true }).map(({ step, reveal }) => `${step} ${reveal}`);
+  assert.deepEqual(said("question"), ["question null", "scores null", "softmax null", "weighted-sum null", "output null"]);
+  assert.deepEqual(said("mask").slice(1), ["softmax null", "weighted-sum null", "output null"], "from wherever one is");
+});
+
 test("Play goes the same way, from where one is to the end, and from the end once more", () => {
   const played = (where) => ticksOf(PASS, where).map(({ step, reveal }) => `${step} ${reveal}`);
   assert.deepEqual(played(at("mask")).slice(0, 2), ["mask null", "softmax 0"]);
   assert.deepEqual(played(at("output")), played(at("qkv")));
-  assert.deepEqual(played(at("qkv")), walked({ ...at("qkv"), present: true }).map(({ step, reveal }) => `${step} ${reveal}`));
+  assert.deepEqual(played(at("qkv")), walked({ ...at("qkv"), present: true, route: "every step" }).map(({ step, reveal }) => `${step} ${reveal}`));
 });
 
 test("a key leads from one view to the other, and a step without bands is shown for all words", () => {

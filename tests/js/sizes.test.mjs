@@ -1,7 +1,7 @@
 // The sizes of the sheet's lines, and the strip above them, of boxes of many sizes.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { roomForWords, setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
+import { roomForColumns, setSizes } from "../../attnviz/viewer/browser/sheet/sizes.js";
 
 const LETTERS = ["--digits", "--large", "--chosen", "--names"];
 const PARTS = 6;
@@ -10,7 +10,7 @@ const lines = [{ isHeader: true }, ...Array(8).fill({}), ...Array(4).fill({ isSi
 
 function sized(clientWidth, clientHeight, columns, wanted, present = false) {
   const set = {}, box = { clientWidth, clientHeight, scrollHeight: 0, style: { setProperty: (name, size) => { set[name] = Number.parseFloat(size); } } };
-  const strip = setSizes(box, { lines, parts: PARTS, columns, letters: { numbers: 6, names: 5 }, isPresented: present, wanted });
+  const strip = setSizes(box, { lines, parts: PARTS, columns, letters: { numbers: 6, names: 5, wide: 0.53 }, least: present ? 18 : 0, wanted });
   return { set, strip };
 }
 
@@ -38,7 +38,7 @@ test("lines and strip fill no more than the box, where the lines alone do not", 
 });
 
 test("of many words those have a column that have 44 px for it, and sixteen letters all have one", () => {
-  const roomIn = (clientWidth, words) => roomForWords({ clientWidth }, { words, others: 1, letters: { numbers: 4, names: 3 }, isPresented: false });
+  const roomIn = (clientWidth, words) => roomForColumns({ clientWidth }, { words, others: 1, letters: { numbers: 4, names: 3, wide: 0.53 }, least: 0 });
   for (const width of [640, 955, 1340]) {
     const columns = width - Math.max(160, 0.2 * width) - Math.max(56, 0.07 * width), room = roomIn(width, 40);
     assert.ok(columns / (room + 1) >= 44 && columns / (room + 2) < 44, `${room} in ${width}`);

@@ -33,7 +33,7 @@ export function momentsOf(pass, where) {
 // Whether a talk begins with the question that a model is asked, and its answer comes last.
 function isAsking(pass, where) {
   const { model } = pass.document;
-  return where.present && isOfSheet(pass, where) && isFirst(pass, where) && model !== null && !model.isOpen;
+  return where.present && isOfSheet(pass, where) && isFirst(pass, where) && Boolean(model) && !model.isOpen;
 }
 
 export function resultStages(pass, where) {
