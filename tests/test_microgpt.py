@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import re
 import subprocess
 import sys
 from itertools import pairwise
@@ -26,6 +27,7 @@ from attnviz.models.writing import names
 from attnviz.models.yardsticks import headless, muted, recorded
 from attnviz.text import micropython
 from attnviz.text.wording import percent
+from attnviz.ui.sections.ownnumbers import MICROGPT_SNIPPET
 from attnviz.views.model import model_data
 
 MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
@@ -238,7 +240,93 @@ def test_the_same_in_microgpts_own_python_agrees(tmp_path):
     ):
         assert "All logits are attnviz's" in ran(trace, tmp_path)
     off = MODEL.trace("eliza")
-    assert "DIFFER by" in ran(off.with_values({"logits": off["logits"].value + 1e-11}), tmp_path)
+    assert "162 logits DIFFER, the first by 1e-11" in ran(
+        off.with_values({"logits": off["logits"].value + 1e-11}), tmp_path
+    )
+
+
+@of_each(
+    "letters", {"Hebrew": "אבגד", "Arabic": "ابتث", "spaces": " \tab", "look-alikes": "Å\u212bab", "marks": "e\u0301é␣"}
+)
+def test_letters_of_any_script_agree_in_microgpts_own_python(letters, tmp_path):
+    text = letters[::-1] + letters[1]
+    trace = model_of(own(letters=letters, n_layer=1)).trace(text)
+    assert len(trace.labels["token"]) == len(text) + 1
+    assert "All logits are attnviz's" in ran(trace, tmp_path)
+
+
+def test_what_agrees_is_relative_to_the_logits(tmp_path):
+    trace = MODEL.trace("eliza").with_change("w_u", (0, 0), 1e4)
+    assert "All logits are attnviz's" in ran(trace, tmp_path)
+    off = trace["logits"].value * (1 + 1e-11)
+    assert "DIFFER" in ran(trace.with_values({"logits": off}), tmp_path)
+
+
+MISTAKES = {
+    "scale": [
+        ("math.sqrt(head_dim)", "head_dim"),
+        (" / math.sqrt(head_dim)", ""),
+        ("math.sqrt(head_dim)", "math.sqrt(n_embd)"),
+    ],
+    "softmax": [
+        ("math.exp(logit - largest)", "math.exp(largest - logit)"),
+        ("each / total", "each / len(exps)"),
+        ("each / total", "each"),
+        ("total = sum(exps)", "total = sum(exps) + 1"),
+    ],
+    "norm": [
+        ("1e-5", "1e-6"),
+        ("** -0.5", "** -1"),
+        ("a * a for a in x", "abs(a) for a in x"),
+        ("/ len(x) +", "+"),
+        ("x = rmsnorm(embedded)", "x = embedded"),
+    ],
+    "bands": [
+        ("slice(h * head_dim, (h + 1) * head_dim)", "slice(0, head_dim)"),
+        ("range(n_head)", "range(n_head - 1)"),
+        ("range(n_head)", "reversed(range(n_head))"),
+        ("zip(q[band], k[band])", "zip(q, k)"),
+        ("v[band] for v in values[li]", "v[band] for v in keys[li]"),
+    ],
+    "wiring": [
+        ('linear(attn_norm, own["attn_wk"])', 'linear(attn_norm, own["attn_wq"])'),
+        ('linear(attn_norm, own["attn_wv"])', 'linear(x, own["attn_wv"])'),
+        ("q = linear(attn_norm", "q = linear(x"),
+        ('add(x, linear(x_attn, own["attn_wo"]))', 'linear(x_attn, own["attn_wo"])'),
+        ("add(residual, linear(active", "add(x, linear(active"),
+        ('linear(rmsnorm(residual), own["mlp_fc1"])', 'linear(residual, own["mlp_fc1"])'),
+        ("max(0.0, each)", "each"),
+        ("max(0.0, each)", "max(0.0, each) ** 2"),
+        ('linear(x, state_dict["lm_head"])', 'linear(rmsnorm(x), state_dict["lm_head"])'),
+        ('state_dict["wpe"][pos_id]', 'state_dict["wpe"][0]'),
+        ("return [a + b for a, b in zip(x, y)]", "return [a - b for a, b in zip(x, y)]"),
+        ("range(n_layer):\n        own", "range(n_layer - 1):\n        own"),
+    ],
+    "cache": [
+        ("keys[li].append(", "keys[li].insert(0, "),
+        ("for k in keys[li]]", "for k in keys[li][-2:]]"),
+        ("for v in values[li])", "for v in values[li][::-1])"),
+    ],
+    "what comes out": [
+        ('return linear(x, state_dict["lm_head"])', 'return linear(x, state_dict["lm_head"])[:-1]'),
+        ('return linear(x, state_dict["lm_head"])', 'return [math.nan for _ in linear(x, state_dict["lm_head"])]'),
+        ('return linear(x, state_dict["lm_head"])', 'return [math.nan, *linear(x, state_dict["lm_head"])[1:]]'),
+        ('enumerate(given["tokens"])', 'enumerate(given["tokens"][:-1])'),
+        ('enumerate(given["tokens"])', "enumerate([])"),
+    ],
+}
+
+
+@of_each("mistakes", MISTAKES)
+def test_no_mistake_in_microgpts_own_python_agrees(mistakes, tmp_path):
+    trace = model_of(own()).trace("zyxxé")
+    (tmp_path / micropython.NAME).write_bytes(micropython.numbers(trace))
+    for right, wrong in mistakes:
+        planted = micropython.script(trace)
+        assert right in planted, right
+        planted = planted.replace(right, wrong, 1)
+        done = subprocess.run([sys.executable, "-I", "-c", planted], cwd=tmp_path, capture_output=True, text=True)
+        assert "All logits are" not in done.stdout, wrong
 
 
 def test_what_microgpt_cannot_make_has_no_script():
@@ -246,6 +334,96 @@ def test_what_microgpt_cannot_make_has_no_script():
     for change in (("mlp", (0, 0), 1.0), ("mask", (3, 1), 0), ("embeddings", (1, 0), 1.0)):
         assert micropython.script(trace.with_change(*change)) is None
     assert micropython.script(MODELS["recall"].at(0).trace("a 1 a")) is None
+
+
+def slow_logits(parts, text, activation, norm):
+    """Those after some letters, by a slow loop over lists."""
+    given, n_head = parts["state_dict"], parts["n_head"]
+    n_layer = sum(name.endswith("attn_wq") for name in given)
+
+    def linear(x, w):
+        return [math.fsum(a * b for a, b in zip(x, row, strict=True)) for row in w]
+
+    def normed(x):
+        mean = math.fsum(x) / len(x) if norm == "layernorm" else 0.0
+        root = math.sqrt(math.fsum((a - mean) ** 2 for a in x) / len(x) + 1e-5)
+        return [(a - mean) / root for a in x]
+
+    fires = {
+        "relu": lambda a: max(a, 0.0),
+        "relu2": lambda a: max(a, 0.0) ** 2,
+        "gelu": lambda a: a * (1 + math.erf(a / math.sqrt(2))) / 2,
+    }[activation]
+    keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
+    for place, token in enumerate([len(parts["uchars"]), *map(parts["uchars"].index, text)]):
+        x = normed([a + b for a, b in zip(given["wte"][token], given["wpe"][place], strict=True)])
+        for n in range(n_layer):
+            own = {name.split(".")[1]: rows for name, rows in given.items() if name.startswith(f"layer{n}.")}
+            q, k, v = (linear(normed(x), own[f"attn_w{each}"]) for each in "qkv")
+            keys[n].append(k)
+            values[n].append(v)
+            found, width = [], len(x) // n_head
+            for band in (slice(h * width, (h + 1) * width) for h in range(n_head)):
+                scores = [sum(linear(q[band], [k[band]])) / math.sqrt(width) for k in keys[n]]
+                shares = [math.exp(score - max(scores)) for score in scores]
+                found += [
+                    sum(s * v[i] for s, v in zip(shares, values[n], strict=True)) / sum(shares)
+                    for i in range(band.start, band.stop)
+                ]
+            x = [a + b for a, b in zip(x, linear(found, own["attn_wo"]), strict=True)]
+            hidden = [fires(a) for a in linear(normed(x), own["mlp_fc1"])]
+            x = [a + b for a, b in zip(x, linear(hidden, own["mlp_fc2"]), strict=True)]
+    return linear(x, given["lm_head"])
+
+
+WAYS = [(activation, norm) for activation in ("relu", "relu2", "gelu") for norm in ("rmsnorm", "layernorm")]
+
+
+@of_each("way", WAYS)
+def test_a_state_file_is_read_with_its_activation_and_norm_and_its_check_compared(way):
+    activation, norm = way
+    logits = slow_logits(own(), "zyé", activation, norm)
+    model = model_of(own(activation=activation, norm=norm, check=[list("zyé"), logits]))
+    np.testing.assert_allclose(model.trace("zyé")["logits"].value[-1], logits, rtol=1e-11, atol=1e-12)
+    assert re.fullmatch(r"After “zyé” it gives the logits of the file's check, to \d?e-\d\d\.", model.task.checked) or (
+        "to 0e+00." in model.task.checked
+    )
+    assert model.task.checked in model.task.about
+
+
+@of_each("way", WAYS[1:])
+def test_a_model_that_is_read_as_another_one_than_wrote_it_is_refused_and_the_way_named(way):
+    activation, norm = way
+    check = [list("zyé"), slow_logits(own(), "zyé", activation, norm)]
+    with pytest.raises(OwnArraysError, match=f"They agree with activation {activation} and norm {norm}: write that"):
+        model_of(own(check=check))
+    other = [check[0], [logit + 1 for logit in check[1]]]
+    with pytest.raises(OwnArraysError, match="norms without parameters, no biases"):
+        model_of(own(activation=activation, norm=norm, check=other))
+
+
+def test_of_a_file_without_a_check_it_is_said_that_nothing_tells():
+    assert "no check" in model_of(own()).task.about
+
+
+def test_the_lines_that_write_a_state_file_write_one_that_agrees(tmp_path):
+    """They run after a microgpt of lists, whose numbers have `data` as its values do."""
+
+    class Value(float):
+        data = property(float)
+
+    def gpt(token, place, keys, values):
+        tokens.append(token)
+        return [Value(each) for each in slow_logits(own(), [letters[each] for each in tokens[1:]], "relu", "rmsnorm")]
+
+    letters, tokens = own()["uchars"], []
+    state = {name: [[Value(number) for number in row] for row in rows] for name, rows in own()["state_dict"].items()}
+    known = {"docs": ["yxé"], "uchars": letters, "BOS": len(letters), "n_layer": 2, "n_head": 3, "block_size": 9}
+    snippet = MICROGPT_SNIPPET.replace("microgpt.json", str(tmp_path / "microgpt.json"))
+    exec(snippet, known | {"gpt": gpt, "state_dict": state})
+    assert "After “yxé” it gives" in microgpt(tmp_path / "microgpt.json").task.checked
+    told = [line.strip() for line in microgpt.__doc__.splitlines()]
+    assert all(line.split("  #")[0] in told for line in MICROGPT_SNIPPET.splitlines() if line)
 
 
 def changed(name, rows):
@@ -265,7 +443,11 @@ def without(name):
         "vocabulary": (own(letters="".join(map(chr, range(300, 428)))), "at most 128 tokens; got 129"),
         "heads": (own(n_head=5), "n_head must divide n_embd, 12; got 5"),
         "heads of no number": (own(n_head=True), "n_head must divide"),
-        "activation": (own(activation="gelu"), "activation must be relu or relu2; got 'gelu'"),
+        "activation": (own(activation="tanh"), "activation must be relu, relu2 or gelu; got 'tanh'"),
+        "norm": (own(norm="batchnorm"), "norm must be rmsnorm or layernorm; got 'batchnorm'"),
+        "a check": (own(check=["xy", []]), "check must be \\[letters, logits\\], two lists"),
+        "letters of a check": (own(check=[["x", "w"], [0.0] * 5]), "must be among uchars, at most 8"),
+        "logits of a check": (own(check=[["x"], [0.0] * 4]), "the logits of check must have 1 rows of 5 numbers"),
         "letters of two": (own(uchars=["x", "yz"]), "single characters"),
         "letters twice": (own(uchars="xxyz"), "each letter once"),
         "other letters": (own(uchars="xyz"), "wte must have 4 rows of 12 numbers; got 5 rows"),

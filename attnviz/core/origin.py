@@ -36,6 +36,8 @@ class Origin:
         The text as one reads it, where that is not its words with spaces between.
     unit : str
         What one of its tokens is called: a word, or a letter.
+    rows : tuple of int
+        For each token which of all that the model knows it is, whatever it is called on the screen.
     """
 
     kind: Kind = "given"
@@ -49,6 +51,7 @@ class Origin:
     is_open: bool = False
     spoken: str = ""
     unit: str = "word"
+    rows: tuple[int, ...] = ()
 
 
 GIVEN = Origin()

@@ -9,6 +9,7 @@ _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
 _INSIDE_WORDS = "'\u2019"
 _INSIDE_NUMBERS = ".,"
 MAX_LABEL_CHARACTERS = 24
+_UNSEEN = ("Zs", "Zl", "Zp", "Cc")
 
 
 def cleaned(text: str) -> str:
@@ -113,6 +114,8 @@ def labels(tokens: Sequence[str]) -> tuple[str, ...]:
     taken: dict[str, None] = {}  # a set in order
     for token in tokens:
         shown = token if len(token) <= MAX_LABEL_CHARACTERS else token[: MAX_LABEL_CHARACTERS - 1] + "…"
+        if len(token) == 1 and unicodedata.category(token) in _UNSEEN:  # a letter of somebody's own model
+            shown = "␣" if token == " " else f"U+{ord(token):04X}"
         if any(unicodedata.bidirectional(character) in ("R", "AL") for character in shown):
             shown = f"\u2068{shown}\u2069"  # else it would turn round what stands beside it, as in q[head 1, …, 3]
         numbered = (f"{shown} ({n})" for n in count(2))

@@ -17,7 +17,7 @@ from attnviz.core.order import RELU, Activation, Norm
 from attnviz.core.origin import Kind, Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
-from attnviz.core.tokens import labels
+from attnviz.core.tokens import labels, leading
 from attnviz.core.trace import Trace
 from attnviz.models.task import Task
 
@@ -157,6 +157,12 @@ class Model:
         """How many tokens of a text the model has places for, besides the one that all begin with."""
         return self.longest - len(self._begun(self.typed(text)))
 
+    def leading(self, text: str) -> str:
+        """A text as far as the model has places for its tokens."""
+        typed, most = self.typed(text), self.room(text)
+        is_spoken = self.task.spoken(typed) == text  # then each of its characters is a token
+        return self.task.spoken(typed[:most]) if is_spoken else leading(text, most, self.typed)
+
     def unknown(self, text: str) -> tuple[str, ...]:
         """The words of a text that the model doesn't know, in small letters, each once."""
         return tuple(word for word in dict.fromkeys(self.typed(text)) if word not in self.task.words)
@@ -215,12 +221,13 @@ class Model:
         return (
             trace.beginning_with(entered.values())
             .with_sources(sources)
-            .labelled(token=words, query=words, key=words, answer=self.task.answers)
+            .labelled(token=words, query=words, key=words, answer=labels(self.task.answers))
             .originating(self._origin(tokens))
         )
 
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
         right, looks = task.right(tokens), task.looks(tokens)
+        rows = tuple(task.words.index(token) for token in tokens)
         of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
-        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens), task.unit)
+        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens), task.unit, rows)

@@ -4,12 +4,16 @@ import json
 import math
 import os
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.operations.gelu import GELU
+from attnviz.core.operations.layernorm import LayerNorm
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.parameters import Parameters, banded
@@ -22,10 +26,18 @@ MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
 MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_LAYERS)
 """In the largest model: wte and lm_head, wpe, and in each layer four matrices of attention and the MLP's two."""
 
-ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True)}
-PARTS = ("uchars", "state_dict", "n_head", "activation")
+ACTIVATIONS = {"relu": ReLU(), "relu2": ReLU(squared=True), "gelu": GELU()}
+NORMS = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
+OPTIONS = {"activation": ACTIVATIONS, "norm": NORMS}
+PARTS = ("uchars", "state_dict", "n_head", "activation", "norm", "check")
+AGREEMENT = 1e-4
+"""How far from the largest logit of a check one may be off, relative to it: float32 is within, another model isn't."""
+
 IN_LAYER = ("attn_wq", "attn_wk", "attn_wv", "attn_wo", "mlp_fc1", "mlp_fc2")
 """The matrices of a layer by microgpt's names; before each stands `layer0.`, `layer1.` and so on."""
+
+UNCHECKED = "The file has no check, so nothing tells whether its logits are those of the model that wrote it."
+WHAT_IS_READ = "It is read as microgpt is written: norms without parameters, no biases, a causal mask."
 
 Matrices = dict[str, np.ndarray]
 
@@ -37,15 +49,18 @@ class OwnLetters(Letters, Task):
     ----------
     letters : tuple of str
         In the order of their rows in `wte`.
+    checked : str
+        Whether its logits are known to be those of the model that wrote the file, in a sentence.
     """
 
     title = "Your microgpt"
     lesson = "Your own language model, number by number."
     question = "After “{sentence}”, what comes next?"
-    about = "You gave this model, and whatever it has learnt."
 
-    def __init__(self, letters: tuple[str, ...]):
+    def __init__(self, letters: tuple[str, ...], checked: str):
         self.letters = letters
+        self.about = f"You gave this model, and whatever it has learnt. {checked}"
+        self.checked = checked
         self.words_by_kind = {"letters": letters}
         self.examples = (("first letters", "".join(letters[:2])),)
 
@@ -57,13 +72,21 @@ def microgpt(path: str | os.PathLike) -> Model:
     ----------
     path : path of a JSON file
         An object with `uchars`, the letters in the order of their rows in `wte`, whose last row is BOS; and
-        `state_dict`, matrices as lists of rows by microgpt's own names. `n_head` is 4 and `activation` "relu" unless
-        it says otherwise ("relu2" is its square); without `lm_head` the logits are made with `wte`. These lines at the
-        end of microgpt write it:
+        `state_dict`, matrices as lists of rows by microgpt's own names. It may have up to 127 letters, an n_embd of at
+        most 64, a block_size of at most 32 and 4 layers. Unless it says otherwise, `n_head` is 4, `activation` "relu"
+        (or "relu2", its square; or "gelu") and `norm` "rmsnorm" (or "layernorm"), right after the embeddings and
+        before attention and MLP, without parameters, with 1e-5 under the root; without `lm_head` the logits are made
+        with `wte`. A `check`, [letters, logits], is compared: the logits after these letters. These lines at the end
+        of microgpt write it:
 
             import json
+            name = docs[0][: block_size - 1]
+            keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
+            logits = [gpt(token, place, keys, values) for place, token in enumerate([BOS, *map(uchars.index, name)])]
             floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
-            json.dump({"uchars": uchars, "n_head": n_head, "state_dict": floats}, open("microgpt.json", "w"))
+            check = [list(name), [logit.data for logit in logits[-1]]]
+            written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
+            json.dump(written, open("microgpt.json", "w"))
 
     Returns
     -------
@@ -73,7 +96,7 @@ def microgpt(path: str | os.PathLike) -> Model:
     Raises
     ------
     OwnArraysError
-        If the file is no such object, in one sentence; a ValueError.
+        If the file is no such object, or its model gives other logits than its check, in one sentence; a ValueError.
     OSError
         If there is no such file.
     """
@@ -90,13 +113,12 @@ def read(written: bytes) -> Model:
     letters = _letters(parts.get("uchars"))
     matrices = _matrices(parts.get("state_dict"), len(letters) + 1)
     size = matrices["wte"].shape[1]
-    n_heads, activation = parts.get("n_head", 4), parts.get("activation", "relu")
+    n_heads = parts.get("n_head", 4)
     if type(n_heads) is not int or not 1 <= n_heads <= size or size % n_heads:
         raise OwnArraysError(f"n_head must divide n_embd, {size}; got {_shown(n_heads)}.")
-    if not isinstance(activation, str) or activation not in ACTIVATIONS:
-        raise OwnArraysError(f"activation must be relu or relu2; got {_shown(activation)}.")
-    return Model(
-        OwnLetters(letters),
+    how = {name: _named(parts, name, choices) for name, choices in OPTIONS.items()}
+    model = Model(
+        OwnLetters(letters, UNCHECKED),
         embedding=matrices["wte"],
         positions=matrices["wpe"],
         layers=tuple(
@@ -106,10 +128,63 @@ def read(written: bytes) -> Model:
         unembedding=matrices["lm_head"].T,
         residual=True,
         causal=True,
-        norm=RMSNorm(),
-        activation=ACTIVATIONS[activation],
         kind="learnt",
+        **_operations(how),
     )
+    return _checked(model, how, parts["check"]) if "check" in parts else model
+
+
+def _checked(model: Model, how: Mapping[str, str], given: object) -> Model:
+    """The model, if it gives the logits of a check."""
+    check = _check(given, model.task.letters, model.longest)
+    text, furthest = "".join(check[0]), _furthest(model, check)
+    if furthest <= AGREEMENT:
+        agrees = f"After “{text}” it gives the logits of the file's check, to {furthest:.0e}."
+        return replace(model, task=OwnLetters(model.task.letters, agrees))
+    ways = [dict(zip(OPTIONS, each, strict=True)) for each in product(*OPTIONS.values())]
+    agreeing = [way for way in ways if _furthest(replace(model, **_operations(way)), check) <= AGREEMENT]
+    advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
+    raise OwnArraysError(
+        f"After “{text}” this model, with {_written(how)}, gives other logits than the file's check: they differ by "
+        f"up to {furthest:.0e} of the largest. {advice}"
+    )
+
+
+def _operations(how: Mapping[str, str]) -> dict[str, ReLU | GELU | RMSNorm | LayerNorm]:
+    return {name: OPTIONS[name][value] for name, value in how.items()}
+
+
+def _written(how: Mapping[str, str]) -> str:
+    return " and ".join(f"{name} {value}" for name, value in how.items())
+
+
+def _named(parts: Mapping[str, object], name: str, choices: Mapping[str, object]) -> str:
+    """Which of some choices a file names; the first where it names none."""
+    first, *others = choices
+    named = parts.get(name, first)
+    if not isinstance(named, str) or named not in choices:
+        raise OwnArraysError(f"{name} must be {', '.join([first, *others[:-1]])} or {others[-1]}; got {_shown(named)}.")
+    return named
+
+
+def _check(given: object, letters: Sequence[str], block_size: int) -> tuple[list[str], np.ndarray]:
+    """Some letters, and the logits after them."""
+    if not isinstance(given, list) or len(given) != 2 or not all(isinstance(part, list) for part in given):
+        raise OwnArraysError(f"check must be [letters, logits], two lists; got {_shown(given)}.")
+    text, logits = given
+    if not all(isinstance(each, str) and each in letters for each in text) or len(text) >= block_size:
+        raise OwnArraysError(f"The letters of check must be among uchars, at most {block_size - 1} of them.")
+    return text, _matrix("the logits of check", [logits], (1, len(letters) + 1))[0]
+
+
+def _furthest(model: Model, check: tuple[Sequence[str], np.ndarray]) -> float:
+    """How far the logits after some letters are from those of a check, relative to the largest of these."""
+    text, expected = check
+    try:
+        made = model.read((model.task.begin, *text))["logits"].value[-1]
+    except ArrayError:  # a number beyond float64
+        return math.inf
+    return float(np.abs(made - expected).max() / (np.abs(expected).max() or 1.0))
 
 
 def state_dict(arrays: Mapping[str, np.ndarray], n_layers: int = 1) -> dict[str, list]:

@@ -20,7 +20,7 @@ from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
 from attnviz.scene.pairs import pairs_of
-from attnviz.scene.reading import has_options, model_of, spaced, unknown
+from attnviz.scene.reading import has_options, model_of, shortened, spaced, unknown, without_end
 from attnviz.scene.scene import (
     COMPARISONS,
     DECIDING,
@@ -76,7 +76,9 @@ def _example(place: TabScene, message: object) -> None:
 def _word(place: TabScene, message: object) -> None:
     word = option_in(message, [each for words in choice_of(place.scene).words_by_kind.values() for each in words])
     if word is not None:
-        _typed(place, f"{place.scene.sentence} {word}".strip(), "sentence")
+        task = choice_of(place.scene).task
+        sentence = place.scene.sentence
+        _typed(place, sentence + word if task.spoken((word,)) else f"{sentence} {word}".strip(), "sentence")
 
 
 def _replace(place: TabScene, message: object) -> None:
@@ -230,13 +232,13 @@ def _next(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     """Append the letter that comes next."""
     token = next_token(fitted) if can_continue(fitted) else None
     if token is not None:
-        place.update(sentence=fitted.scene.sentence.rstrip() + token)
+        place.update(sentence=without_end(fitted.scene) + token)
 
 
 def _shorter(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     """Take the last letter away."""
     if can_continue(fitted):
-        place.update(sentence=fitted.scene.sentence.rstrip()[:-1].rstrip())
+        place.update(sentence=shortened(fitted.scene))
 
 
 def _names(place: TabScene, fitted: SceneWithPass, message: object) -> None:

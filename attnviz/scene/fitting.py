@@ -68,7 +68,7 @@ def pass_of(scene: Scene) -> Trace:
     if has_options(scene):
         return trace_of(settings_of(scene))
     model = choice_of(scene).at(scene.model_seed, scene.checkpoint)
-    trace = model.trace(leading(scene.sentence, model.room(scene.sentence), model.typed))
+    trace = model.trace(model.leading(scene.sentence))
     if scene.own:  # what is said of one's own is kept nowhere
         return trace
     return trace.planned((scene.source, model.kind, trace.labels["token"]))  # training decides numbers alone

@@ -1,6 +1,7 @@
 """Reading: who reads the sentence of a scene: its model, or where that doesn't know a word, random parameters."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import tokenize
@@ -41,6 +42,26 @@ def joined(scene: Scene, words: Sequence[str]) -> str:
     """A sentence of such words, as one types it for the scene's pass: letters of a name have no spaces."""
     model = reading_model(scene)
     return (model and model.task.spoken(words)) or " ".join(words)
+
+
+def is_spoken(scene: Scene) -> bool:
+    """Whether each character of the sentence is a token, spaces too."""
+    model = reading_model(scene)
+    return model is not None and model.task.spoken(words_in(scene)) == scene.sentence != ""
+
+
+def without_end(scene: Scene) -> str:
+    """The sentence without spaces at its end, unless its model reads them."""
+    stripped = scene.sentence.rstrip()
+    return stripped if words_in(replace(scene, sentence=stripped)) == words_in(scene) else scene.sentence
+
+
+def shortened(scene: Scene) -> str:
+    """The sentence without its last word."""
+    text, n_words = scene.sentence, len(words_in(scene))
+    while text and len(words_in(replace(scene, sentence=text))) == n_words:
+        text = text[:-1]
+    return without_end(replace(scene, sentence=text))
 
 
 def room(scene: Scene) -> int:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from attnviz.core import tokens
 from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.reading import room, words_in
+from attnviz.scene.reading import is_spoken, joined, room, words_in
 from attnviz.scene.scene import READY_MADE, Scene
 
 
@@ -23,6 +23,8 @@ def swapped(fitted: SceneWithPass, one: int, other: int) -> str | None:
     first = len(fitted.trace.labels["query"]) - count  # after the word that all texts of a model begin with
     if min(one, other) < first:
         return None
-    return tokens.swapped(
-        scene.sentence, one - first, other - first, lambda text: words_in(replace(scene, sentence=text))
-    )
+    words, (one, other) = list(words_in(scene)), (one - first, other - first)
+    if is_spoken(scene):
+        words[one], words[other] = words[other], words[one]
+        return joined(scene, words)
+    return tokens.swapped(scene.sentence, one, other, lambda text: words_in(replace(scene, sentence=text)))

@@ -113,13 +113,24 @@ def gpt(token_id, pos_id, keys, values):
 
 
 keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
-furthest = 0.0
+made, expected = [], given["logits"]
 for pos_id, token_id in enumerate(given["tokens"]):
     logits = gpt(token_id, pos_id, keys, values)
-    furthest = max(furthest, *(abs(a - b) for a, b in zip(logits, given["logits"][pos_id])))
+    made.append(logits)
     best = max(range(len(logits)), key=logits.__getitem__)
     print(f"after {{given['words'][pos_id]}}: {{given['answers'][best]}}, {{softmax(logits)[best]:.1%}}")
-print(f"All logits are attnviz's, to {{furthest:.0e}}." if furthest <= 1e-12 else f"Logits DIFFER by {{furthest:.0e}}.")
+
+# Every logit at every token, and how far one may be off: by rounding, relative to the largest
+lengths = [len(row) for row in made], [len(row) for row in expected]
+differences = [abs(a - b) for row, other in zip(made, expected) for a, b in zip(row, other)]
+limit = 1e-12 * max(1.0, *(abs(logit) for row in expected for logit in row))
+wrong = [difference for difference in differences if not difference <= limit]  # NaN is no agreement
+if lengths[0] != lengths[1]:
+    print(f"Logits DIFFER: {{lengths[0]}} at the tokens, where attnviz has {{lengths[1]}}.")
+elif wrong:
+    print(f"{{len(wrong)}} logits DIFFER, the first by {{wrong[0]:.0e}}.")
+else:
+    print(f"All logits are attnviz's, to {{max(differences):.0e}}.")
 '''
 
 _REPEATED = re.compile(r" \(\d+\)$")
@@ -145,16 +156,14 @@ def script(trace: Trace) -> str | None:
 
 def numbers(trace: Trace) -> bytes:
     """What the script reads, as JSON: the parameters, tokens and logits. Of `wte` it has the rows of the pass."""
-    words = [_REPEATED.sub("", word) for word in trace.labels["token"]]
-    answers = trace.labels["answer"]
-    tokens = [answers.index(word) if word in answers else len(answers) - 1 for word in words]
+    tokens = list(trace.origin.rows)
     own = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
     rows = dict(zip(map(str, tokens), own["wte"], strict=True))
     written = {
         "n_head": trace.layers[0].trace["w_q"].shape[0],
         "tokens": tokens,
-        "words": words,
-        "answers": answers,
+        "words": [_REPEATED.sub("", word) for word in trace.labels["token"]],
+        "answers": trace.labels["answer"],
         "logits": trace["logits"].value.tolist(),
         "state_dict": own | {"wte": rows},
     }
@@ -185,6 +194,7 @@ def has_its_shape(trace: Trace) -> bool:
         all(name in trace for name in ("embedded", "positions", "logits"))
         and trace["x"].operation == RMSNorm()
         and {"token", "answer"} <= trace.labels.keys()
+        and len(trace.origin.rows) == len(trace.labels["token"])
         and all(map(_is_its_layer, trace.layers))
     )
 

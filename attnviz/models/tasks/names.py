@@ -54,8 +54,13 @@ class Letters:
         return (*self.letters, END)
 
     def split(self, text: str) -> tuple[str, ...]:
-        """The letters of a text but its spaces, each as `known` reads it."""
-        return tuple(map(self.known, cleaned(text).replace(" ", "")))
+        """The letters of a text, each as `known` reads it; without its spaces, unless they are letters."""
+        return tuple(self.known(letter) for cluster in _clusters(text) for letter in self._letters_in(cluster))
+
+    def _letters_in(self, cluster: str) -> str:
+        """Those of a letter with its marks: as they are, if all are letters of the model."""
+        is_known = all(letter in self.letters for letter in cluster)
+        return cluster if is_known else cleaned(cluster).replace(" ", "")
 
     def known(self, letter: str) -> str:
         """The letter that a letter is read as: itself, else small or without its accent; itself if all are unknown."""
@@ -68,11 +73,15 @@ class Letters:
 
     def notes(self, text: str) -> tuple[str, ...]:
         """What is read otherwise than it was typed, in a sentence each."""
-        typed = dict.fromkeys(cleaned(text).replace(" ", ""))
+        clusters = dict.fromkeys(_clusters(text))
+        typed = dict.fromkeys(letter for cluster in clusters for letter in self._letters_in(cluster))
+        left_out = [cluster for cluster in clusters if not self._letters_in(cluster)]
+        unseen = " and characters that nobody sees" * any(not cluster.isspace() for cluster in left_out)
         others = {letter: self.known(letter) for letter in typed if self.known(letter) != letter}
         accents = [f"“{letter}” as “{known}”" for letter, known in others.items() if letter.lower() != known]
         return (
             *(["Capitals are read as small letters."] * any(letter != letter.lower() for letter in others)),
+            *([f"Spaces{unseen} are left out."] * bool(left_out)),
             *([f"Letters are read without accents: {', '.join(accents)}."] * bool(accents)),
         )
 
@@ -83,6 +92,17 @@ class Letters:
     def right(self, tokens: Sequence[str]) -> Answers:
         """Nothing, as nobody knows what comes next."""
         return (None,) * len(tokens)
+
+
+def _clusters(text: str) -> list[str]:
+    """The characters of a text, each with the marks that follow it."""
+    clusters: list[str] = []
+    for character in text:
+        if clusters and unicodedata.category(character).startswith("M"):
+            clusters[-1] += character
+        else:
+            clusters.append(character)
+    return clusters
 
 
 class Names(Letters, Learnable):

@@ -51,6 +51,7 @@ def _of_model(choice: Built) -> tuple[list[Piece], Choice | None]:
     return [
         pieces.text([["strong", "A microgpt of your own"]]),
         _plain(said),
+        _plain(choice.task.checked),
         pieces.door(OPEN_MODEL, "Open in the walkthrough", opens),
     ], choice
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
@@ -78,8 +79,13 @@ def _typed(shown: Shown, door: str) -> dict[str, str]:
 MICROGPT_SNIPPET = """\
 import json  # at the end of microgpt
 
+name = docs[0][: block_size - 1]
+keys, values = ([[] for _ in range(n_layer)] for _ in range(2))
+logits = [gpt(token, place, keys, values) for place, token in enumerate([BOS, *map(uchars.index, name)])]
 floats = {name: [[p.data for p in row] for row in rows] for name, rows in state_dict.items()}
-json.dump({"uchars": uchars, "n_head": n_head, "state_dict": floats}, open("microgpt.json", "w"))
+check = [list(name), [logit.data for logit in logits[-1]]]
+written = {"uchars": uchars, "n_head": n_head, "state_dict": floats, "check": check}
+json.dump(written, open("microgpt.json", "w"))
 """
 """How a microgpt is saved."""
 
@@ -89,7 +95,9 @@ def draw_saving(place: TabScene) -> None:
     st.code(SNIPPET, language=None)
     st.markdown(
         "A **microgpt** of your own (its 200 lines of Python, with your own text) opens as a model: add these lines to "
-        "its end, and give the file here."
+        "its end, and give the file here. They also write the logits after one name, with which it is checked. It is "
+        f'read with ReLU and RMSNorm (else add `"activation": "gelu"` or `"relu2"`, `"norm": "layernorm"`), '
+        f"an `n_embd` of at most {MAX_EMBEDDING}, a `block_size` of at most {MAX_PLACES} and {MAX_WORDS - 1} letters."
     )
     st.code(MICROGPT_SNIPPET, language=None)
     st.download_button("A correct file to begin with (numbers.npz)", _maker(place), "numbers.npz", on_click="ignore")
