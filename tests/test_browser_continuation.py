@@ -73,7 +73,7 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     name = name_of("ka", drawing)
     expect(page.locator(".next-letter .said")).to_have_text(f"It ends here: “{name}”.")
     assert parameters(page)["sentence"] == name
-    page.get_by_role("button", name="Take the last letter away").click()
+    page.get_by_role("button", name="Delete the last letter").click()
     expect(sentence(page)).to_have_value(name[:-1])
     page.get_by_role("button", name="the most probable", exact=True).click()
     becomes(page, lambda: "draw" in parameters(page), False)
@@ -87,7 +87,7 @@ def test_the_sheet_marks_the_columns_that_are_kept(visit):
     becomes(
         page,
         lambda: [text for text in kept.all_inner_texts() if text],
-        ["3,664 multiplications in place of 18,320", "keys and values kept", "new"],
+        ["3,664 multiplications instead of 18,320", "keys and values kept", "new"],
     )
     assert kept.evaluate_all("(cells) => cells.map(({ colSpan }) => colSpan)")[:3] == [2, 4, 1]
     page.get_by_role("grid").get_by_role("button", name="BOS", exact=True).click()

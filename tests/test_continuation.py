@@ -178,10 +178,10 @@ def test_what_is_kept_saves_the_multiplications_that_are_said(text):
         whole, new = multiplied_by_a_loop(n, n), multiplied_by_a_loop(n, 1)
         assert [multiplications(fitted.trace, n, is_kept=each) for each in (False, True)] == [whole, new]
         assert f"Only the row of “{text[n - 2]}” is new" in kept["said"]
-        assert f"so {new:,} multiplications do in place of {whole:,}" in kept["said"]
         before = re.search(r"keys and values of the (?:token|(\d+) tokens) before it are kept", kept["said"])
         assert int(before[1] or 1) == n - 1
-        assert kept["saved"] == f"{new:,} multiplications in place of {whole:,}"
+        assert f"With a KV cache: {new:,} multiplications instead of {whole:,}, counted in all matrix" in kept["said"]
+        assert kept["saved"] == f"{new:,} multiplications instead of {whole:,}"
     assert len(others) == len(text)
 
 

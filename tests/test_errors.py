@@ -7,6 +7,8 @@ import pytest
 
 from attnviz import Parameters, attend
 from attnviz.core.errors import ArrayError
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.rmsnorm import RMSNorm
 
 FITTING = {
     "w_q": np.ones((2, 5, 3)),
@@ -97,3 +99,10 @@ def test_the_error_names_what_was_expected_and_what_came(wrong, says):
 def test_numbers_beyond_float64_are_refused_by_the_stage_that_made_them(wrong, stage):
     with pytest.raises(ArrayError, match=re.escape(f"{stage} holds numbers beyond float64 (1.8e308)")):
         attending(**wrong)
+
+
+@pytest.mark.parametrize("norm", [RMSNorm, LayerNorm])
+@pytest.mark.parametrize("epsilon", [0.0, -1e-5, float("nan"), float("inf"), "1e-5", None])
+def test_an_epsilon_that_leaves_a_root_of_0_is_refused(norm, epsilon):
+    with pytest.raises(ArrayError, match="epsilon must be a finite number above 0"):
+        norm(epsilon)

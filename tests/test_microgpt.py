@@ -16,6 +16,7 @@ from cases import of_each
 from attnviz.core.changes import Change
 from attnviz.core.errors import OwnArraysError, SettingsError
 from attnviz.models import MODELS, microgpt
+from attnviz.models.built import Built
 from attnviz.models.continuation import Drawing
 from attnviz.models.recipes import MICROGPT, OWN_MICROGPT
 from attnviz.models.recorded import file_of
@@ -25,6 +26,11 @@ from attnviz.models.task import Batch
 from attnviz.models.training import passed, stages_for
 from attnviz.models.writing import names
 from attnviz.models.yardsticks import headless, muted, recorded
+from attnviz.scene.acts import act
+from attnviz.scene.address import parse, query
+from attnviz.scene.continuing import next_token
+from attnviz.scene.scene import OWN_MODEL, Scene
+from attnviz.scene.tabscene import TabScene
 from attnviz.text import micropython
 from attnviz.text.wording import percent
 from attnviz.ui.sections.ownnumbers import MICROGPT_SNIPPET
@@ -424,6 +430,40 @@ def test_the_lines_that_write_a_state_file_write_one_that_agrees(tmp_path):
     assert "After “yxé” it gives" in microgpt(tmp_path / "microgpt.json").task.checked
     told = [line.strip() for line in microgpt.__doc__.splitlines()]
     assert all(line.split("  #")[0] in told for line in MICROGPT_SNIPPET.splitlines() if line)
+
+
+SPACED = "a b\u00c5\u212b\tc"
+
+
+@of_each("text", ["a ", " ", "  ab ", "\u212ba\u00c5", "a\tb\t", SPACED])
+def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
+    """Typed, in an address, written on, taken away, swapped and cut: nothing is dropped."""
+    model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
+    tab = TabScene("", Scene(source=OWN_MODEL, own=Built(model), sentence=text), own_model=Built(model))
+    assert model.tokens(text) == ("BOS", *text)
+    assert len({*tab.fitted().trace.labels["answer"]}) == len(model.task.answers)
+    assert not TASK.notes(text) or not model.task.notes(text)
+    assert parse(query(tab.scene), tab.original, tab.own_model).scene.sentence == text
+    token = next_token(tab.fitted())
+    if token is not None:
+        act(tab, "next", True)
+        assert tab.scene.sentence == text + token
+        act(tab, "shorter", True)
+    assert tab.scene.sentence == text
+    act(tab, "swap", [1, len(text)])
+    assert tab.scene.sentence == (text[-1] + text[1:-1] + text[0] if len(text) > 1 else text)
+    act(tab, "word", " ")
+    assert tab.scene.sentence.endswith(" ")
+    act(tab, "sentence", text * 9)
+    assert tab.fitted().trace.origin.spoken == (text * 9)[: model.longest - 1]
+    for name in names(model, Drawing(), 9):
+        assert model.tokens(name) == ("BOS", *name)
+
+
+def test_spaces_that_are_no_letters_are_said_to_be_left_out():
+    assert "Spaces are left out." in TASK.notes("a n n")
+    assert "Spaces and characters that nobody sees are left out." in TASK.notes("a\u200b n")
+    assert TASK.notes("ann") == ()
 
 
 def changed(name, rows):

@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 from page import changes_of
+from passes import planted
 from torchruns import RECORDED, passes, run
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.text.pytorch import torch_script
 
@@ -49,3 +51,18 @@ def test_where_torch_is_a_wrong_array_is_found():
 )
 def test_what_torch_cannot_make_has_no_script(trace):
     assert torch_script(trace) is None
+
+
+class Capped(Scale):
+    """A step between scores and softmax that MultiheadAttention lacks."""
+
+    in_multihead = False
+
+    def compute(self, scores):
+        return np.tanh(super().compute(scores))
+
+
+def test_a_pass_with_a_step_that_multihead_attention_lacks_has_no_script():
+    trace = trace_of(Settings("a b c", n_heads=2))
+    assert torch_script(trace)
+    assert torch_script(planted(trace, "scaled", Capped(trace["q"].shape[-1]))) is None

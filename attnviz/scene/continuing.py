@@ -68,8 +68,9 @@ def _kept_before(n: int, trace: Trace) -> dict:
     before = "token" if n == 1 else f"{n} tokens"
     return {
         "said": f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "
-        f"kept (keys[li].append(k) in microgpt), so {new} multiplications do in place of {whole}.",
-        "saved": f"{new} multiplications in place of {whole}",
+        f"kept (keys[li].append(k) in microgpt). With a KV cache: {new} multiplications instead of {whole}, counted "
+        "in all matrix products, those with hidden keys included.",
+        "saved": f"{new} multiplications instead of {whole}",
     }
 
 

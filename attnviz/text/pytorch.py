@@ -1,10 +1,10 @@
 """PyTorch: a pass as a script with torch.nn.MultiheadAttention, for someone who knows that better than NumPy."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from attnviz.core.operations.scale import Scale
-from attnviz.core.operations.softmax import Softmax
+from attnviz.core.graph import leading_to
+from attnviz.core.stage import Stage
 from attnviz.core.trace import Layer, Trace
 
 _HEAD = '''\
@@ -56,12 +56,18 @@ def _can(layer: Layer) -> bool:
         return False
     n_heads, d_model, d_k = trace["w_q"].shape
     return (
-        isinstance(trace["scaled"].operation, Scale)
-        and isinstance(trace["attention"].operation, Softmax)
+        all(stage.operation.in_multihead for stage in _computed(trace))
         and n_heads * d_k == d_model
         and trace["w_v"].shape[-1] == d_k
         and trace["w_o"].shape == (d_model, d_model)
     )
+
+
+def _computed(trace: Trace) -> Iterator[Stage]:
+    """The stages from what enters the attention of a layer to its output, but for those that are given."""
+    entering = leading_to(trace.stages, trace["q"].inputs[0]) + leading_to(trace.stages, trace["k"].inputs[0])
+    before = {stage.name for stage in entering}
+    return (each for each in leading_to(trace.stages, "output") if each.inputs and each.name not in before)
 
 
 def _lines(layer: Layer) -> list[str]:

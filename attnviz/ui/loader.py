@@ -1,7 +1,7 @@
 """The loader: what Streamlit is given of a component.
 
 Streamlit sends the script of an inline component with every run. The viewer's is
-230 kB, so what it sends is a loader of a few lines; a route of the server has the rest.
+hundreds of kB, so what it sends is a loader of a few lines; a route of the server has the rest.
 """
 
 from pathlib import Path

@@ -18,6 +18,7 @@ class Addition(Operation):
 
     hides: bool = False
     operands = (Operand("cell"), Operand("cell", "+"))
+    in_multihead = True
 
     def compute(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return a + b

@@ -15,6 +15,7 @@ class Concatenation(Operation):
     """The heads' outputs side by side, head 1 first."""
 
     operands = (Operand("cell"),)
+    in_multihead = True
 
     def compute(self, heads: np.ndarray) -> np.ndarray:
         return heads.swapaxes(-3, -2).reshape(*heads.shape[:-3], heads.shape[-2], -1)

@@ -18,6 +18,7 @@ class Contributions(Operation):
     """
 
     operands = (Operand("row"), Operand("column", "×"))
+    in_multihead = True
 
     def compute(self, heads: np.ndarray, w_o: np.ndarray) -> np.ndarray:
         return heads @ w_o.reshape(*heads.shape[-3::2], -1)

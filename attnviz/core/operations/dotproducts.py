@@ -14,6 +14,7 @@ class DotProducts(Operation):
     """Q K^T: each query's dot product with each key (Vaswani et al. 2017, equation 1)."""
 
     operands = (Operand("row"), Operand("column", "×", transposed=True))
+    in_multihead = True
 
     def compute(self, q: np.ndarray, k: np.ndarray) -> np.ndarray:
         return q @ k.swapaxes(-1, -2)

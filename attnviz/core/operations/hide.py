@@ -20,6 +20,7 @@ class Hide(Operation):
     """
 
     operands = (Operand("cell"), Operand("cell", "where"))
+    in_multihead = True
     hides = True
 
     def compute(self, scaled: np.ndarray, mask: np.ndarray) -> np.ndarray:

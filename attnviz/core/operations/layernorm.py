@@ -9,7 +9,7 @@ from attnviz.core.numbers import MAX_SQUARED_NUMBER
 from attnviz.core.numerals import digits, tex
 from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads, added_up
-from attnviz.core.operations.rmsnorm import RMSNorm
+from attnviz.core.operations.rmsnorm import RMSNorm, check_epsilon
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
 
@@ -23,6 +23,9 @@ class LayerNorm(Operation):
 
     epsilon: float = 1e-5
     operands = (Operand("row", "layernorm"), Operand("cell", "×"), Operand("cell", "+"))
+
+    def __post_init__(self):
+        check_epsilon(self.epsilon)
 
     @property
     def _norm(self) -> RMSNorm:

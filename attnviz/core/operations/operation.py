@@ -35,10 +35,13 @@ class Operation(Protocol):
         How its picture is read: which part of each input one cell of the result comes from.
     hides : bool
         Whether a -inf or a False in an input means a hidden key, which is -inf in the result.
+    in_multihead : bool
+        Whether PyTorch's `nn.MultiheadAttention` has it, between what enters it and its output.
     """
 
     operands: tuple[Operand, ...]
     hides: bool = False
+    in_multihead: bool = False
 
     def compute(self, *inputs: np.ndarray) -> np.ndarray:
         """The whole array; an input itself where it would hold the same numbers."""

@@ -15,6 +15,7 @@ class Projection(Operation):
 
     rows: str
     operands = (Operand("row"), Operand("column", "×"), Operand("column", "+"))
+    in_multihead = True
 
     def compute(self, x: np.ndarray, w: np.ndarray, b: np.ndarray | None = None) -> np.ndarray:
         projected = _for_each_head(x, w) @ w

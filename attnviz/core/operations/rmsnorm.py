@@ -14,15 +14,29 @@ from attnviz.core.operations.rule import Line, Rule, Slot, Variant
 from attnviz.core.terms import Cell, Terms, rounding_of
 
 
+def check_epsilon(epsilon: float) -> None:
+    """Raise ArrayError unless what is added under a root keeps it from 0."""
+    if not (isinstance(epsilon, int | float) and 0 < epsilon < math.inf):
+        raise ArrayError(f"epsilon must be a finite number above 0, as 1e-5 is; got {epsilon!r}.")
+
+
 @dataclass(frozen=True)
 class RMSNorm(Operation):
     """x (mean(x²) + epsilon)^-½ for each row, without parameters (Zhang and Sennrich 2019, equation 4).
 
     `epsilon` keeps a row of zeros finite: it stays a row of zeros.
+
+    Raises
+    ------
+    ArrayError
+        If `epsilon` is not above 0 and finite.
     """
 
     epsilon: float = 1e-5
     operands = (Operand("row", "rmsnorm"),)
+
+    def __post_init__(self):
+        check_epsilon(self.epsilon)
 
     def compute(self, x: np.ndarray) -> np.ndarray:
         return x * self.factor(x)

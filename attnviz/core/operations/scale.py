@@ -18,6 +18,7 @@ class Scale(Operation):
 
     d_k: int
     factor: float | None = None
+    in_multihead = True
 
     @property
     def operands(self) -> tuple[Operand, ...]:

@@ -23,6 +23,7 @@ class Softmax(Operation):
     """
 
     operands = (Operand("row", "softmax"),)
+    in_multihead = True
 
     def compute(self, masked: np.ndarray) -> np.ndarray:
         _, shares, sums = self._parts(masked)

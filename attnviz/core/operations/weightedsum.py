@@ -14,6 +14,7 @@ class WeightedSum(Operation):
     """A V: each query's mixture of the values, in the shares of its attention."""
 
     operands = (Operand("row"), Operand("column", "×"))
+    in_multihead = True
 
     def compute(self, attention: np.ndarray, v: np.ndarray) -> np.ndarray:
         return attention @ v

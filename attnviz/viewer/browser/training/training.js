@@ -107,7 +107,7 @@ function drawPatterns({ patterns, heldOut, over, met }) {
   const chance = met ? `, ${met} of which came up in training by chance` : "";
   return [
     element("span", "of", `on average over ${grouped(heldOut)} ${over}${chance}`),
-    ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", label)]),
+    ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", `${label} (mean)`)]),
   ];
 }
 

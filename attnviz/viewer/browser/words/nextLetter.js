@@ -15,11 +15,11 @@ const MANY = 100; // names at a click
 export function makeNextLetter(tools) {
   const box = element("section", "next-letter"), line = element("p", "line"), how = element("span"), order = element("span", "order"), boxes = element("p", "how"), bars = makeAnswerBars(tools), kept = element("p", "kept");
   box.setAttribute("aria-label", "The next letter");
-  const back = button("← Back", () => tools.send("shorter", true)), on = button("", () => tools.send("next", true), "primary"), said = element("span", "said");
+  const back = button("Delete", () => tools.send("shorter", true)), on = button("", () => tools.send("next", true), "primary"), said = element("span", "said");
   const play = button("", () => (timer === null ? start() : stop()));
   said.setAttribute("role", "status");
   let shown = null, timer = null, sorted = ORDER.size, listed = null;
-  back.ariaLabel = "Take the last letter away";
+  back.ariaLabel = "Delete the last letter";
   for (const each of [back, on, play, how, boxes]) each.hidden = Boolean(tools.alone);
   const names = button(`${MANY} names`, () => tools.send("names", true)), list = element("div", "names-of");
   names.hidden = Boolean(tools.alone);
@@ -54,7 +54,7 @@ export function makeNextLetter(tools) {
     on.disabled = play.disabled = isDone(next);
     back.disabled = !next.canShorten;
     write(play, timer === null ? "▶ Write to the end" : "❚❚ Pause");
-    write(said, next.ends ? `It ends here: “${link.sentence}”.` : next.isFull ? "It has no more places." : "");
+    write(said, next.ends ? `It ends here: “${link.sentence}”.` : next.isFull ? `The context is full: ${pass.document.words.query.length} tokens.` : "");
     drawWays([next.drawing, next.offered]);
     drawOrder(sorted);
     if (next.names && next.names !== listed) {
@@ -94,5 +94,5 @@ export function makeNextLetter(tools) {
 function drawNames({ listed, said, about }, take) {
   const names = element("p", "listed");
   names.append(...listed.map((each) => drawName(each, take)));
-  return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. ${about}`)];
+  return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. Others: in the list that training drew from, whether it drew them or not. ${about}`)];
 }
