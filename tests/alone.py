@@ -46,11 +46,13 @@ PAGE = """
         await drawn(); // what it had still to do is done
         for (const added of window.document.querySelectorAll("style ~ style ~ style")) added.remove();
         window.document.documentElement.removeAttribute("style");
+        for (const name of Object.keys(window)) if (!ours.has(name)) delete window[name];
         scrollTo(0, 0);
         History.prototype.replaceState.call(history, null, "", `/${search}`);
         return begin(JSON.parse(document));
     };
     begin(%s);
+    const ours = new Set(Object.keys(window)); // what else is there later, a test has left
 </script>
 """
 SHEET = joined(STYLES)
