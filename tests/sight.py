@@ -23,7 +23,7 @@ SCROLLERS = ".sheet, .picture, .board, .lesson, .main, .panel, .reply, .whole"
 
 _MEASURED = """(root, { texts, boxes, scrollers }) => {
   const SLACK = 4;  // px: accents and roots reach a little out of their line
-  const isVisible = (each) => each.checkVisibility({ visibilityProperty: true });
+  const isVisible = (each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true });
   const all = (selector) => [...root.querySelectorAll(selector)].filter(isVisible);
   const lettersOf = (each) => {
     const letters = document.createRange();

@@ -11,7 +11,7 @@ const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower
 const ASKED_PX = 10.5; // the size of digits where there are many words
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
-const IN_A_TALK = { label: 10.5, end: 9, line: 1.2 }; // of the smallest letters: before a row and at its end, in digits; how high a line is
+const IN_A_TALK = { label: 10.5, end: 9, line: 1.31 }; // of the smallest letters: before a row and at its end, in digits; how high a line is
 const PRODUCT = 8; // signs of "(1.00 × 2.00 = 2.00" that are no numbers
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
@@ -52,8 +52,9 @@ export function setSizes(box, { lines, parts, columns, letters, least = 0, multi
   const needs = wide(letters.numbers, letters, isPaper) * smallest;
   const { said, label, end, column } = least ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, digit: letters.wide * least }) : widths(width, columns, saidIn(width), needs);
   const fit = (count, high) => Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
+  const inLabel = Math.max(smallest, label / wide(letters.numbers, letters, isPaper)); // where what is multiplied stands
   const lettersAt = (line) => ({
-    digits: fit(letters.numbers, line / 1.3), large: fit(letters.numbers, (SINGLE * line) / 1.35),
+    digits: Math.min(inLabel, fit(letters.numbers, line / 1.3)), large: fit(letters.numbers, (SINGLE * line) / 1.35),
     chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
   });
   const full = lineIn(room), { digits, large, chosen, names } = lettersAt(full);

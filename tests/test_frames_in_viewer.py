@@ -1,0 +1,73 @@
+"""A viewer in somebody's frame, and in a file: what is seen in a column of text, and that a reload keeps one's place."""
+
+import pytest
+from alone import ALONE, MODULES, PAGE, SHEET, written
+from tab import becomes, expect
+
+from attnviz import Settings, show, trace_of
+from attnviz.viewer.shell import inert
+
+pytestmark = pytest.mark.browser
+
+IN_A_COLUMN = '<iframe src="%s/inner?step=softmax" style="width: 900px; height: 720px; border: none"></iframe>'
+"""As in the README."""
+
+
+def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
+    context = browser.new_context(viewport={"width": 1366, "height": 900})
+    page = context.new_page()
+    inner = PAGE % (SHEET, MODULES, inert(written(model="who-is-it").encode()))
+    page.route(f"{ALONE}/inner*", lambda route: route.fulfill(body=inner, content_type="text/html"))
+    page.route(f"{ALONE}/", lambda route: route.fulfill(body=IN_A_COLUMN % ALONE, content_type="text/html"))
+    page.goto(f"{ALONE}/")
+    frame = page.frame_locator("iframe")
+    rows = frame.locator(".hand .rows > tbody > tr")
+    expect(rows).to_have_count(12)
+    sizes = frame.locator(".hand .rows td .stop").evaluate_all(
+        "(all) => all.map((each) => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert min(sizes) >= 15
+    frame.get_by_role("button", name="All words").click()
+    expect(frame.locator(".picture")).to_be_visible()
+    context.close()
+
+
+def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(browser, tmp_path):
+    file = tmp_path / "a page.html"
+    file.write_text(show(trace_of(Settings("the cat sat on the mat"))).html, "utf-8")
+    context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
+    page, errors = context.new_page(), []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    heading = page.locator(".lesson h2")
+    page.goto(f"{file.as_uri()}#step=softmax&view=sheet&present=1")
+    expect(heading).to_contain_text("Scores become shares")
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(heading).to_contain_text("Collect the values")
+    for _ in range(2):
+        becomes(page, lambda: "step=weighted-sum" in page.evaluate("location.hash"), True)
+        page.reload()
+        expect(heading).to_contain_text("Collect the values")
+        expect(page.locator(".viewer.presenting")).to_be_visible()
+    context.close()
+    assert errors == []
+
+
+def test_the_numbers_of_a_file_are_as_wide_as_the_font_that_is_there(browser, tmp_path):
+    """No number and no name is cut, in a font as wide as a typewriter's."""
+    file = tmp_path / "wide.html"
+    wide = show(trace_of(Settings("the animal saw the creature again"))).html
+    file.write_text(wide.replace("--st-font: ", "--st-font: monospace, "), "utf-8")
+    context = browser.new_context(offline=True, viewport={"width": 1100, "height": 768})
+    page = context.new_page()
+    page.goto(f"{file.as_uri()}#step=weighted-sum&view=sheet")
+    expect(page.locator(".sheet td.number").first).to_be_visible()
+    over = page.locator(".sheet :is(td.number, th button)").evaluate_all(
+        """(all) => all.filter((each) => {
+          const letters = document.createRange();
+          letters.selectNodeContents(each);
+          return letters.getBoundingClientRect().width > each.getBoundingClientRect().width + 1;
+        }).map((each) => [each.textContent, each.className, getComputedStyle(each).fontSize, getComputedStyle(each).fontFamily, each.getBoundingClientRect().width])"""
+    )
+    context.close()
+    assert over == []
