@@ -117,7 +117,7 @@ def test_two_passes_have_their_answers_and_their_arcs_on_one_page(visit):
 def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
     page = visit().open(at(model="microgpt", sentence="marian", view="matrices", **address))
     bars = page.locator(".next-letter .bar-of")
-    expect(bars).to_have_count(27)
+    expect(bars).to_have_count(11 if address else 27)  # in a talk ten, and the others together
     for width in (1440, 1024, 830, 390):
         resized(page, width, 768)
         wide = bars.evaluate_all(
@@ -125,7 +125,7 @@ def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
         )
         assert (width, wide) == (width, [])
         rows = bars.evaluate_all("(all) => new Set(all.map((bar) => bar.offsetTop)).size")
-        assert (rows == 1) is (width == 1440)
+        assert (rows == 1) is (width == 1440) or address
 
 
 def test_a_neuron_is_muted_and_fires_again(visit):

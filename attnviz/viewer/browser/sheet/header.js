@@ -10,7 +10,7 @@ const SELECTED = new Set(["key", "answer"]);
 export function makeHeader(part, place, width, acts) {
   const { cells, right, columns, rest: others, ends } = part, named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
   const line = element("tr", "names"), found = named ? endsOf(part).map(named) : [];
-  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", missing ? `${missing} more` : namesOf(cells.columns));
+  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", namesOf(cells.columns));
   let shown = null, there = columns;
   const names = columns.map((_, nth) => {
     const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");
@@ -36,7 +36,8 @@ export function makeHeader(part, place, width, acts) {
         return { x: at.left - left + at.width / 2 };
       });
     },
-    update(part, { pass, where: { cell } }) {
+    update(part, { pass, where: { cell, present } }) {
+      if (missing) write(rest, present ? `${missing} more` : `the largest; ${missing} more`);
       const { columns: axis } = part.cells, isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;
       there = part.columns;
