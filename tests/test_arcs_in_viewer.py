@@ -148,6 +148,21 @@ def test_a_click_with_a_mouse_on_any_point_of_an_arc_opens_the_share_that_the_fo
     assert seen == steps
 
 
+def test_the_arcs_of_a_muted_head_are_dashed_and_nothing_moves(opened):
+    def seen(**shown):
+        page = opened(**shown)
+        dashed = page.locator(".thread .arc").evaluate_all(
+            "(all) => all.map((each) => getComputedStyle(each).strokeDasharray !== 'none')"
+        )
+        return dashed, page.get_by_text("Dashed arcs are muted").is_visible(), box(page.locator(".thread .inner"))
+
+    (whole, said, place), (muted, said_of_muted, place_of_muted) = seen(), seen(changes="heads[0]=0")
+    assert (set(whole), said, set(muted), said_of_muted) == ({False}, False, {True}, True)
+    assert place == place_of_muted
+    assert set(seen(changes="heads[1]=0")[0]) == {False}, "another head is muted"
+    assert set(seen(changes="output[:]=0")[0]) == {True}, "what attention adds is"
+
+
 @pytest.mark.slow
 def test_a_click_on_a_percentage_or_a_number_of_the_first_step_opens_how_it_was_computed(opened):
     page = opened()

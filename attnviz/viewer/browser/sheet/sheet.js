@@ -3,6 +3,7 @@ import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
 import { element, redraw, svgElement } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
+import { isMuted } from "../pass/muting.js";
 import { sharedLimit } from "../picture/face.js";
 import { hasWords } from "../pass/axes.js";
 import { focusOf, stepAt } from "../scene/state.js";
@@ -131,7 +132,7 @@ export function makeSheet(tools) {
     const { pass, where: { cell }, look } = shown;
     arcs.toggleAttribute("hidden", !height);
     const words = height ? lines[0].middles(arcs) : [];
-    drawArcs(arcs, { from: words, to: words, height, side: "above", most: pass.stages.get(attention).limit }, height ? arcsOf(pass, look, attention, cell) : [], {
+    drawArcs(arcs, { from: words, to: words, height, side: "above", most: pass.stages.get(attention).limit, isMuted: isMuted(pass, attention, cell.head) }, height ? arcsOf(pass, look, attention, cell) : [], {
       pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...cell, key })),
       point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...cell, ...arc })),
     });

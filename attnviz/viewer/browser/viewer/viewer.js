@@ -133,7 +133,7 @@ export function mount(root, host, left = null) {
     showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send, choose: (route) => go({ route }),
   });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
-  const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter, left?.isNew), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
@@ -175,7 +175,7 @@ export function mount(root, host, left = null) {
       presenting.end();
       printer.end();
       forget();
-      return chosen;
+      return chosen && { ...chosen, isNew: lesson.isNew }; // the welcome stays where Streamlit draws the viewer anew
     },
   };
 }
