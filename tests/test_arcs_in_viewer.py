@@ -6,7 +6,7 @@ from answers import RECALL, trace_of_model
 from cases import covering
 from page import SENTENCE
 from passes import TRACES
-from tab import at, becomes, expect, parameters, resized
+from tab import becomes, expect, parameters, resized
 
 from attnviz.core.attention import trace_of
 from attnviz.core.settings import Settings
@@ -128,7 +128,7 @@ def clicked(page, x, y):
     [
         ({}, {"softmax"}),
         ({"changes": "heads[0]=0"}, {"softmax"}),
-        ({"mask": "causal", "beside": at(sentence=SENTENCE)[1:]}, {"softmax"}),
+        ({"mask": "causal", "beside": "mask="}, {"softmax"}),
         ({"model": "recall", "sentence": RECALL}, {"softmax-1", "softmax-2"}),
     ],
     ids=["one pass", "a muted head", "a pair", "two layers"],

@@ -13,6 +13,7 @@ export function destinationOf(pass, where, command) {
   const by = command.endsWith("back") ? -1 : 1;
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
+  if (command === "first" || command === "last") return atEnd(pass, where, command === "first" ? 0 : -1);
   if (command.startsWith("band")) return bandNumbered(pass, where, Number(command.slice(5)));
   if (command === "view") return { view: VIEWS.find((view) => view !== where.view), reveal: null };
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);
@@ -25,6 +26,12 @@ export function destinationOf(pass, where, command) {
 function bandNumbered(pass, where, number) {
   const steps = walkOf(pass, where).filter((step) => isSheet(pass, { ...where, step }));
   return steps[number - 1] ? { step: steps[number - 1], reveal: null } : null;
+}
+
+// The walk's first step, at its first moment, or its last, all of it there.
+function atEnd(pass, where, place) {
+  const step = walkOf(pass, where).at(place);
+  return { step, reveal: place ? null : firstOf(pass, { ...where, step }) };
 }
 
 function presentedFrom(pass, where) {
