@@ -325,6 +325,7 @@ def every_pair():
         yield from ((scene, pair) for pair in pairs_of(scene))
 
 
+@pytest.mark.slow
 def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act():
     pairs = list(every_pair())
     assert len(pairs) > 68
