@@ -4,8 +4,8 @@ import json
 import re
 
 import pytest
-from alone import written
-from tab import cell, expect
+from alone import number, written
+from tab import cell, expect, parameters
 
 pytestmark = pytest.mark.browser
 
@@ -108,3 +108,38 @@ def test_the_keyboard_is_never_lost_as_steps_go_by_or_a_name_ends(opened):
     page.evaluate("(given) => viewer.show(given)", given | {"next": given["next"] | {"ends": True}})
     expect(page.get_by_role("button", name="Write to the end")).to_be_disabled()
     assert held(page)
+
+
+@pytest.mark.parametrize("settings", [{}, {"positions": "sinusoidal"}, {"model": "microgpt", "sentence": "eliza"}])
+def test_the_sheet_begins_with_how_a_word_becomes_its_query_and_selects_what_stands_there(opened, settings):
+    page = opened("?view=sheet", **settings)
+    for step in ("tokens", "qkv"):
+        page.keyboard.press("PageDown")
+        while not parameters(page)["step"].startswith(step):
+            page.keyboard.press("PageDown")
+        said = number(page)
+        assert re.match(r"(q|q_1|embeddings)\[.*\] = ", said), said
+        focus, value = page.locator(".sheet td.focus"), said.split(" = ")[1].replace("−", "-")
+        assert float(focus.inner_text().replace("−", "-")) == pytest.approx(float(value), abs=0.005)
+    page = opened("?view=sheet&step=tokens", **settings)
+    assert "times the query parameters" in page.locator(".sheet").inner_text()
+
+
+_PAINTED = """(all) => all.map((each) => {
+  const { backgroundColor, color } = getComputedStyle(each);
+  return [backgroundColor, color, getComputedStyle(each.closest(".viewer")).backgroundColor];
+})"""
+
+
+def test_bars_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
+    page = opened("", model="microgpt", sentence="eliza")
+    try:
+        page.emulate_media(forced_colors="active")
+        for bar, _, ground in page.locator(".next-letter .given").evaluate_all(_PAINTED):
+            assert bar != ground
+        page = opened("?step=softmax&view=sheet", **PAIR)
+        badges = page.locator(".pairing .side strong, .panel strong.side").evaluate_all(_PAINTED)
+        assert len(badges) >= 2
+        assert all(ground != ink for ground, ink, _ in badges)
+    finally:
+        page.emulate_media(forced_colors="none")

@@ -35,6 +35,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
+      if (isTogether && before) label.textContent = "together";
       if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads });
       if (!isTogether && isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
