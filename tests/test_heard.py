@@ -143,3 +143,17 @@ def test_bars_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
         assert all(ground != ink for ground, ink, _ in badges)
     finally:
         page.emulate_media(forced_colors="none")
+
+
+def test_the_sheet_of_scaled_beside_not_has_the_scaled_row_of_both(opened):
+    page = opened("?step=softmax&view=sheet", scaled="0", beside="scaled=")
+    for side, value in (("A", "1.13"), ("B", "2.26")):
+        assert page.locator(f".sheet .side-{side} [data-cell='scaled[0,1,2]']").all_inner_texts() == [value]
+
+
+def test_of_two_passes_the_percentages_of_the_words_say_whose_they_are(opened):
+    page = opened("", **PAIR)
+    said = page.locator(".thread .said").all_inner_texts()
+    assert len(said) == 6
+    assert all(each.startswith("B ") for each in said)
+    assert not any(each.startswith("B ") for each in opened().locator(".thread .said").all_inner_texts())

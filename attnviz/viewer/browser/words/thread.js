@@ -42,9 +42,9 @@ export function makeThread(tools) {
     if (arcs) tools.inspect(attention, pass.indexAt(attention, cell));
     else tools.go({ cell, trail: [] });
   }
-  const writeWords = whenOther(([queries, keys]) => {
-    lines.query.write(queries);
-    lines.key.write(keys);
+  const writeWords = whenOther(([queries, keys, side]) => {
+    lines.query.write(queries, side);
+    lines.key.write(keys, side);
     standing.forget();
     seek.forget();
   });
@@ -68,13 +68,14 @@ export function makeThread(tools) {
     box.classList.toggle("large", isLarge);
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.classList.toggle("paired", Boolean(pair ?? beside));
-    writeWords([queries, shared ? [] : keys]);
+    const side = look.pair ? "B " : "";
+    writeWords([queries, shared ? [] : keys, side]);
     purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" }); });
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const said = (key) => {
       const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
       if (!step.arcs || share === undefined || !look.shown(attention, index) || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
-      return share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share);
+      return side + (share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share));
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
