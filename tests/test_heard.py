@@ -146,7 +146,7 @@ def test_bars_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
 
 
 def test_the_sheet_of_scaled_beside_not_has_the_scaled_row_of_both(opened):
-    page = opened("?step=softmax&view=sheet", scaled="0", beside="scaled=")
+    page = opened("?step=softmax&view=sheet", scaled="false", beside="scaled=")
     for side, value in (("A", "1.13"), ("B", "2.26")):
         assert page.locator(f".sheet .side-{side} [data-cell='scaled[0,1,2]']").all_inner_texts() == [value]
 
