@@ -37,7 +37,9 @@ PAGE = """
         const place = element_js.element("div", "viewer"), other = element_js.element("input");
         other.id = "other";
         window.document.body.replaceChildren(place, other);
-        Object.assign(window, { sent, haste: 1, given: document, viewer: viewer_js.mount(place, host) });
+        Object.assign(window, { sent, haste: 1, given: document });
+        window.mountAgain = (left) => { window.viewer = viewer_js.mount(place, host, left); };
+        mountAgain(null);
         show({ where: address_js.readPlace(pass_js.readPass(given), location.search) });
         return drawn();
     };

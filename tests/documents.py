@@ -20,12 +20,12 @@ def document(fitted, *, arrival=0, **asked):
 
 
 def document_bytes(fitted, *, arrival=0, **asked):
-    """The document of a scene, byte for byte, with that of the pass that is pinned beside it."""
-    pinned, beside = fitted.scene.beside, b"null"
-    if pinned is not None:
-        other = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step))
-        beside = scene_document.written_beside(other, fitted, document_bytes(other))
-    return scene_document.written(scene_document.body(fitted, **asked), fitted, arrival=arrival, beside=beside)
+    """The document of a scene, byte for byte; with that of the pass beside it, if it has one."""
+    given, pinned = {"arrival": arrival}, fitted.scene.beside
+    if pinned:
+        a = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step))
+        given |= {"beside": scene_document.written_beside(a, fitted, document_bytes(a)), "other": a.trace}
+    return scene_document.written(scene_document.body(fitted, **asked), fitted, **given)
 
 
 def whole(given):

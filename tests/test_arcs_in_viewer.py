@@ -6,7 +6,7 @@ from answers import RECALL, trace_of_model
 from cases import covering
 from page import SENTENCE
 from passes import TRACES
-from tab import at, becomes, expect, parameters, resized
+from tab import becomes, expect, parameters, resized
 
 from attnviz.core.attention import trace_of
 from attnviz.core.settings import Settings
@@ -128,7 +128,7 @@ def clicked(page, x, y):
     [
         ({}, {"softmax"}),
         ({"changes": "heads[0]=0"}, {"softmax"}),
-        ({"mask": "causal", "beside": at(sentence=SENTENCE)[1:]}, {"softmax"}),
+        ({"mask": "causal", "beside": "mask="}, {"softmax"}),
         ({"model": "recall", "sentence": RECALL}, {"softmax-1", "softmax-2"}),
     ],
     ids=["one pass", "a muted head", "a pair", "two layers"],
@@ -146,6 +146,21 @@ def test_a_click_with_a_mouse_on_any_point_of_an_arc_opens_the_share_that_the_fo
         page.go_back()
         expect(page.locator(".thread.large")).to_be_attached()
     assert seen == steps
+
+
+def test_the_arcs_of_a_muted_head_are_dashed_and_nothing_moves(opened):
+    def seen(**shown):
+        page = opened(**shown)
+        dashed = page.locator(".thread .arc").evaluate_all(
+            "(all) => all.map((each) => getComputedStyle(each).strokeDasharray !== 'none')"
+        )
+        return dashed, page.get_by_text("Dashed arcs are muted").is_visible(), box(page.locator(".thread .inner"))
+
+    (whole, said, place), (muted, said_of_muted, place_of_muted) = seen(), seen(changes="heads[0]=0")
+    assert (set(whole), said, set(muted), said_of_muted) == ({False}, False, {True}, True)
+    assert place == place_of_muted
+    assert set(seen(changes="heads[1]=0")[0]) == {False}, "another head is muted"
+    assert set(seen(changes="output[:]=0")[0]) == {True}, "what attention adds is"
 
 
 @pytest.mark.slow

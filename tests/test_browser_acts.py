@@ -28,6 +28,7 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.audit import n_terms
 from attnviz.core.numerals import digits
 from attnviz.scene.start import start
+from attnviz.text import export
 from attnviz.text.pytorch import torch_script
 from benchmarks.server import free_port, served
 
@@ -184,13 +185,15 @@ def test_what_is_downloaded_after_an_act_is_what_is_shown_and_without_a_pass_the
     page = tab.open("numpy_code" + at(sentence="a b"))
     sentence(page).fill(WORDS)
     expect(page.locator(".script").get_by_text("(2, 3, 3): head, query, key").first).to_be_visible()
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Script (attnviz_pass.py)").click()
-    assert download.value.path().read_text("utf-8") == page.locator(".script pre").inner_text()
-    page.get_by_role("button", name="PyTorch", exact=True).click()
-    assert page.locator(".script pre").inner_text() == torch_script(trace_of(Settings(WORDS)))
+    trace = trace_of(Settings(WORDS))
+    for language, name, text in (("NumPy", "pass", export.script(trace)), ("PyTorch", "torch", torch_script(trace))):
+        page.get_by_role("button", name=language, exact=True).click()
+        assert page.locator(".script pre").inner_text() == text
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"↓ attnviz_{name}.py").click()
+        assert download.value.path().read_text("utf-8") == text
     sentence(page).fill("")
-    expect(page.get_by_role("button", name="Script (attnviz_pass.py)")).to_be_hidden()
+    expect(page.get_by_role("button", name="↓ attnviz_torch.py")).to_be_hidden()
     expect(heading(page, "The pass as a script")).to_be_hidden()
     sentence(page).fill(WORDS)
     expect(heading(page, "The pass as a script")).to_be_visible()

@@ -124,14 +124,17 @@ def test_page_keys_turn_the_page_but_where_someone_types(visit):
     becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
 
 
-def test_letters_are_for_the_viewer_alone(visit):
+def test_letters_are_for_the_viewer_and_its_settings_alone(visit):
     page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
     step_is(page, 4)
     link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="More")
-    for elsewhere, key in ((link, "]"), (link, "p"), (more, "]")):
-        elsewhere.press(key)
+    for key in ("]", "p"):
+        link.press(key)
     page.get_by_role("button", name="Copy link").press("]")
     expect(page.get_by_role("radio", name="head 2")).to_be_checked()
+    more.press("]")
+    expect(page.get_by_role("radio", name="head 3")).to_be_checked()
+    page.keyboard.press("[")
     assert "present" not in parameters(page)
     page.locator(".lesson h2").click()  # which gives the keyboard to Streamlit's main part
     page.keyboard.press("[")
@@ -161,3 +164,39 @@ def test_nothing_moves_by_itself_where_people_want_it_still(alone):
     page = alone(reduced_motion="reduce").open(at(step="Scores"))
     expect(cell(page, "Scores", 0, 0)).to_be_visible()
     assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0
+
+
+@pytest.mark.slow
+def test_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
+    page = visit().open(at(model="who-is-it"))
+    page.get_by_role("button", name="wide", exact=True).click()
+    page.keyboard.press("w")
+    becomes(page, lambda: parameters(page).get("view"), "sheet")
+    page.keyboard.press("PageDown")
+    step_is(page, 2)
+    page.keyboard.press("PageUp")
+    typed = "the animal did not cross the street because it was too narrow"
+    sentence(page).fill(typed)
+    page.keyboard.press("Enter")
+    page.keyboard.press("p")
+    becomes(page, lambda: parameters(page).get("present"), "1")
+    page.keyboard.press("Escape")
+    expect(sentence(page)).to_have_value(typed)
+
+
+@pytest.mark.slow
+def test_a_talk_takes_the_next_example_goes_to_its_ends_and_says_when_it_is_over(visit):
+    page = visit().open(at(model="who-is-it", view="sheet", present=1))
+    said = page.locator(".viewer .edge")
+    page.keyboard.press("e")
+    becomes(page, lambda: parameters(page).get("sentence", "").split()[-1:], ["wide"])
+    page.keyboard.press("End")
+    last = parameters(page)["step"]
+    expect(said).to_have_text("")
+    page.keyboard.press("PageDown")
+    expect(said).to_have_text("This is the last moment. Home begins again, Esc leaves.")
+    assert parameters(page)["step"] == last
+    page.keyboard.press("Home")
+    becomes(page, lambda: parameters(page).get("step") == last, False)
+    page.keyboard.press("PageUp")
+    expect(said).to_have_text("This is the first moment.")

@@ -8,7 +8,6 @@ import pytest
 from attnviz import Settings, trace_of
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
-from attnviz.text import export
 from attnviz.ui.sections import downloads
 
 
@@ -26,7 +25,6 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
     for words in ("the cat sat", "a dog"):
         place.update(sentence=words)
         trace = trace_of(Settings(words))
-        assert offered["attnviz_pass.py"]() == export.script(trace)
         arrays = np.load(io.BytesIO(offered["attnviz.npz"]()))
         assert all((arrays[stage.name] == stage.value).all() for stage in trace.stages)
         assert tuple(arrays["words_query"]) == trace.labels["query"]
@@ -34,4 +32,4 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
 
 def test_where_there_is_no_pass_a_file_is_empty(offered):
     downloads.draw(TabScene("", Scene(sentence="")))
-    assert [make() for make in offered.values()] == [b"", b""]
+    assert [make() for make in offered.values()] == [b""]

@@ -13,16 +13,19 @@ from cases import of_each
 from documents import read
 from page import ROOT, changes_of
 
+from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.axes import Axis
 from attnviz.models import MODELS
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.answer import reply_bytes
+from attnviz.scene.document import where
 from attnviz.scene.fitting import fit
 from attnviz.scene.paired import differing, paired_data, parted, said_of
 from attnviz.scene.pairs import pairs_of
 from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.start import starts
 from attnviz.scene.tabscene import TabScene
 
 TAB = "0123456789abcdef" * 2
@@ -288,6 +291,62 @@ def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question
     model = TabScene("", FIRST_VISIT)
     act(model, "pair", "training")
     assert (model.scene.beside.checkpoint, model.scene.checkpoint, model.scene.selection) == (0, None, None)
+
+
+def apart(a, b, place):
+    """Whether what one looks at there is another in two passes: the number that was picked, or the row of shares."""
+    found = pairing(a, b)
+    if place["picked"]:
+        return found.stages[place["picked"]].n_other > 0
+    cell = place["cell"]
+    for layer in b.layers:
+        name = layer.names["attention"]
+        if found.stages[name].other:
+            return True
+        keys = [(one, two) for two, one in enumerate(found.places["key"]) if one is not None]
+        query = found.places["query"][cell["query"]]
+        first, second = a[name].value[cell["head"], query], b[name].value[cell["head"], cell["query"]]
+        if any(abs(first[one] - second[two]) > 1e-9 for one, two in keys):
+            return True
+    return False
+
+
+def every_pair():
+    options = (
+        {},
+        {"scaled": False},
+        {"positions": "sinusoidal"},
+        {"n_heads": 1},
+        {"mask": "window"},
+        {"mask": "padding"},
+    )
+    own = [Scene(options=Options(**each)) for each in options]
+    for scene in (FIRST_VISIT, *BASES.values(), *map(of_model, MODELS), *own):
+        yield from ((scene, pair) for pair in pairs_of(scene))
+
+
+@pytest.mark.slow
+def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act():
+    pairs = list(every_pair())
+    assert len(pairs) > 68
+    for scene, pair in pairs:
+        address = query(replace(pair.b, beside=pair.a))
+        a, b = fit(pair.a).trace, parse(address)
+        opened = where(b.scene, b.trace, a)
+        assert apart(a, b.trace, opened) or not pairing(a, b.trace).first, (address, opened)
+        place = TabScene("", scene)
+        act(place, "pair", pair.id)
+        acted = place.fitted()
+        there = where(acted.scene, acted.trace, a)
+        assert (there["cell"], there["picked"]) == (opened["cell"], opened["picked"]), address
+
+
+def test_a_mask_leaves_the_word_that_asks():
+    for mask in ("none", "causal"):
+        trace = trace_of(Settings("the cat sat on the mat", mask=mask))
+        chosen = starts(trace)[0]
+        assert chosen.query == 1
+        assert trace["attention"].value[0, 1, chosen.key] > 0
 
 
 def test_every_pair_that_is_offered_has_two_passes_and_one_is_the_present():

@@ -43,8 +43,12 @@ def worksheet(page, band):
 
 
 def selections(document):
-    """Where one looks on each page of the sheet, which is the last place of its steps, and in which layer."""
-    last = {step["page"]: step for step in document["steps"] if step["bands"]}
+    """Where one looks on each page of the sheet, which is the last place of its steps, and in which layer.
+
+    How the first query is made is seen on the screen alone.
+    """
+    bands = [step for step in document["steps"] if step["bands"]]
+    last = {step["page"]: step for step in bands if not step["page"].startswith("query")}
     return [(page, document["starts"][step["layer"]]) for page, step in last.items()]
 
 

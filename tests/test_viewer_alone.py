@@ -222,6 +222,10 @@ def test_what_attnviz_is_is_said_on_a_first_visit_alone(opened):
     page = opened("")
     welcome = page.get_by_text("attnviz shows attention number by number")
     expect(welcome).to_be_visible()
+    words = page.locator(".thread").bounding_box()
+    page.evaluate("mountAgain(viewer.end()); show({ arrival: 1 }); drawn()")  # as Streamlit draws the page anew
+    expect(welcome).to_be_visible()
+    assert page.locator(".thread").bounding_box() == words, "what one is about to press stays where it is"
     page.keyboard.press("PageDown")
     expect(page.get_by_role("heading", name="Words become vectors")).to_be_visible()
     expect(welcome).to_have_count(0)
@@ -252,11 +256,11 @@ def test_numbers_in_the_sentence_lead_to_their_cells(opened):
     page = opened("?step=softmax")
     score = page.locator(".story button").nth(1)
     score.hover()
-    expect(page.locator(".status")).to_have_text(re.compile(r"^masked\[head 1, cat, sat\] = "))
+    expect(page.locator(".status")).to_have_text(re.compile(r"^scaled\[head 1, cat, sat\] = "))
     score.click()
-    assert number(page).startswith("masked[head 1, cat, sat] = ")
+    assert number(page).startswith("scaled[head 1, cat, sat] = ")
     page.keyboard.press("]")
-    assert number(page).startswith("masked[head 2, cat, sat] = ")
+    assert number(page).startswith("scaled[head 2, cat, sat] = ")
 
 
 BROKEN = """story => [...story.querySelectorAll("button")].flatMap((number) => {

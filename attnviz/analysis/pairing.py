@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -63,7 +63,7 @@ class Pairing:
     Attributes
     ----------
     places : mapping of str to tuple of int or None
-        For the places of B along "query", "key" and "answer" those in A of the same name.
+        For the places of B along "query", "key" and "answer" those in A of the same name, or in whose place they are.
     stages : mapping of str to StagePair
         Those of B in their order, and after them what A has alone.
     """
@@ -79,6 +79,8 @@ class Pairing:
 
 def pairing(a: Trace, b: Trace) -> Pairing:
     """Pass B beside pass A: words are matched by their names, all other places as they are counted.
+
+    A word that was replaced by another in its place is matched with that.
 
     Examples
     --------
@@ -97,26 +99,47 @@ def pairing(a: Trace, b: Trace) -> Pairing:
 def furthest(a: Trace, b: Trace) -> Selection | None:
     """The share in the last layer's attention of B that is furthest from that in A; None where none differs.
 
-    Of the first head, and of words that look at more than one: who sees itself alone gives it all.
+    Of the first head in which any does, and of words that look at more than one, where there is one: who sees itself
+    alone gives it all.
     """
     name = b.layers[-1].names["attention"]
     if name not in a or not _stage(a, b, name).n_other:
         return None
     first, second, places = _beside(a, b, name)
-    first, second = first[0], second[0]
+    apart = np.abs(second - first)
     sees_more = np.minimum(*((shares > 0).sum(axis=-1) for shares in (first, second))) > 1
-    apart = np.abs(second - first) * sees_more[:, None]
-    query, key = divmod(int(apart.argmax()), apart.shape[1])
-    return Selection(query=places[1][query], key=places[2][key]) if apart.any() else None
+    of_more = apart * sees_more[:, :, None]
+    apart = of_more if of_more.any() else apart
+    head = int(apart.any(axis=(1, 2)).argmax())
+    query, key = divmod(int(apart[head].argmax()), apart.shape[2])
+    return Selection(head=places[0][head], query=places[1][query], key=places[2][key])
+
+
+def is_row_apart(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
+    """Whether the selected query's row of a stage of attention is another in A, in the selected head."""
+    if name not in a or _stage(a, b, name).other:
+        return True
+    first, second, places = _beside(a, b, name)
+    rows = [place for place, query in enumerate(places[1]) if query == selection.query]
+    tolerance = _stage(a, b, name).tolerance
+    return bool((np.abs(second - first)[selection.head, rows] > tolerance).any()) or not rows
 
 
 def _places(a: Trace, b: Trace) -> dict[str, tuple[int | None, ...]]:
     found: dict[str, tuple[int | None, ...]] = {}
     for name in b.labels:
         if name in _WORDS:
-            beside = {label: place for place, label in enumerate(a.labels.get(name, ()))}
-            found[name] = tuple(beside.get(label) for label in b.labels[name])
+            found[name] = _places_beside(name, a.labels.get(name, ()), b.labels[name])
     return found
+
+
+def _places_beside(role: str, of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
+    """For each of some words that of the same name; for one that was put in another's place, that place."""
+    named = {label: place for place, label in enumerate(of_a)}
+    places = [named.get(label) for label in of_b]
+    stay = [place for place, one in enumerate(places) if one is not None]
+    is_replaced = role != "answer" and len(of_a) == len(of_b) and stay and all(places[each] == each for each in stay)
+    return tuple(range(len(of_b))) if is_replaced else tuple(places)
 
 
 def _stage(a: Trace, b: Trace, name: str) -> StagePair:
@@ -159,8 +182,8 @@ def _matched(one: Axis, other: Axis) -> tuple[list[int], list[int]]:
     """The places of two axes that are beside each other."""
     if one.coordinates[0][0] not in _WORDS:
         return list(range(one.length)), list(range(other.length))
-    beside = {label: place for place, label in enumerate(one.labels)}
-    pairs = [(beside[label], place) for place, label in enumerate(other.labels) if label in beside]
+    places = _places_beside(one.coordinates[0][0], one.labels, other.labels)
+    pairs = [(first, second) for second, first in enumerate(places) if first is not None]
     return [first for first, _ in pairs], [second for _, second in pairs]
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import partial
 
 from attnviz.analysis.contest import contest_of
-from attnviz.analysis.pairing import furthest
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
@@ -33,6 +32,7 @@ from attnviz.scene.scene import (
     pinned,
     with_options,
 )
+from attnviz.scene.start import picked, selected, start
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.words import swapped
 
@@ -214,8 +214,11 @@ def _pair(place: TabScene, fitted: SceneWithPass, message: object) -> None:
         place.said = (*a.refused, *b.refused)[0]
         return
     _show_beside(place, pair.a, pair.b)
-    if fitted.scene.selection is None and not b.trace.origin.read:
-        place.update(selection=furthest(a.trace, b.trace))
+    if fitted.scene.selection is None:
+        now = place.fitted()
+        found, stage = (of(now.scene, now.trace, a.trace) for of in (selected, picked))
+        if found != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
+            place.update(selection=found, picked=stage)
 
 
 def _show_beside(place: TabScene, a: Scene, b: Scene) -> None:

@@ -23,7 +23,7 @@ from attnviz.scene.pairs import pairs_of
 from attnviz.scene.plan import Plan, plan_of
 from attnviz.scene.reading import reading_model
 from attnviz.scene.scene import OWN, Scene, choice_of
-from attnviz.scene.start import selected, starts
+from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.scene.written import json_of
 from attnviz.text import movement, turning
@@ -78,6 +78,7 @@ def written(
     arrival: int = 0,
     plans: Collection[str] = (),
     beside: bytes = b"null",
+    other: Trace | None = None,
     with_names: bool = False,
 ) -> bytes:
     """The document that has such a body.
@@ -93,6 +94,8 @@ def written(
         The names of plans whose parts the browser has.
     beside : bytes, optional
         What there is of a second pass beside this one, as JSON (see `written_beside`).
+    other : Trace, optional
+        That pass.
     with_names : bool, optional
         Whether texts are sent that a language model writes.
     """
@@ -101,7 +104,7 @@ def written(
     named = b'{"plan":{"name":"%s","parts":%s},' % (plan.name.encode(), parts)
     place = json_of(
         {
-            "where": where(fitted.scene, fitted.trace),
+            "where": where(fitted.scene, fitted.trace, other),
             "arrival": arrival,
             "next": next_data(fitted, with_names=with_names),
         }
@@ -152,12 +155,12 @@ def _offer(scene: Scene) -> dict | None:
     return {"event": "example", "value": other, "label": f"What if it were “{changed[0] if is_one_word else other}”?"}
 
 
-def where(scene: Scene, trace: Trace) -> dict:
-    """Where in its pass the scene looks."""
+def where(scene: Scene, trace: Trace, beside: Trace | None = None) -> dict:
+    """Where in its pass the scene looks; with another beside it, where they differ."""
     return {
         "step": scene.step,
-        "cell": vars(selected(scene, trace)),
-        "picked": scene.picked,
+        "cell": vars(selected(scene, trace, beside)),
+        "picked": picked(scene, trace, beside),
         "trail": list(scene.trail),
         "ask": scene.question,
         "order": scene.order,

@@ -92,7 +92,7 @@ def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWit
     selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
-    if selection == start(trace, step):
+    if selection == start(trace, step) and scene.beside is None:  # beside another pass one begins elsewhere
         selection = None
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)

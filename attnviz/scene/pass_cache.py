@@ -148,7 +148,9 @@ class Answers:
         other = self._body(beside, asker, asked)
         document = written(other, beside, plans=(*plans, made.plan.name))
         paired = written_beside(beside, fitted, document)
-        return written(made, fitted, arrival=arrival, plans=plans, beside=paired, with_names=with_names)
+        return written(
+            made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace, with_names=with_names
+        )
 
     @property
     def n_bytes(self) -> int:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from attnviz.analysis.pairing import furthest, is_row_apart, pairing
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.selection import Selection
 from attnviz.core.trace import Layer, Trace
@@ -11,9 +12,30 @@ from attnviz.scene.scene import Scene
 from attnviz.text.steps import steps_of
 
 
-def selected(scene: Scene, trace: Trace) -> Selection:
-    """The number that the scene looks at in its pass."""
-    return start(trace, scene.step) if scene.selection is None else scene.selection.within(trace)
+def selected(scene: Scene, trace: Trace, beside: Trace | None = None) -> Selection:
+    """The number that the scene looks at in its pass, which may have another beside it."""
+    if scene.selection is not None:
+        return scene.selection.within(trace)
+    usual = start(trace, scene.step)
+    return usual if beside is None else _apart(beside, trace, usual)
+
+
+def picked(scene: Scene, trace: Trace, beside: Trace | None = None) -> str:
+    """The stage whose number the scene looks at; of two passes with the same attention their logits; else empty."""
+    if scene.picked or scene.selection is not None or beside is None or "logits" not in trace or "logits" not in beside:
+        return scene.picked
+    attentions = [layer.names["attention"] for layer in trace.layers]
+    stages = pairing(beside, trace).stages
+    return "logits" if all(stages[name].is_same for name in attentions) and not stages["logits"].is_same else ""
+
+
+def _apart(a: Trace, b: Trace, usual: Selection) -> Selection:
+    """The usual number of pass B where its row is another in A; else the share that is furthest apart."""
+    name = b.layers[-1].names["attention"]
+    found = furthest(a, b)
+    if found is None or (b.origin.read and is_row_apart(a, b, name, usual)):
+        return usual
+    return replace(usual, head=found.head, query=found.query, key=found.key)
 
 
 def start(trace: Trace, step: str) -> Selection:
@@ -31,9 +53,10 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
     most, if not. In a layer it is the attention that the layer's purpose is about.
     Of vectors it is the largest number: what is passed on from there, and what
     leaves. What is seen outside of the layers is that of the last.
-    Where nothing is asked it is the second word and the one after it; unless that
-    is hidden, or the sentence is long and the word looks nowhere: then it is the
-    share that is the largest multiple of an even one.
+    Where nothing is asked it is the second word and the one after it; where a
+    mask hides that, the one that the same word looks at most. Where the sentence
+    is long and the word looks nowhere, it is the share that is the largest
+    multiple of an even one.
     """
     of_layers = tuple(_start(trace, layer) for layer in trace.layers)
     return (of_layers[-1], *of_layers) if trace.n_layers > 1 else of_layers
@@ -66,6 +89,8 @@ def _looking_somewhere(layer: Layer, usual: Selection) -> Selection:
     least = LOOKS if shares.shape[-1] > LONG else 0.0
     if visible[usual.query, usual.key] and times_even[usual.query, usual.key] >= least:
         return usual
+    if visible[usual.query].any() and not least:
+        return replace(usual, key=int(shares[usual.query].argmax()))
     query, key = divmod(int(times_even.argmax()), shares.shape[-1])
     return replace(usual, query=query, key=key)
 

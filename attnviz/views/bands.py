@@ -21,6 +21,7 @@ from attnviz.text.markup import Runs
 from attnviz.text.step import Step
 from attnviz.text.steps import ENTERING, entry
 from attnviz.text.steps.scaling import is_unscaled
+from attnviz.text.steps.tokens import TOKENS
 from attnviz.views.pictures import Slot
 
 
@@ -55,6 +56,8 @@ class Band:
 
 def bands(trace: Trace, step: Step) -> tuple[Band, ...]:
     """The bands that a step adds to the sheet; a step that would add nothing to see has none."""
+    if step.id == TOKENS.id:
+        return _first_query(trace)
     if step.id in {entering.id for entering in ENTERING} or _is_of_sources(step):
         return ()
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
@@ -91,6 +94,12 @@ def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
         *(_source(trace, stage) for stage in made if _is_product(stage)),
         *(_join(trace, stage) for stage in joined if _is_product(stage)),
     )
+
+
+def _first_query(trace: Trace) -> tuple[Band, ...]:
+    """How the query of the first layer comes of what its word enters with, where a matrix makes it."""
+    query = trace[trace.layers[0].names["q"]]
+    return _source(trace, query).bands if _is_product(query) else ()
 
 
 def _join(trace: Trace, output: Stage) -> Source:
@@ -132,8 +141,12 @@ _ONE = {"q": "query", "k": "key", "v": "value"}
 def page(trace: Trace, step: Step, there: Sequence[Band]) -> str:
     """Which page of the sheet the bands of a step stand on: that of a layer's words, or of what comes of them.
 
+    Before them the first query has one.
+
     Of an MLP the neurons have a page of their own, and so has what they write, and the answer after it.
     """
+    if step.id == TOKENS.id:
+        return "query-1"
     layer = trace.layers[step.layer - 1].number
     own = {split_layer(name)[0] for name in step.stages}
     if own & _OF_NEURONS:

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { areLettersOn, turnLetters } from "../../attnviz/viewer/browser/scene/letters.js";
-import { commandOf } from "../../attnviz/viewer/browser/scene/shortcuts.js";
+import { commandOf, listenToKeys } from "../../attnviz/viewer/browser/scene/shortcuts.js";
 
 // Something that has the keyboard, as far as selectors are asked of it.
 const held = (name) => ({ closest: (selector) => (selector.split(", ").some((each) => each.split(":")[0] === name) ? {} : null) });
@@ -96,4 +96,37 @@ test("what another tab has switched off is off here, whatever was kept before", 
   assert.equal(areLettersOn(), false);
   kept.text = "anything that was written there";
   assert.equal(areLettersOn(), true);
+});
+
+// Keys pressed on a page, so many ms after each other; what was done, where there are so many bands.
+function listened(presses, bands = 12) {
+  let listener = null, timeStamp = 5000;
+  const done = [], page = { addEventListener: (_name, heard) => { listener = heard; } }, root = { parentNode: {}, getRootNode: () => ({}) };
+  const act = (command) => {
+    const isThere = Number(command.slice(5)) >= 1 && Number(command.slice(5)) <= bands;
+    if (isThere) done.push(command);
+    return isThere;
+  };
+  listenToKeys(page, root, act, () => true);
+  for (const [key, ms] of presses) {
+    timeStamp += ms;
+    listener({ key, timeStamp, composedPath: () => [], preventDefault: () => {}, stopPropagation: () => {} });
+  }
+  return done;
+}
+
+test("digits in quick succession are the number of a band, and others a number each", () => {
+  assert.deepEqual(listened([["1", 0], ["2", 200]]), ["band 1", "band 12"]);
+  assert.deepEqual(listened([["1", 0], ["2", 1200]]), ["band 1", "band 2"]);
+  assert.deepEqual(listened([["1", 0], ["0", 200], ["3", 200]]), ["band 1", "band 10", "band 3"], "there are no 103");
+  assert.deepEqual(listened([["9", 0], ["9", 100]]), ["band 9", "band 9"]);
+  assert.deepEqual(listened([["0", 0]]), []);
+});
+
+test("Home and End lead to the ends of a talk, and else scroll", () => {
+  for (const on of [null, "button", "[role=grid]"]) {
+    assert.deepEqual(["Home", "End"].map((key) => press(key, on, {}, { isPresenting: true })), ["first", "last"]);
+    assert.deepEqual(["Home", "End"].map((key) => press(key, on)), [null, null]);
+  }
+  assert.equal(press("End", "input", {}, { isPresenting: true }), null);
 });

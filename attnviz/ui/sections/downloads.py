@@ -1,4 +1,4 @@
-"""Downloads: the pass as a script and as arrays, each made when it is asked for."""
+"""Downloads: the arrays of the pass, made when they are asked for."""
 
 from collections.abc import Callable
 
@@ -10,19 +10,14 @@ from attnviz.text import export
 
 
 def draw(place: TabScene) -> None:
-    """Offer both, of the pass that is shown when one is asked for: no run follows an act."""
-    with st.container(horizontal=True):
-        for label, name, make, kind in (
-            ("Script (attnviz_pass.py)", "attnviz_pass.py", export.script, "primary"),
-            ("Arrays (attnviz.npz)", "attnviz.npz", export.arrays, "secondary"),
-        ):
-            st.download_button(label, _maker(place, make), name, on_click="ignore", type=kind)
+    """Offer the arrays of the pass that is shown when they are asked for: no run follows an act."""
+    st.download_button("Arrays (attnviz.npz)", _maker(place, export.arrays), "attnviz.npz", on_click="ignore")
 
 
-def _maker(place: TabScene, make: Callable[[Trace], str | bytes]) -> Callable[[], str | bytes]:
+def _maker(place: TabScene, make: Callable[[Trace], bytes]) -> Callable[[], bytes]:
     """What makes a file. Streamlit keeps it as long as the page is open, so it is given no pass."""
 
-    def made() -> str | bytes:
+    def made() -> bytes:
         trace = place.fitted().trace
         return make(trace) if trace else b""
 

@@ -19,10 +19,12 @@ export function makeSettings(act) {
     act(event, value);
   };
   const line = makeControls(box, tell), more = makeMore(tell);
+  let examples = { options: [] };
   box.append(more.button, more.panel);
   return {
     element: box,
     update({ settings, view }, isWaiting) {
+      examples = settings.line.find(({ event }) => event === "example") ?? { options: [] };
       line.update(settings.line, isWaiting);
       more.update(settings.more, view === "pass", isWaiting);
     },
@@ -31,6 +33,12 @@ export function makeSettings(act) {
       const sentence = box.querySelector(".live .typed");
       sentence.focus();
       sentence.select();
+    },
+    // The example after the one that is shown, from the last to the first. Returns whether there is one.
+    example: () => {
+      const { options, value } = examples;
+      if (options.length) tell("example", options[(options.findIndex((each) => each.value === value) + 1) % options.length].value);
+      return options.length > 0;
     },
     end: send,
   };

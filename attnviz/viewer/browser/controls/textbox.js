@@ -1,4 +1,4 @@
-// Textbox: a line of text. What is typed into a live one is sent as the person pauses, into another on Enter and on leaving.
+// Textbox: a line of text. What is typed into a live one is sent as the person pauses, into another on leaving; Enter leaves it.
 // What the server says never comes in between while somebody types.
 import { element, write } from "../elements/element.js";
 import { isHalfTyped } from "./halftyped.js";
@@ -45,7 +45,11 @@ export function makeTextbox(act) {
   input.oninput = typed;
   input.addEventListener("compositionend", typed);
   input.onblur = send;
-  input.onkeydown = ({ key, isComposing }) => { if (key === "Enter" && !isComposing) send(); };
+  input.onkeydown = ({ key, isComposing }) => {
+    if (key !== "Enter" || isComposing) return;
+    send();
+    input.blur(); // keys are shortcuts again
+  };
   return {
     element: labelled.element,
     update(next, waits) {

@@ -32,7 +32,7 @@ export function mountPage(root, { server, address, run, page }, left = null) {
     tellEmpty(box);
     if (shown) {
       box.classList.add(VIEWS[view].style);
-      mounted ??= VIEWS[view].mount(box, { send: act, address, run, page, type: settings.type }, left);
+      mounted ??= VIEWS[view].mount(box, { send: act, address, run, page, type: settings.type, example: settings.example }, left);
       mounted.show(shown);
     }
     afterFrame(() => wait(server.isWaiting));

@@ -1,11 +1,12 @@
-// The script: the pass as a program, in NumPy, PyTorch or microgpt's own Python, in colours, with a button that copies it, and
-// one for the file that it reads where the page has none.
+// The script: the pass as a program, in NumPy, PyTorch or microgpt's own Python, in colours, with buttons that copy and download
+// the one that is shown, and one for the file that it reads where the page has none.
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { copyText } from "../elements/link.js";
 import { saveFile } from "../viewer/download.js";
 
 const LANGUAGES = { NumPy: "runs", PyTorch: "torch", "microgpt’s Python": "microgpt" };
+const FILES = { runs: "attnviz_pass.py", torch: "attnviz_torch.py", microgpt: "attnviz_microgpt.py" };
 
 // Returns {show(script), end()}.
 export function mountScript(box) {
@@ -23,16 +24,20 @@ export function mountScript(box) {
       ...(shown.torch ? [] : [element("span", "note", " PyTorch’s nn.MultiheadAttention can’t make this pass.")]),
       ...(LANGUAGES[now] === "microgpt" ? [button(`Its numbers (${shown.file.name})`, () => saveFile(shown.file.text, shown.file.name, "application/json"))] : []),
     ]);
+    const file = FILES[LANGUAGES[now]];
+    write(saved, `↓ ${file}`);
+    saved.onclick = () => saveFile(code.textContent, file, "text/x-python");
     code.replaceChildren(...shown[LANGUAGES[now]].map(([kind, part]) => (kind ? element("span", kind, part) : document.createTextNode(part))));
   };
   const copy = button("Copy", async () => {
     write(said, await copyText(window, code.textContent) ? "Copied." : "Select it and copy it by hand.");
     setTimeout(() => write(said, ""), 5000);
   });
+  const saved = button("", () => {});
   said.setAttribute("role", "status");
   text.append(code);
   const bar = element("div", "bar"), program = element("div", "program");
-  bar.append(copy, said);
+  bar.append(copy, saved, said);
   program.append(bar, text);
   box.replaceChildren(languages, program);
   return {

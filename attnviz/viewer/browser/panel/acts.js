@@ -1,5 +1,6 @@
 // Acts: what one can do to a word or a head with one press, to see what follows: hide a key, swap two words, mute a head or a neuron.
 import { button } from "../elements/button.js";
+import { changeAt } from "../pass/muting.js";
 import { stepAt } from "../scene/state.js";
 
 const OF_NEURONS = /^(?:hidden|active)((?:_\d+)?)$/; // and the number of their layer, where there are several
@@ -40,7 +41,7 @@ export function drawMuteNeuron(pass, { name, index }, tools) {
 // What writes to the residual stream is muted by setting all that it passes on to 0, and so is unmuted by undoing that.
 function drawSilence(pass, { stage, place, index, kind }, { send }) {
   const { layer } = pass.stepOf(stage), muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`;
-  const change = pass.document.changes.findIndex((each) => each.stage === stage && String(each.index) === String(index));
+  const change = changeAt(pass, stage, index);
   return named("mute", change < 0
     ? button(`Mute ${muted}`, () => send("mute", { stage, place }))
     : button(`Unmute ${muted}`, () => send("drop", change)));

@@ -3,20 +3,38 @@ import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
 import { pairOf } from "../scene/pair.js";
 
-export function drawBeside(pass, where, look, { name, index }) {
-  const pair = pairOf(pass, where);
-  if (!pair) return [];
-  const there = pair.toA(name, index), one = there ? pair.pass.number(name, there) : undefined, other = pass.number(name, index);
-  const line = element("p");
-  if (other === undefined || !look.shown(name, index)) return [];
-  if (one === undefined) line.append(...sideOf("B", other), ". A has no such number.");
-  else if (pass.stages.get(name).scale === "flag") line.append(...sideOf("A", one, seen), " ", ...sideOf("B", other, seen));
-  else line.append(...sideOf("A", one), " ", ...sideOf("B", other), ...(Number.isFinite(other - one) ? [element("span", "side-difference", `B − A = ${digits(other - one)}`)] : []));
+const NONE = "A has no such number.";
+
+export function drawBeside(pass, where, look, cell) {
+  const said = besideOf(pass, where, look, cell);
+  if (!said) return [];
+  const line = element("p"), { a, b, difference } = said;
+  if (a) line.append(...sideOf("A", a), " ", ...sideOf("B", b), ...(difference ? [element("span", "side-difference", difference)] : []));
+  else line.append(...sideOf("B", b), `. ${NONE}`);
   return [line];
 }
 
-function sideOf(name, number, written = digits) {
-  return [element("strong", "side", name), ` ${written(number)}`];
+// The same to be heard; "" where no pass is beside it.
+export function besideText(pass, where, look, cell) {
+  const said = besideOf(pass, where, look, cell);
+  if (!said) return "";
+  const { a, b, difference } = said;
+  return a ? `A ${a}, B ${b}.${difference ? ` ${difference}.` : ""}` : `B ${b}. ${NONE}`;
+}
+
+// What is written of the number in A and in B, and how far apart they are; null where there is nothing to say.
+function besideOf(pass, where, look, { name, index }) {
+  const pair = pairOf(pass, where), other = pass.number(name, index);
+  if (!pair || other === undefined || !look.shown(name, index)) return null;
+  const there = pair.toA(name, index), one = there ? pair.pass.number(name, there) : undefined;
+  if (one === undefined) return { b: digits(other) };
+  if (pass.stages.get(name).scale === "flag") return { a: seen(one), b: seen(other) };
+  const written = (own, at, value) => `${digits(value)}${value === 0 && own.isHidden(name, at) ? ", hidden" : ""}`;
+  return { a: written(pair.pass, there, one), b: written(pass, index, other), difference: Number.isFinite(other - one) ? `B − A = ${digits(other - one)}` : "" };
+}
+
+function sideOf(name, number) {
+  return [element("strong", "side", name), ` ${number}`];
 }
 
 function seen(flag) {

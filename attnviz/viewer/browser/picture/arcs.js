@@ -12,8 +12,10 @@ export function arcsOf(pass, look, attention, cell) {
 }
 
 // `from` and `to` are the places of the queries and the keys in a drawing of that height. In one sentence they are the same,
-// and arcs rise "above" or hang "below" it; or else they hang "between" two lines. A share of `most` has the thickest.
-export function drawArcs(svg, { from, to, height, side, most }, arcs, { pick, point }) {
+// and arcs rise "above" or hang "below" it; or else they hang "between" two lines. A share of `most` has the thickest; those of a
+// muted head are dashed.
+export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, { pick, point }) {
+  svg.classList.toggle("muted", isMuted);
   const base = side === "below" ? 1 : height - 1, off = (by) => base + (side === "below" ? by : -by);
   const apart = from.length > 1 ? Math.abs(from[1].x - from[0].x) : LOOP;
   const there = arcs.filter(({ query, key }) => from[query] && to[key]).sort((one, other) => rank(one) - rank(other)); // the selected one lies on top

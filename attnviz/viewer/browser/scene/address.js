@@ -28,7 +28,7 @@ function parametersOf(pass, { step, cell, picked, trail, ask, order, view, prese
   const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
-    cell: place === start ? "" : place,
+    cell: place === start && !pass.beside ? "" : place, // beside another pass one begins where they differ
     picked,
     trail: trail.join("<"),
     ask: ask === QUESTIONS[0] ? "" : ask,

@@ -30,9 +30,10 @@ export function walkOf(pass, where) {
   return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 
-// The pages of the sheet in their order, each by the last step with bands on it: by then all of them are there.
+// The pages of the sheet in their order, each by the last step with bands on it: by then all of them are there. How the first
+// query is made is none of them: on paper queries, keys and values are given.
 export function pagesOf({ document: { steps } }) {
-  return [...new Map(steps.filter(({ bands }) => bands.length).map((step) => [step.page, step])).values()];
+  return [...new Map(steps.filter(({ bands, page }) => bands.length && !page.startsWith("query")).map((step) => [step.page, step])).values()];
 }
 
 // The number of the layer that a page is of, as it is named.

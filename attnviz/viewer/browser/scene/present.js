@@ -1,7 +1,7 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
 import { isSheet, presentedStep, walkOf } from "./bands.js";
-import { firstStop, stopBeside } from "./route.js";
+import { firstStop, stopAtEnd, stopBeside } from "./route.js";
 import { atHead, besideStep, VIEWS } from "./state.js";
 
 // Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
@@ -13,6 +13,7 @@ export function destinationOf(pass, where, command) {
   const by = command.endsWith("back") ? -1 : 1;
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
+  if (command === "first" || command === "last") return stopAtEnd(pass, where, command === "first" ? 0 : -1);
   if (command.startsWith("band")) return bandNumbered(pass, where, Number(command.slice(5)));
   if (command === "view") return { view: VIEWS.find((view) => view !== where.view), reveal: null };
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);

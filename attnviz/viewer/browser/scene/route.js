@@ -10,6 +10,12 @@ export function stopBeside(pass, where, by) {
   return further.find((stop) => onRoute.has(stop)) ?? null;
 }
 
+// The first stop of one's route, in place 0, or the last, in place -1.
+export function stopAtEnd(pass, where, place) {
+  const all = stopsOf(pass, where);
+  return (isShort(pass, where) ? shortOf(pass, all) : all).at(place);
+}
+
 // The first stop of a step.
 export function firstStop(pass, where) {
   return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };

@@ -5,24 +5,27 @@ const KEYS = new Map([
   ["PageDown", "on"], ["PageUp", "back"], ["ArrowRight", "on"], ["ArrowLeft", "back"],
   ["p", "present"], ["P", "present"], ["Escape", "leave"], ["]", "head on"], ["[", "head back"],
   ["w", "view"], ["W", "view"], ["b", "blank"], ["B", "blank"], [".", "blank"],
-  ["q", "code"], ["Q", "code"], ["c", "compare"], ["C", "compare"],
-  ...Array.from({ length: 9 }, (_, i) => [String(i + 1), `band ${i + 1}`]),
+  ["q", "code"], ["Q", "code"], ["c", "compare"], ["C", "compare"], ["e", "example"], ["E", "example"],
+  ["Home", "first"], ["End", "last"],
+  ...Array.from({ length: 10 }, (_, digit) => [String(digit), `band ${digit}`]),
 ]);
+const NUMBER_MS = 1000; // within which the digits of a number follow each other
 const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it
 const TEXT = `input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range])${CLOSED}, textarea, [contenteditable=true]`;
 const ASKING = "dialog.asks"; // it has all keys
 const TYPING = `${TEXT}, select`;
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
-// "on", "back", "present", "leave", "head on", "head back", "view", "blank", "code", "compare", "band 1" to "band 9", or null if the key
-// is someone else's. `held` is what has the keyboard; single characters are for the viewer only where that is in it, or
-// nothing has it.
+// "on", "back", "first", "last", "present", "leave", "head on", "head back", "view", "blank", "code", "compare", "example", "band 0" to
+// "band 9", or null if the key is someone else's. `held` is what has the keyboard; single characters are for the viewer only
+// where that is in it or in its settings, or nothing has it.
 export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { held, isAtViewer, isPresenting }) {
   const command = KEYS.get(key);
   if (!command || held?.closest(ASKING) || ctrlKey || altKey || metaKey || defaultPrevented) return null;
   if (command === "leave") return command;
   if (key.startsWith("Page")) return isPresenting || !held?.closest(TEXT) ? command : null; // a remote's buttons
   if (held?.closest(TYPING)) return null;
+  if (key === "Home" || key === "End") return isPresenting ? command : null; // else the page scrolls
   if (key.startsWith("Arrow")) return isPresenting || !held?.closest(MOVING) ? command : null; // a remote's too
   return isAtViewer && areLettersOn() ? command : null;
 }
@@ -30,16 +33,28 @@ export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, {
 // Calls act(command) as keys are pressed anywhere on the page of the viewer at `root`; what it returns says whether it did
 // something. isPresenting() says whether someone is. Returns what ends this.
 export function listenToKeys(page, root, act, isPresenting) {
+  const numbered = makeNumbers(act);
   const onKey = (event) => {
     const path = event.composedPath(), held = path.find((each) => each.closest);
-    const isAtViewer = path.includes(root) || !held || isAround(held, root);
+    const isAtViewer = path.includes(root.parentNode) || !held || isAround(held, root);
     const command = commandOf(event, { held, isAtViewer, isPresenting: isPresenting() });
-    if (!command || !act(command)) return;
+    if (!command || !(command.startsWith("band") ? numbered(command, event.timeStamp) : act(command))) return;
     event.preventDefault();
     event.stopPropagation();
   };
   page.addEventListener("keydown", onKey, true);
   return () => page.removeEventListener("keydown", onKey, true);
+}
+
+// Digits in quick succession are one number, where there is a band of that number.
+function makeNumbers(act) {
+  let digits = "", last = 0;
+  return (command, at) => {
+    const digit = command.at(-1), longer = at - last < NUMBER_MS ? digits + digit : "";
+    last = at;
+    digits = longer.length > 1 && act(`band ${longer}`) ? longer : digit;
+    return digits === longer || act(`band ${digit}`);
+  };
 }
 
 // What the viewer stands in is nothing that has the keyboard: the page, or its main part, which a click into it leaves it to.

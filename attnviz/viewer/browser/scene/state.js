@@ -31,7 +31,11 @@ export function focusOf(pass, where) {
 }
 
 function subjectOf(pass, where) {
-  return where.picked && isShown(pass, where, where.picked) ? where.picked : stepAt(pass, where).subject;
+  if (where.picked && isShown(pass, where, where.picked)) return where.picked;
+  const { subject, bands } = stepAt(pass, where);
+  if (!isSheet(pass, where) || bands.some(({ left, cells, right }) => [left, cells, right].some((slot) => slot?.stage === subject))) return subject;
+  const { left, cells, right } = bands.at(-1); // the step has made more than the sheet shows yet
+  return (right ?? left ?? cells).stage;
 }
 
 // A step without pictures shows the whole pass.

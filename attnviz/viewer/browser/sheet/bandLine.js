@@ -35,22 +35,28 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     update(part, paint) {
       const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
+      if (isTogether && before) label.textContent = "together";
       if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads });
       if (!isTogether && isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
-        each.update(at === null ? NOTHING : isTogether ? togetherAt(part, paint, [at]) : cellAt(part, paint, row, at), at === column);
+        each.update(at === null ? NOTHING : isTogether ? togetherAt(part, paint, [at]) : heardIn(part, cellAt(part, paint, row, at)), at === column);
       }
       rest?.update(isTogether ? togetherAt(part, paint, part.rest) : restAt(part, paint, row), false);
-      if (before) before.update(isTogether ? NOTHING : part.isThere ? numberAt(part.left, paint, row, 0) : TO_COME, false);
+      if (before) before.update(isTogether ? NOTHING : part.isThere ? heardIn(part, numberAt(part.left, paint, row, 0)) : TO_COME, false);
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
-      endsOf(part).forEach(({ column: at, slot, paint: own }, i) => { ones[i].update(isTogether ? NOTHING : part.isWhole ? numberAt(slot, own ?? paint, row, at) : TO_COME, false); });
+      endsOf(part).forEach(({ column: at, slot, paint: own, side }, i) => { ones[i].update(isTogether ? NOTHING : part.isWhole ? heardIn({ side: side ?? part.side, band: part.band }, numberAt(slot, own ?? paint, row, at)) : TO_COME, false); });
       if (!part.band.cells.sums) return;
       const isLeft = part.isWhole && !isShownBy(paint.look, part);
       sum.textContent = isLeft ? "sum" : part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
       sum.classList.toggle("to-come", isLeft);
     },
   };
+}
+
+// On the sheet of two passes a cell says which it is of, and in which band.
+function heardIn({ side, band }, face) {
+  return side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
 }
 
 // What stands before a row, and of which of two passes it is.

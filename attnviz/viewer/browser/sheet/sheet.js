@@ -3,6 +3,7 @@ import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { isSheet, sourceAt, sourceBands, standing } from "../scene/bands.js";
 import { element, redraw, svgElement } from "../elements/element.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
+import { isMuted } from "../pass/muting.js";
 import { sharedLimit } from "../picture/face.js";
 import { hasWords } from "../pass/axes.js";
 import { focusOf, stepAt } from "../scene/state.js";
@@ -72,10 +73,11 @@ export function makeSheet(tools) {
   const draw = () => {
     const { pass, where, look } = shown, { attention } = stepAt(pass, where);
     const source = sourceAt(pass, where), isReplaced = ({ band: { array, cells } }) => array && look.titleOf(cells.stage); // by slopes, say, which it has none of
-    const bands = (source ? sourceBands(pass, where, source) : standing(pass, where)).filter((each) => !isReplaced(each));
+    const beside = besideIn(shown), own = source ? sourceBands(pass, where, source) : standing(pass, where);
+    const bands = (beside && !source ? withThoseOfA(own, standing(beside.pass, beside.where), pass) : own).filter((each) => !isReplaced(each));
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands), all = slots.flatMap(({ cells, left, right }) => [cells, left, right]).filter(Boolean);
-    const beside = besideIn(shown), slotsOfA = beside ? slotted(beside.pass, beside, bands.filter(({ band }) => canStand(beside.pass, pass, band))) : [];
+    const slotsOfA = beside ? slotted(beside.pass, beside, bands.filter(({ band }) => canStand(beside.pass, pass, band))) : [];
     const paint = { pass, where, isApart: look.pair?.isApart, look: source ? { ...look, shown: () => true } : look, colours: look.colours, limit: sharedLimit(all, look), before: beside ? () => undefined : beforeOf(pass) };
     const isPaper = Boolean(box.closest(".printed")), isHeld = isInHand() && !isPaper;
     const letters = lettersOf(box, [...slots, ...slotsOfA], [...all, ...slotsOfA.map(({ cells }) => cells)], paint), least = where.present && !isHeld ? smallestInTalk() : 0;
@@ -131,7 +133,7 @@ export function makeSheet(tools) {
     const { pass, where: { cell }, look } = shown;
     arcs.toggleAttribute("hidden", !height);
     const words = height ? lines[0].middles(arcs) : [];
-    drawArcs(arcs, { from: words, to: words, height, side: "above", most: pass.stages.get(attention).limit }, height ? arcsOf(pass, look, attention, cell) : [], {
+    drawArcs(arcs, { from: words, to: words, height, side: "above", most: pass.stages.get(attention).limit, isMuted: isMuted(pass, attention, cell.head) }, height ? arcsOf(pass, look, attention, cell) : [], {
       pick: ({ key }) => tools.pick(attention, pass.indexAt(attention, { ...cell, key })),
       point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...cell, ...arc })),
     });
@@ -203,6 +205,17 @@ function isNamed({ cells, ends }, above) {
 function outlineOf(part, place, parts) {
   const height = heightOf(part);
   return [...(isNamed(part, parts[place - 1]) ? [{ isHeader: true }] : []), ...Array(height).fill({ isSingle: height === 1 && !part.side })];
+}
+
+// The bands of B, and those that A's sheet alone has of stages of both, as of scores that only A scales.
+function withThoseOfA(bands, ofA, pass) {
+  const nameOf = ({ band: { cells, array } }) => `${cells.stage} ${array}`, all = [...bands];
+  for (const [place, each] of ofA.entries()) {
+    if (all.some((other) => nameOf(other) === nameOf(each)) || !pass.stages.has(each.band.cells.stage)) continue;
+    const before = place ? all.findIndex((other) => nameOf(other) === nameOf(ofA[place - 1])) : -1;
+    all.splice(before + 1, 0, each);
+  }
+  return all;
 }
 
 // Whether another pass has the stages of a band, with as many axes.

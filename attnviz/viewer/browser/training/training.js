@@ -6,7 +6,7 @@ import { element, roomy, write } from "../elements/element.js";
 import { whenOther } from "../elements/whenOther.js";
 import { drawKinds } from "./kinds.js";
 import { isFirst } from "../scene/state.js";
-import { drawName } from "../words/writtenName.js";
+import { drawNames } from "../words/writtenName.js";
 import { PERCENTS, grouped, percent, short } from "../pass/numeral.js";
 
 const FINEST = 1000; // places that the slider has
@@ -99,8 +99,10 @@ function comparedText({ yardsticks, curve, checkpoints, at }) {
 function drawWritten({ writes, checkpoints, at }, { send, alone }) {
   if (!writes) return [];
   const { texts, how: { temperature, seed } } = writes, step = afterText({ checkpoints }, at);
-  const names = texts.flatMap((each) => [" ", alone ? element("span", "written", each.text || "(nothing)") : drawName(each, (text) => send("sentence", text))]);
-  return [`It writes ${step}, at temperature ${temperature} from seeds ${seed} to ${seed + texts.length - 1}:`, ...names];
+  const names = element("span");
+  if (alone) names.append(...texts.flatMap(({ text }) => [" ", element("span", "written", text || "(nothing)")]));
+  else drawNames(names, texts, (text) => send("sentence", text));
+  return [`It writes ${step}, at temperature ${temperature} from seeds ${seed} to ${seed + texts.length - 1}:`, names];
 }
 
 function drawPatterns({ patterns, heldOut, over, met }) {

@@ -1,8 +1,12 @@
-// The announcer: says once, to those who hear the page, that the step, the selected number or an answer is another.
+// The announcer: says once, to those who hear the page, what is another: the step, the selected number, the answer, what was
+// written, and whether a pass is beside it.
 import { answersOf } from "../words/modelAnswer.js";
+import { besideText } from "../panel/beside.js";
 import { element } from "../elements/element.js";
 import { digits, percent } from "../pass/numeral.js";
-import { focusOf, stepAt, stepsOf } from "../scene/state.js";
+import { pairingText } from "../words/pairing.js";
+import { walkOf } from "../scene/bands.js";
+import { focusOf, stepAt } from "../scene/state.js";
 
 // While isPlaying() it keeps still, and says in the end what has become of it.
 export function makeAnnouncer(isPlaying) {
@@ -13,26 +17,41 @@ export function makeAnnouncer(isPlaying) {
     element: line,
     update(pass, where, look) {
       if (isPlaying()) return;
-      const now = [stepText(pass, where), numberText(pass, where, look), answerText(pass)];
-      const news = known ? now.filter((text, place) => text && text !== known[place]) : [];
+      const now = {
+        pairing: pairingText(pass), step: stepText(pass, where), written: writtenText(pass), names: pass.document.next?.names?.said ?? "",
+        number: numberText(pass, where, look), answer: answerText(pass),
+      };
+      const isOther = (what) => known !== null && now[what] !== known[what];
+      const said = isOther("written") ? ["written"] : Object.keys(now).filter(isOther); // a letter moves every number
+      const news = said.map((what) => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
       known = now;
       if (news.length) line.textContent = news.join(" ");
     },
   };
 }
 
+// Counted as one sees it (map/stepButtons.js).
 function stepText(pass, where) {
-  const steps = stepsOf(pass), { title } = stepAt(pass, where);
-  return `Step ${steps.indexOf(where.step) + 1} of ${steps.length}: ${title}.`;
+  const walk = walkOf(pass, where), at = walk.indexOf(where.step), { title } = stepAt(pass, where);
+  return at < 0 ? `${title}.` : `Step ${at + 1} of ${walk.length}: ${title}.`;
 }
 
 function numberText(pass, where, look) {
   const { name, index } = focusOf(pass, where), value = pass.number(name, index);
   if (value === undefined || !look.shown(name, index)) return "";
-  return `${pass.nameOf(name, index)} = ${digits(value)}. ${pass.story(name, index, where.cell).map(({ text }) => text).join("")}`;
+  const beside = besideText(pass, where, look, { name, index });
+  return `${pass.nameOf(name, index)}${beside ? `: ${beside}` : ` = ${digits(value)}.`} ${pass.story(name, index, where.cell).map(({ text }) => text).join("")}`;
 }
 
 function answerText(pass) {
   const answers = answersOf(pass).map(({ label, share, verdict }) => `${label}, ${percent(share)}, ${verdict}`);
   return answers.length ? `The answer: ${answers.join("; ")}.` : "";
+}
+
+// What a model has written, and what it writes next.
+function writtenText(pass) {
+  const { next, model, link } = pass.document;
+  if (!next) return "";
+  const { axes: [tokens, { labels }] } = pass.stages.get(model.answers), share = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
+  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : next.isFull ? "It has no more places." : `Next: “${labels[next.answer]}”, ${percent(share)}.`}`;
 }

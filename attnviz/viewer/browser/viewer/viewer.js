@@ -8,8 +8,10 @@ import { element } from "../elements/element.js";
 import { fileName, filled, headsMissing, saveFile } from "./download.js";
 import { makeQrCode } from "./qrCode.js";
 import { makeRequestsOnce } from "../talk/requestOnce.js";
+import { makeEdge } from "./edge.js";
 import { makeHeads } from "../map/heads.js";
 import { afterFrame } from "../elements/afterFrame.js";
+import { keepingFocus } from "./keepFocus.js";
 import { makeLesson } from "../words/lesson.js";
 import { lookAt, withPair } from "../scene/looks.js";
 import { makeMap } from "../map/map.js";
@@ -37,7 +39,8 @@ import { makeTraining } from "../training/training.js";
 import { makeStepButtons } from "../map/stepButtons.js";
 import { makeWholePass } from "../map/wholepass.js";
 
-// `host` is where the viewer stands: send(event, message) reaches the server; type() gives the keyboard to the sentence;
+// `host` is where the viewer stands: send(event, message) reaches the server; type() gives the keyboard to the sentence; example(),
+// where there are settings, takes the next of the example sentences, and says whether there is one;
 // address has read(), write(search, isNewPlace) and onArrival(listener);
 // page, where the viewer can be downloaded, has the bytes and the shell() of a page for it; alone, where there is no server, says
 // so: send says false then. `left` is what an earlier viewer's end() gave: one begins where it was left.
@@ -47,7 +50,8 @@ export function mount(root, host, left = null) {
   let isWanted = false; // whether the page is downloaded as soon as all heads are here
   let chosen = left; // where somebody went last, in which document: what is typed on the way to other words may lack those picked
 
-  const render = () => {
+  const render = () => keepingFocus(root, draw);
+  const draw = () => {
     const { name, lines, isShown } = momentAt(pass, where, part);
     const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
     const own = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
@@ -82,9 +86,11 @@ export function mount(root, host, left = null) {
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
     const asked = pass && where.present && command === "on" && !host.alone ? askedOnward(pass, where) : null;
     if (asked) return send(...asked);
-    const parts = pass && destinationOf(pass, where, command);
+    if (pass && command === "example") return host.example?.() ?? false;
+    const parts = pass && destinationOf(pass, where, command), isOver = pass && !parts && where.present && (command === "on" || command === "back");
     if (parts) go(parts);
-    return Boolean(parts);
+    if (isOver) edge.say(command);
+    return Boolean(parts) || isOver;
   };
   const play = makePlay((tick) => {
     part = tick.part;
@@ -133,15 +139,15 @@ export function mount(root, host, left = null) {
     showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send, choose: (route) => go({ route }),
   });
   const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
-  const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter), picture = makePicture(tools), wholePass = makeWholePass(tools);
+  const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter, left?.isNew), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
-  const announcer = makeAnnouncer(() => play.isRunning || training.isRunning);
+  const edge = makeEdge(), announcer = makeAnnouncer(() => play.isRunning || training.isRunning || nextLetter.isRunning);
   const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
   main.append(...[pairing, thread, lesson, nextLetter, offer, sheet, picture, wholePass].map((view) => view.element), foot);
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
-  root.replaceChildren(way.element, training.element, columns, announcer.element, code.element, printDialog.element);
+  root.replaceChildren(way.element, training.element, columns, announcer.element, edge.element, code.element, printDialog.element);
   const views = [way, map, training, offer, pairing, nextLetter, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code, { update: thread.connect }]; // large boxes get what is left; arcs ask where all stands
   root.ontransitionend = ({ target }) => { // another theme (frame.css)
     if (target === root && pass) render();
@@ -175,7 +181,7 @@ export function mount(root, host, left = null) {
       presenting.end();
       printer.end();
       forget();
-      return chosen;
+      return chosen && { ...chosen, isNew: lesson.isNew }; // the welcome stays where Streamlit draws the viewer anew
     },
   };
 }

@@ -1,6 +1,7 @@
 // Answer bars: how probable each answer is, and with which probability it is drawn where that is another.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { rovingFocus, setTabStop } from "../elements/roving.js";
 import { percent } from "../pass/numeral.js";
 
 const LEAST_SAID = 0.01; // a smaller share has no room over its bar
@@ -10,6 +11,9 @@ const MOST_IN_A_TALK = 10; // bars; the other answers have one together
 export function makeAnswerBars(tools) {
   const box = element("div", "bars-of");
   let bars = [];
+  box.setAttribute("role", "toolbar"); // which keeps its arrow keys: on the page they lead to another step
+  box.setAttribute("aria-label", "What comes next");
+  rovingFocus(box, () => [bars.map((bar) => bar.element)]);
   return {
     element: box,
     update({ beside, pass, name, labels, last, next, isSorted, isTalk }) {
@@ -22,6 +26,7 @@ export function makeAnswerBars(tools) {
       if (bars.length !== count) {
         bars = Array.from({ length: count }, () => makeBar(tools));
         box.replaceChildren(...bars.map((bar) => bar.element));
+        setTabStop([...box.children], box.firstChild);
       }
       if (rest.length) bars.at(-1).update({ name, index: null, label: `other ${rest.length}`, share: sumOf(shares), most, comes: false, weight: next.drawing ? sumOf(next.weights) : null, shareInA: inA ? sumOf(inA) : null });
       answers.forEach((answer, nth) => {

@@ -1,6 +1,7 @@
 // A glance: where the selected word of a long sentence looks, in every head, as arcs over words that are too many to be named.
 import { arcsOf, drawArcs } from "../picture/arcs.js";
 import { element, svgElement, write } from "../elements/element.js";
+import { isMuted } from "../pass/muting.js";
 import { percent } from "../pass/numeral.js";
 import { withHead } from "../scene/state.js";
 
@@ -16,7 +17,7 @@ export function makeGlance(tools) {
       const places = words.map((_, place) => ({ x: ((place + 0.5) * width) / words.length }));
       button.setAttribute("aria-pressed", head === cell.head);
       write(said, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words)}`);
-      drawArcs(arcs, { from: places, to: places, height: height - LINE_PX, side: "above", most: limit }, arcsOf(pass, look, attention, here), {
+      drawArcs(arcs, { from: places, to: places, height: height - LINE_PX, side: "above", most: limit, isMuted: isMuted(pass, attention, head) }, arcsOf(pass, look, attention, here), {
         pick: ({ key }) => tools.inspect(attention, pass.indexAt(attention, { ...here, key })),
         point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...here, ...arc })),
       });

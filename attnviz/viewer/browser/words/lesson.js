@@ -12,10 +12,10 @@ import { pairOf } from "../scene/pair.js";
 import { isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { isNewcomer, WELCOME } from "./welcome.js";
 
-// enter(door) is called as somebody goes through it.
-export function makeLesson(enter) {
+// enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
+export function makeLesson(enter, isNew = null) {
   const box = element("section", "lesson");
-  let shown = "", isNew = null;
+  let shown = "";
   const update = (pass, where) => {
     const lesson = lessonIn(pass, where), door = isFirst(pass, where) ? pass.document.door : null;
     const next = JSON.stringify([where.step, where.cell.head, lesson, door]);
@@ -27,7 +27,7 @@ export function makeLesson(enter) {
     box.replaceChildren(...drawLesson(lesson), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
   };
-  return { element: box, update };
+  return { element: box, update, get isNew() { return isNew; } };
 }
 
 // What the step says, as it reads for what is selected; or where what stands on the sheet is from, where one asks that.

@@ -15,12 +15,13 @@ export function makeLine(name, { pick, inspect }) {
   let words = [];
   const line = {
     element: list,
-    write(texts) {
+    // Of two passes each share says which it is of.
+    write(texts, side = "") {
       words = texts.map((text, place) => {
         const word = element("button");
         word.type = "button";
         word.setAttribute("role", "option");
-        word.append(element("span", "text", text), roomy("span", "said", "", PERCENTS));
+        word.append(element("span", "text", text), roomy("span", "said", "", PERCENTS.map((share) => side + share)));
         word.onclick = ({ target, shiftKey }) => (target.className === "said" ? inspect(place) : pick(line, place, shiftKey));
         return word;
       });

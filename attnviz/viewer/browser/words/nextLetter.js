@@ -3,7 +3,7 @@ import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { drawBoxes, drawHow } from "./drawingBoxes.js";
 import { makeAnswerBars } from "./answerBars.js";
-import { drawName } from "./writtenName.js";
+import { drawNames } from "./writtenName.js";
 import { pairOf } from "../scene/pair.js";
 import { isFirst } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
@@ -58,7 +58,7 @@ export function makeNextLetter(tools) {
     drawWays([next.drawing, next.offered]);
     drawOrder(sorted);
     if (next.names && next.names !== listed) {
-      list.replaceChildren(...drawNames(next.names, (text) => {
+      list.replaceChildren(...drawListed(next.names, (text) => {
         list.hidePopover();
         tools.send("sentence", text);
       }));
@@ -71,6 +71,7 @@ export function makeNextLetter(tools) {
   };
   return {
     element: box,
+    get isRunning() { return timer !== null; },
     update(pass, where) {
       const { next } = pass.document, isOther = shown?.pass.document !== pass.document;
       const isHere = Boolean(next) && isFirst(pass, where);
@@ -91,8 +92,8 @@ export function makeNextLetter(tools) {
   };
 }
 
-function drawNames({ listed, said, about }, take) {
-  const names = element("p", "listed");
-  names.append(...listed.map((each) => drawName(each, take)));
+function drawListed({ listed, said, about }, take) {
+  const names = element("div", "listed");
+  drawNames(names, listed, take);
   return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. Others: in the list that training drew from, whether it drew them or not. ${about}`)];
 }

@@ -36,6 +36,11 @@ export function makePairing(tools) {
   return { element: box, update };
 }
 
+// What is said as a pass is pinned, or becomes another than the one beside it; "" where none is.
+export function pairingText({ document: { beside } }) {
+  return !beside ? "" : beside.between.length ? `A and B beside each other. ${beside.parted}` : SAME_SO_FAR;
+}
+
 // What one of two passes has otherwise: of A in place 1, of B in place 2.
 export function sideText({ document: { beside: { between } } }, place) {
   return textOf(between, place);

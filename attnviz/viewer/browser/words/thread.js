@@ -9,6 +9,7 @@ import { makePurpose } from "./purpose.js";
 import { sideText } from "./pairing.js";
 import { nameOf } from "../pass/layers.js";
 import { notedArcs } from "./noted.js";
+import { isMuted } from "../pass/muting.js";
 import { percent } from "../pass/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
@@ -24,7 +25,8 @@ export function makeThread(tools) {
   const purposes = [makePurpose(), makePurpose()], glance = makeGlance(tools);
   const lines = { query: makeLine("Queries", { pick, inspect }), key: makeLine("Keys", { pick, inspect }) };
   const spoken = makeAnswers(tools, lines.query.element);
-  inner.append(purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element, glance.element);
+  const muted = element("p", "muted-said", "Dashed arcs are muted: what they collect is not passed on.");
+  inner.append(muted, purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element, glance.element);
   box.append(inner);
   let shown = null, pointed = null, stand = () => NOWHERE, connect = () => {}; // of what was written last: where arcs lead, and their drawing
 
@@ -40,9 +42,9 @@ export function makeThread(tools) {
     if (arcs) tools.inspect(attention, pass.indexAt(attention, cell));
     else tools.go({ cell, trail: [] });
   }
-  const writeWords = whenOther(([queries, keys]) => {
-    lines.query.write(queries);
-    lines.key.write(keys);
+  const writeWords = whenOther(([queries, keys, side]) => {
+    lines.query.write(queries, side);
+    lines.key.write(keys, side);
     standing.forget();
     seek.forget();
   });
@@ -66,18 +68,20 @@ export function makeThread(tools) {
     box.classList.toggle("large", isLarge);
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.classList.toggle("paired", Boolean(pair ?? beside));
-    writeWords([queries, shared ? [] : keys]);
+    const side = look.pair ? "B " : "";
+    writeWords([queries, shared ? [] : keys, side]);
     purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" }); });
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const said = (key) => {
       const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
       if (!step.arcs || share === undefined || !look.shown(attention, index) || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
-      return share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share);
+      return side + (share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share));
     };
     lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
     lines.key.light({ query: null, key: cell.key }, said);
     glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
-    const drawIn = (stands, svg, height, side, of, all) => drawArcs(svg, { ...stands, height, side, most: pass.stages.get(of).limit }, all, {
+    const isDashed = (svg) => svg.classList.contains("muted") && svg.children.length > 0;
+    const drawIn = (stands, svg, height, side, of, all, whose = pass) => drawArcs(svg, { ...stands, height, side, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) }, all, {
       pick: (arc) => tools.inspect(of, pass.indexAt(of, { ...cell, ...arc })),
       point: (arc) => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
     });
@@ -88,7 +92,8 @@ export function makeThread(tools) {
       if (isLong) drawIn(stands, arcs, above, "above", attention, []);
       else if (pair) drawIn(stands, arcs, above, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
       else drawIn(stands, arcs, above, shared ? "above" : "between", attention, own);
-      drawIn(stands, below, under, "below", attention, pair ? own : beside ? arcsBeside(beside, attention) : []);
+      drawIn(stands, below, under, "below", attention, pair ? own : beside ? arcsBeside(beside, attention) : [], beside && !pair ? beside.pass : pass);
+      muted.hidden = ![arcs, below].some(isDashed);
     };
   };
   tools.onPoint((name, index) => {

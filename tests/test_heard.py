@@ -1,0 +1,159 @@
+"""What is heard: each change once, in the words and the count that are seen, and a keyboard that is never lost."""
+
+import json
+import re
+
+import pytest
+from alone import number, written
+from tab import cell, expect, parameters
+
+pytestmark = pytest.mark.browser
+
+PAIR = {"mask": "causal", "beside": "mask="}
+
+
+def heard(page):
+    return page.locator(".viewer > .heard").inner_text()
+
+
+def shown(page, **settings):
+    """Show another pass in place of the one that is shown, as an act would."""
+    page.evaluate("(given) => { viewer.show(given); return drawn(); }", json.loads(written(**settings)))
+    return page
+
+
+def held(page):
+    """What has the keyboard, as it is heard: its name, else its text; "" where nothing has it."""
+    return page.evaluate(
+        "() => { const { activeElement: each } = document;"
+        " return each === document.body ? '' : each.ariaLabel ?? each.innerText }"
+    )
+
+
+@pytest.mark.parametrize("view", ["matrices", "sheet"])
+def test_steps_are_counted_aloud_as_they_are_seen(opened, view):
+    page = opened(f"?view={view}", model="microgpt", sentence="eliza")
+    for _ in range(3):
+        page.keyboard.press("PageDown")
+        seen = page.locator(".way .place").inner_text()
+        assert heard(page).startswith(f"S{seen[1:]}: ")
+
+
+def test_a_letter_that_was_written_is_heard_and_not_a_share(opened):
+    page = shown(opened(model="microgpt", sentence="eliz"), model="microgpt", sentence="eliza")
+    assert re.fullmatch(r"Written: “eliza”\. (Next: “.*”, .*|It ends here)\.", heard(page))
+    shown(page, model="microgpt", sentence="eliz")
+    assert heard(page).startswith("Written: “eliz”. Next: “a”, ")
+
+
+def test_a_hundred_names_are_announced_in_a_sentence(opened):
+    page = opened(model="microgpt", sentence="eliza")
+    given = json.loads(written(model="microgpt", sentence="eliza"))
+    names = {"listed": [{"text": "ann", "is": "new"}], "said": "100 texts from seeds 0 to 99.", "about": ""}
+    page.evaluate("(given) => viewer.show(given)", given | {"next": given["next"] | {"names": names}})
+    assert heard(page) == names["said"]
+
+
+def test_bars_and_names_are_a_stop_of_the_keyboard_each(opened):
+    page = opened(model="microgpt", sentence="eliza")
+    stops = ":is(button, [tabindex]):not([tabindex='-1'])"
+    for box, count in ((".next-letter .bars-of", 27), (".training [aria-label=Names]", 10)):
+        assert page.locator(f"{box} button").count() == count
+        assert page.locator(f"{box} {stops}").count() == 1
+    page.locator(f".next-letter .bars-of {stops}").focus()
+    first = held(page)
+    page.keyboard.press("ArrowRight")
+    assert held(page) != first
+    assert page.locator(f".next-letter .bars-of {stops}").count() == 1
+    expect(page.locator(".next-letter")).to_be_visible()
+
+
+def test_on_a_pair_s_sheet_a_cell_says_which_pass_and_which_band_it_is_of_and_is_heard_with_its_neighbour(opened):
+    page = opened("?step=softmax&view=sheet&cell=1.2.6.1.1", **PAIR)
+    cells = page.locator(".sheet [data-cell='attention[0,1,5]']")
+    names = []
+    for place in range(cells.count()):
+        cells.nth(place).focus()
+        names.append(held(page))
+    assert len(names) == 2
+    assert names[0].startswith("A, Attention: attention[head 1, cat, mat] = 0.3610")
+    assert names[1].startswith("B, Attention: attention[head 1, cat, mat] = 0.0000")
+    page.locator(".sheet [data-cell='attention[0,1,2]']").first.focus()
+    page.keyboard.press("Enter")
+    assert heard(page).startswith("attention[head 1, cat, sat]: A 0.4751, B 0.0000, hidden. B − A = −0.4751.")
+
+
+def test_what_is_pinned_beside_it_and_let_go_is_announced(opened):
+    page = shown(opened(), beside="same")
+    assert heard(page).startswith("A is pinned. Change anything: what you see then is B.")
+    shown(page, **PAIR)
+    assert heard(page).startswith("A and B beside each other. They part at the ")
+    shown(page, mask="causal")
+    assert heard(page).startswith("A is let go.")
+
+
+def test_the_keyboard_is_never_lost_as_steps_go_by_or_a_name_ends(opened):
+    page = opened("?step=scores")
+    cell(page, "Scores", 1, 2).focus()
+    for _ in range(6):
+        page.keyboard.press("PageDown")
+        assert held(page)
+    page = opened("", model="microgpt", sentence="eliza")
+    page.locator(".bars-of button").first.focus()
+    page.keyboard.press("PageDown")
+    assert held(page)
+    page = opened("", model="microgpt", sentence="eliz")
+    page.get_by_role("button", name="Write to the end").press("Enter")
+    given = json.loads(written(model="microgpt", sentence="eliza"))
+    page.evaluate("(given) => viewer.show(given)", given | {"next": given["next"] | {"ends": True}})
+    expect(page.get_by_role("button", name="Write to the end")).to_be_disabled()
+    assert held(page)
+
+
+@pytest.mark.parametrize("settings", [{}, {"positions": "sinusoidal"}, {"model": "microgpt", "sentence": "eliza"}])
+def test_the_sheet_begins_with_how_a_word_becomes_its_query_and_selects_what_stands_there(opened, settings):
+    page = opened("?view=sheet", **settings)
+    for step in ("tokens", "qkv"):
+        page.keyboard.press("PageDown")
+        while not parameters(page)["step"].startswith(step):
+            page.keyboard.press("PageDown")
+        said = number(page)
+        assert re.match(r"(q|q_1|embeddings)\[.*\] = ", said), said
+        focus, value = page.locator(".sheet td.focus"), said.split(" = ")[1].replace("−", "-")
+        assert float(focus.inner_text().replace("−", "-")) == pytest.approx(float(value), abs=0.005)
+    page = opened("?view=sheet&step=tokens", **settings)
+    assert "times the query parameters" in page.locator(".sheet").inner_text()
+
+
+_PAINTED = """(all) => all.map((each) => {
+  const { backgroundColor, color } = getComputedStyle(each);
+  return [backgroundColor, color, getComputedStyle(each.closest(".viewer")).backgroundColor];
+})"""
+
+
+def test_bars_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
+    page = opened("", model="microgpt", sentence="eliza")
+    try:
+        page.emulate_media(forced_colors="active")
+        for bar, _, ground in page.locator(".next-letter .given").evaluate_all(_PAINTED):
+            assert bar != ground
+        page = opened("?step=softmax&view=sheet", **PAIR)
+        badges = page.locator(".pairing .side strong, .panel strong.side").evaluate_all(_PAINTED)
+        assert len(badges) >= 2
+        assert all(ground != ink for ground, ink, _ in badges)
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_the_sheet_of_scaled_beside_not_has_the_scaled_row_of_both(opened):
+    page = opened("?step=softmax&view=sheet", scaled="false", beside="scaled=")
+    for side, value in (("A", "1.13"), ("B", "2.26")):
+        assert page.locator(f".sheet .side-{side} [data-cell='scaled[0,1,2]']").all_inner_texts() == [value]
+
+
+def test_of_two_passes_the_percentages_of_the_words_say_whose_they_are(opened):
+    page = opened("", **PAIR)
+    said = page.locator(".thread .said").all_inner_texts()
+    assert len(said) == 6
+    assert all(each.startswith("B ") for each in said)
+    assert not any(each.startswith("B ") for each in opened().locator(".thread .said").all_inner_texts())
