@@ -15,6 +15,7 @@ import hypothesis
 import pytest
 from alone import ALONE, Alone, written
 from boxes import page_of_settings
+from needs import absent
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, resized
 
@@ -70,7 +71,7 @@ def browser():
     except ImportError:
         missing = "no playwright (pip install -r requirements-dev.txt)"
     if missing:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"browser tests not run: {missing}")
+        absent(f"browser tests not run: {missing}")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
         yield browser
@@ -133,8 +134,7 @@ def alone(browser, server):
 def node():
     """Run node with some arguments; returns what it printed."""
     if not shutil.which("node"):
-        missing = "JavaScript's tests not run: no node (Debian: apt-get install nodejs)"
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+        absent("JavaScript's tests not run: no node (Debian: apt-get install nodejs)")
 
     def run(*arguments, text="", **environment):
         done = subprocess.run(

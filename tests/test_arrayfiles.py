@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 import pytest
 from cases import of_each
+from needs import needed
 
 from attnviz.analysis.arrayfiles import read_arrays, read_file
 from attnviz.core.errors import OwnArraysError
@@ -82,7 +83,7 @@ def test_a_csv_is_one_matrix():
 
 
 def test_safetensors_are_read_by_their_package():
-    pytest.importorskip("safetensors")
+    needed("safetensors")
     same(read_arrays("mine.safetensors", safetensors(ARRAYS)), ARRAYS)
 
 
@@ -265,7 +266,7 @@ def broken(content, how):
 
 
 def test_bfloat16_in_safetensors_is_widened_and_what_numpy_has_not_is_told_the_rule():
-    pytest.importorskip("safetensors")
+    needed("safetensors")
     numbers = np.array([[1.0, -3.140625, 0.0], [2.0**-130, np.inf, 255.0]], np.float32)
     bits = (numbers.view(np.uint32) >> 16).astype("<u2")
 

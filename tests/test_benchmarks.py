@@ -4,6 +4,7 @@ import importlib
 import re
 
 import pytest
+from needs import needed
 from page import ROOT
 
 LISTED = re.findall(r"^\| `(\w+)` \|", (ROOT / "benchmarks" / "README.md").read_text("utf-8"), re.M)
@@ -13,7 +14,7 @@ RUN = {path.stem for path in ROOT.glob("benchmarks/*.py") if "__main__" in path.
 @pytest.mark.parametrize("name", LISTED)
 def test_a_benchmark_can_be_imported(name):
     if name in ("latency", "weight"):
-        pytest.importorskip("playwright")
+        needed("playwright")
     assert callable(importlib.import_module(f"benchmarks.{name}").main)
 
 

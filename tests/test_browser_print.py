@@ -4,6 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from needs import needed
 from numerals import short
 from tab import at
 
@@ -13,8 +14,7 @@ from attnviz.scene.start import start
 from attnviz.text.steps import steps_of
 from attnviz.views.pictures import pictures
 
-pytest.importorskip("pypdfium2", reason="no pypdfium2 (pip install -r requirements-dev.txt)")
-from paper import printed
+printed = needed("paper").printed
 
 pytestmark = pytest.mark.browser
 

@@ -1,14 +1,12 @@
 """A notebook shows a pass in a frame: executed, written as HTML and opened in a browser."""
 
 import pytest
+from needs import needed
 from page import ROOT
 from tab import expect
 
-nbformat = pytest.importorskip(
-    "nbformat", reason="no nbclient, nbconvert, ipykernel (pip install -r requirements-dev.txt)"
-)
-nbclient, nbconvert = pytest.importorskip("nbclient"), pytest.importorskip("nbconvert")
-pytest.importorskip("ipykernel")
+nbformat, nbclient, nbconvert = needed("nbformat"), needed("nbclient"), needed("nbconvert")
+needed("ipykernel")
 
 CODE = """
 from attnviz import Settings, show, trace_of

@@ -13,6 +13,7 @@ from boxes import THEMES
 from documents import merged
 from engines import Chromium, started, until
 from hostile import CASES
+from needs import needed
 from numerals import short
 from tab import becomes, cell, expect
 
@@ -216,7 +217,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
 
 @pytest.mark.browser
 def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
-    paper = pytest.importorskip("paper", reason="no pypdfium2 (pip install -r requirements-dev.txt)")
+    paper = needed("paper")
     tab = offline(show(trace_of(Settings("the cat sat", d_model=4))).html)
     for theme, step in (("light", "Start"), ("dark", "Scores")):
         tab.get_by_role("button", name=step, exact=True).click()

@@ -7,13 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from alone import sent, written
+from needs import needed
 from numerals import short
 from tab import expect
 
 from attnviz.scene.address import parse
 
-pytest.importorskip("pypdfium2", reason="no pypdfium2 (pip install -r requirements-dev.txt)")
-from paper import printed
+printed = needed("paper").printed
 
 pytestmark = pytest.mark.browser
 
