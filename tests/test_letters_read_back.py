@@ -111,7 +111,8 @@ def cells_of(trace):
 
 
 def test_a_text_that_ends_and_one_that_is_full_are_told_apart(opened):
-    for text, said in ((ENDED, f"It ends here: “{ENDED}”."), (FULL, "no more places"), ("ka", "")):
+    full = f"The context is full: {len(FULL) + 1} tokens."  # the start is one
+    for text, said in ((ENDED, f"It ends here: “{ENDED}”."), (FULL, full), ("ka", "")):
         page = opened(model="microgpt", sentence=text)
         found, data = page.locator(".next-letter .line .said").inner_text(), page.evaluate("given.next")
         assert (data["ends"], data["isFull"]) == (text == ENDED, text == FULL)
