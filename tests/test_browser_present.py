@@ -1,13 +1,14 @@
 """Presenting and playing: what a class sees, and a remote's buttons, in a real browser."""
 
 import pytest
-from alone import hasten
+from alone import hasten, sent
 from numerals import short
 from page import SENTENCE
 from sight import digits_sizes
 from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, parameters, pick, resized, sentence, step_is
 
 from attnviz import Settings, trace_of
+from attnviz.models import MODELS
 
 pytestmark = pytest.mark.browser
 
@@ -185,18 +186,36 @@ def test_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
 
 
 @pytest.mark.slow
-def test_a_talk_takes_the_next_example_goes_to_its_ends_and_says_when_it_is_over(visit):
+def test_a_talk_takes_the_next_example_by_a_key(visit):
     page = visit().open(at(model="who-is-it", view="sheet", present=1))
-    said = page.locator(".viewer .edge")
     page.keyboard.press("e")
     becomes(page, lambda: parameters(page).get("sentence", "").split()[-1:], ["wide"])
-    page.keyboard.press("End")
-    last = parameters(page)["step"]
-    expect(said).to_have_text("")
-    page.keyboard.press("PageDown")
-    expect(said).to_have_text("This is the last moment. Home begins again, Esc leaves.")
-    assert parameters(page)["step"] == last
+    assert parameters(page)["present"] == "1"
+
+
+WIDE = MODELS["who-is-it"].task.examples[1][1]
+
+
+def test_a_talk_says_when_it_is_over_and_only_then(opened):
+    page = opened(at(view="sheet", present=1), model="who-is-it")
+    said, on = page.locator(".viewer .edge"), page.get_by_role("button", name="Next")
     page.keyboard.press("Home")
-    becomes(page, lambda: parameters(page).get("step") == last, False)
+    becomes(page, lambda: parameters(page).get("reveal"), "0")
     page.keyboard.press("PageUp")
     expect(said).to_have_text("This is the first moment.")
+    page.keyboard.press("End")
+    becomes(page, lambda: parameters(page).get("reveal"), None)
+    expect(page.locator(".offer")).to_have_text("What if it were “wide”?")
+    expect(on).to_be_enabled()
+    page.keyboard.press("PageDown")
+    on.click()
+    assert sent(page) == [["example", WIDE]] * 2
+    expect(said).not_to_have_text("This is the last moment. Home begins again, Esc leaves.")
+
+    page = opened(at(view="sheet", present=1), model="who-is-it", sentence=WIDE)
+    page.keyboard.press("End")
+    expect(page.locator(".offer")).to_be_hidden()
+    expect(on).to_be_disabled()
+    page.keyboard.press("PageDown")
+    expect(said).to_have_text("This is the last moment. Home begins again, Esc leaves.")
+    assert (sent(page), parameters(page).get("reveal")) == ([], None)

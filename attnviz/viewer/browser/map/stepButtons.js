@@ -3,9 +3,11 @@ import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { walkOf } from "../scene/bands.js";
 import { destinationOf } from "../scene/present.js";
+import { askedOnward } from "../scene/route.js";
 
-// `between` is what stands between Previous and Next, on(by) leads so many steps on.
-export function makeStepButtons(between, on) {
+// `between` is what stands between Previous and Next, on(by) leads so many steps on. Where there is a server (`alone` is not set),
+// the end of a talk leads to another sentence.
+export function makeStepButtons(between, { alone }, on) {
   const box = element("nav", "way");
   box.setAttribute("aria-label", "Steps");
   const back = button("‹ Previous", () => on(-1)), next = button("Next ›", () => on(1), "primary");
@@ -15,7 +17,7 @@ export function makeStepButtons(between, on) {
   const update = (pass, where) => {
     const walk = walkOf(pass, where), at = walk.indexOf(where.step);
     back.disabled = !destinationOf(pass, where, "back");
-    next.disabled = !destinationOf(pass, where, "on");
+    next.disabled = !destinationOf(pass, where, "on") && (Boolean(alone) || !askedOnward(pass, where));
     write(next, at === 0 && !where.present ? "Begin ›" : "Next ›");
     write(place, at < 0 ? "\u00a0" : `step ${at + 1} of ${walk.length}`); // one beside the walk has no number
   };

@@ -21,9 +21,10 @@ export function firstStop(pass, where) {
   return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 }
 
-// What there is to be asked of a server where a remote leads on, as [act, message]: the next letter of a model that writes, while
+// What there is to be asked of a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
 // its bars are seen; and at the end another sentence. Null where there is nothing.
 export function askedOnward(pass, where) {
+  if (!where.present) return null;
   const { next, steps } = pass.document, offer = offeredAt(pass, where);
   if (next && where.step === steps[0].id && !next.ends && !next.isFull) return ["next", true];
   return offer && [offer.event, offer.value];

@@ -84,7 +84,7 @@ export function mount(root, host, left = null) {
   const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
   const follow = (command) => {
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
-    const asked = pass && where.present && command === "on" && !host.alone ? askedOnward(pass, where) : null;
+    const asked = pass && command === "on" && !host.alone ? askedOnward(pass, where) : null;
     if (asked) return send(...asked);
     if (pass && command === "example") return host.example?.() ?? false;
     const parts = pass && destinationOf(pass, where, command), isOver = pass && !parts && where.present && (command === "on" || command === "back");
@@ -138,7 +138,7 @@ export function mount(root, host, left = null) {
     startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }),
     showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send, choose: (route) => go({ route }),
   });
-  const map = makeMap(tools), way = makeStepButtons(map.element, (by) => follow(by > 0 ? "on" : "back"));
+  const map = makeMap(tools), way = makeStepButtons(map.element, tools, (by) => follow(by > 0 ? "on" : "back"));
   const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter, left?.isNew), picture = makePicture(tools), wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
   const edge = makeEdge(), announcer = makeAnnouncer(() => play.isRunning || training.isRunning || nextLetter.isRunning);
