@@ -103,7 +103,7 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
             assert box["value"] is None
             place = TabScene("", KINDS[model])
             act(place, "word", option["value"])
-            between = "" if reading_model(KINDS[model]).task.unit == "letter" else " "
+            between = "" if reading_model(KINDS[model]).task.is_open else " "
             assert shown(place)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
 
 
