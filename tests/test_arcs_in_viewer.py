@@ -188,6 +188,7 @@ def test_a_click_on_a_percentage_or_a_number_of_the_first_step_opens_how_it_was_
     theme=["light", "dark"],
     shown=[(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
 )
+@pytest.mark.slow
 def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, shown):
     width, height, address = shown
     page = opened(address, theme, model="recall", sentence=RECALL)

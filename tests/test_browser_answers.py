@@ -111,6 +111,7 @@ def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(opened):
     expect(page.locator(".panel")).to_contain_text("learnt in training")
 
 
+@pytest.mark.slow
 def test_all_steps_of_two_layers_cost_no_message_to_the_server(opened):
     page = opened(model="recall")
     steps = steps_of(RECALLED)

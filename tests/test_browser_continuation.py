@@ -114,6 +114,7 @@ def test_two_passes_have_their_answers_and_their_arcs_on_one_page(visit):
 
 
 @pytest.mark.parametrize("address", [{}, {"present": "1"}])
+@pytest.mark.slow
 def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
     page = visit().open(at(model="microgpt", sentence="marian", view="matrices", **address))
     bars = page.locator(".next-letter .bar-of")

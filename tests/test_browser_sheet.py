@@ -53,7 +53,7 @@ def numbers_are(page, trace):
     [
         (WHO, 17, {"step": "answer"}),
         (SIX | {"mask": "causal"}, 15, {"step": "output"}),
-        (RECALL, 31, {"step": "answer"}),
+        pytest.param(RECALL, 31, {"step": "answer"}, marks=pytest.mark.slow),
     ],
 )
 def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothing(opened, settings, most, last):

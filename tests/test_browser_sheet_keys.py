@@ -39,7 +39,15 @@ def is_black(page):
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 
 
-@pytest.mark.parametrize("settings", [{"model": "who-is-it"}, {"model": "recall"}, {"mask": "causal"}], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"mask": "causal"},
+        pytest.param({"model": "who-is-it"}, marks=pytest.mark.slow),
+        pytest.param({"model": "recall"}, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_a_clicker_walks_all_of_it_and_back(opened, settings):
     page = opened("?view=sheet&route=every+step", **settings)
     page.keyboard.press("p")

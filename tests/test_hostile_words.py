@@ -103,7 +103,9 @@ def test_its_words_can_be_swapped_and_stay_its_words(text):
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES)
 def test_every_page_opens_keeps_what_was_typed_in_its_box_and_writes_none_of_it_into_a_log(page, caplog, capfd):
-    for text in map(shown, CASES.values()):
+    """Each of the texts on two pages or more, as all of them come by one way to all pages."""
+    nth = [*PAGES.values()].index(page)
+    for text in map(shown, [*CASES.values()][nth % 2 :: 2]):
         address = {"model": "by-hand"} if page.stem == "by_hand" else {"d_model": "2", "changes": "embeddings[0,0]=1"}
         at_page = opened(page, sentence=text, **address)
         assert not at_page.exception

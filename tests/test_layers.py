@@ -1,6 +1,7 @@
 """Layers: imports go one way, and the core knows no interface."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -23,6 +24,7 @@ DOORS = {"attnviz", "attnviz.__main__"}
 INTERFACE = {"streamlit", "plotly", "pandas"}
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     """The modules that a file imports, in full, even if only a type checker reads them."""
     return set(_imports(ast.parse(path.read_text(encoding="utf-8"))))

@@ -46,6 +46,7 @@ def test_the_map_opens_the_layer_one_is_in_and_folds_the_other_into_one_step(ope
     assert parameters(page)["step"] == "scores-1"
 
 
+@pytest.mark.slow
 def test_next_walks_through_all_steps_each_on_the_map_and_named_with_its_layer(opened):
     page = opened(trace=TRACE)
     for step in steps():
@@ -88,6 +89,7 @@ def test_a_number_that_another_layer_has_no_place_for_is_itself_when_picked_set_
     assert number(page) == said
 
 
+@pytest.mark.slow
 def test_the_steps_of_each_layer_open_where_its_purpose_is_seen_until_a_word_is_picked(opened):
     page = opened("?step=softmax-1", model="recall", sentence="g 5 d 6 e 1 a 3 e")
     layers = MODELS["recall"].task.layers

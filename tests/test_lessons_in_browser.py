@@ -56,7 +56,7 @@ def lessons(node):
 def some(trace):
     """A few queries in the first and the last head."""
     n_heads = trace.lengths["head"]
-    return [each for each in selections(trace, most=4) if each.key == 0 and each.head in (0, 1, n_heads - 1)]
+    return [each for each in selections(trace, most=3) if each.key == 0 and each.head in (0, 1, n_heads - 1)]
 
 
 def plain(said):

@@ -145,6 +145,7 @@ def walked(engine, file):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_all_that_asks_a_server_says_that_there_is_none(offline):
     tab = offline(first_visit())
     refused, button = tab.locator("#refused"), lambda text: tab.get_by_role("button", name=re.compile(text))
@@ -216,6 +217,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
 
 
 @pytest.mark.browser
+@pytest.mark.slow
 def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
     paper = needed("paper")
     tab = offline(show(trace_of(Settings("the cat sat", d_model=4))).html)

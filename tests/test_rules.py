@@ -20,7 +20,7 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.stage import Stage
 
 
-def computed(trace, most=20):
+def computed(trace, most=8):
     """Cells of all stages that are computed: all of a small one, some of a large one."""
     for stage in trace.stages:
         if not stage.is_given:

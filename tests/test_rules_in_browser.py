@@ -44,7 +44,7 @@ BY_HAND |= {
     "a probability by hand": MODELS["a model"].with_change("probabilities", (4, 0), 0.125),
 }
 PASSES = TRACES | BY_HAND
-MAX_CELLS = 12
+MAX_CELLS = 5
 
 
 def some_cells(trace):

@@ -47,6 +47,7 @@ def test_keys_in_a_row_are_one_act_and_what_was_sent_is_not_sent_again(drawn):
     assert sent(page) == [["sentence", "abc"]]
 
 
+@pytest.mark.slow
 def test_a_word_that_is_half_typed_waits_for_its_last_letter(drawn):
     page = drawn(**of(**MODEL))
     wait = "wait(200).then(() => [...sent])"  # longer than the pause after which what is typed is sent

@@ -78,6 +78,7 @@ PAUSED = """(given) => {
 }"""
 
 
+@pytest.mark.slow
 def test_the_strip_is_pressed_where_a_checkpoint_is_and_plays_on_from_there(opened):
     page = opened(model="who-is-it")
     page.get_by_role("slider", name="Training steps").click(position={"x": 6, "y": 20})
@@ -167,7 +168,9 @@ PLACES = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("model", "step"), [("who-is-it", "question"), ("recall", "answer")])
+@pytest.mark.parametrize(
+    ("model", "step"), [("who-is-it", "question"), pytest.param("recall", "answer", marks=pytest.mark.slow)]
+)
 def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step):
     page = opened(f"?step={step}", model=model)
     last = len(json.loads(written(model=model))["model"]["training"]["checkpoints"]) - 1

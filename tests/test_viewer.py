@@ -144,7 +144,7 @@ MEANT = st.one_of(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=150)
 @given(MEANT)
 def test_of_any_message_what_is_read_is_of_the_pass(message):
     cell, head = cell_in(TRACE, message), writer_in(TRACE, message)

@@ -121,6 +121,7 @@ PLAYED_TO = """(button, n) => new Promise((paused) => {
 })"""
 
 
+@pytest.mark.slow
 def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opened):
     page = opened("?step=scores")
     page.get_by_role("button", name="Play").evaluate(PLAYED_TO, 2)
@@ -279,6 +280,7 @@ BROKEN = """story => [...story.querySelectorAll("button")].flatMap((number) => {
 }).length"""
 
 
+@pytest.mark.slow
 def test_no_line_breaks_between_a_number_and_its_bracket_or_full_stop(opened):
     page = opened("?step=scores")
     story, lines = page.locator(".story"), set()

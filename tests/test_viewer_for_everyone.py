@@ -57,6 +57,7 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
     assert page.locator(".terms button").count() == 2 * 64, "each of which the arrows reach"
 
 
+@pytest.mark.slow
 def test_what_is_to_come_is_neither_reached_nor_read(opened):
     page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
