@@ -100,7 +100,7 @@ def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(op
     ("address", "shown", "size", "stops", "roomy"),
     [
         ("?step=residual-1", {"model": "recall"}, (1366, 560), 2, (2560, 1600)),
-        ("?step=answer&present=1", {"model": "who-is-it"}, (1280, 720), 1, (2560, 1000)),  # a talk's letters grow with it
+        ("?step=answer&present=1", {"model": "who-is-it"}, (1280, 720), 1, (2560, 1000)),  # letters grow
         ("?step=softmax", {}, (683, 384), 1, (2560, 1600)),
     ],
 )
