@@ -87,10 +87,11 @@ def test_the_last_slide_is_the_same_whichever_way_leads_to_it(opened):
 def test_all_products_are_seen_while_presenting_on_a_small_screen(opened):
     for step, products in (("qkv", 8), ("scores", 4), ("output", 8)):
         page = opened(at(step=step, present=1, reveal=2, view="matrices"))
-        resized(page, 1366, 768)
         lines = page.locator(".panel .terms tbody tr")
         expect(lines).to_have_count(products)
-        expect(lines.last).to_be_in_viewport(ratio=0.99)
+        for size in ((1024, 768), *SMALL):
+            resized(page, *size)
+            expect(lines.last).to_be_in_viewport(ratio=0.99)
 
 
 def test_a_reload_shows_the_same_moment(opened):

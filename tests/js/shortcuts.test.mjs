@@ -128,5 +128,5 @@ test("Home and End lead to the ends of a talk, and else scroll", () => {
     assert.deepEqual(["Home", "End"].map((key) => press(key, on, {}, { isPresenting: true })), ["first", "last"]);
     assert.deepEqual(["Home", "End"].map((key) => press(key, on)), [null, null]);
   }
-  assert.equal(press("End", "input", {}, { isPresenting: true }), null);
+  for (const on of ["input", "input[type=range]"]) assert.equal(press("End", on, {}, { isPresenting: true }), null, on);
 });

@@ -4,8 +4,6 @@ import { digits } from "../pass/numeral.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 import { lights } from "./numberStory.js";
 
-const LETTER = 0.47, DIGIT = 0.57, APART = 1.5; // of a letter's size
-
 // `count` lines are there, all of them if it is null; unfold(cell) is called as one is clicked.
 export function drawTerms(pass, terms, { order, count, value }, { unfold, point }) {
   const body = withRole("tbody", "rowgroup");
@@ -20,9 +18,6 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
   setTabStop(links.flat(), links.flat()[0]);
   rovingFocus(table, () => links);
   const scroller = element("div", "terms");
-  // A presenter's are as small as they have to be for all to be seen, as nobody scrolls.
-  scroller.style.setProperty("--lines", lines.length);
-  scroller.style.setProperty("--ems", Math.max(1, ...[...body.children].map(emsOf)));
   scroller.append(table);
   return scroller;
 }
@@ -43,11 +38,6 @@ function drawLine(pass, { cells, text, value }, between, { unfold, point }) {
   const line = withRole("tr", "row");
   line.append(name, cell("sum", text), cell("value", digits(value)));
   return line;
-}
-
-// How wide a line is, about, in letters of its size.
-function emsOf({ children: [name, ...numbers] }) {
-  return numbers.reduce((sum, { textContent }) => sum + DIGIT * textContent.length, LETTER * name.textContent.length + APART);
 }
 
 function drawTotal(conclusion, value) {

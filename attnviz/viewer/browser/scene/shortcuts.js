@@ -14,6 +14,7 @@ const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list
 const TEXT = `input:not([type=button]):not([type=checkbox]):not([type=radio]):not([type=range])${CLOSED}, textarea, [contenteditable=true]`;
 const ASKING = "dialog.asks"; // it has all keys
 const TYPING = `${TEXT}, select`;
+const RANGE = "input[type=range]"; // it has ends of its own
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
 // "on", "back", "first", "last", "present", "leave", "head on", "head back", "view", "blank", "code", "compare", "example", "band 0" to
@@ -25,7 +26,7 @@ export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, {
   if (command === "leave") return command;
   if (key.startsWith("Page")) return isPresenting || !held?.closest(TEXT) ? command : null; // a remote's buttons
   if (held?.closest(TYPING)) return null;
-  if (key === "Home" || key === "End") return isPresenting ? command : null; // else the page scrolls
+  if (key === "Home" || key === "End") return isPresenting && !held?.closest(RANGE) ? command : null; // else the page scrolls
   if (key.startsWith("Arrow")) return isPresenting || !held?.closest(MOVING) ? command : null; // a remote's too
   return isAtViewer && areLettersOn() ? command : null;
 }
