@@ -2,7 +2,7 @@
 
 import pytest
 from alone import ALONE, MODULES, PAGE, SHEET, written
-from tab import becomes, expect
+from tab import at, becomes, expect, resized
 
 from attnviz import Settings, show, trace_of
 from attnviz.viewer.shell import inert
@@ -11,6 +11,15 @@ pytestmark = pytest.mark.browser
 
 IN_A_COLUMN = '<iframe src="%s/inner?step=softmax" style="width: 900px; height: 720px; border: none"></iframe>'
 """As in the README."""
+_CUT = """(page) => {
+  const boxOf = (each) => each.getBoundingClientRect(), all = (selector) => [...page.querySelectorAll(selector)];
+  const { left, right, top, bottom } = boxOf(page.querySelector(".map"));
+  const isOut = (box) => box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
+  const cut = all(".map .step, .map .title").filter((each) => isOut(boxOf(each)));
+  const beside = all(".way *, .training *").filter((each) => boxOf(each).right > innerWidth + 1);
+  return [...cut, ...beside].map(({ tagName, textContent }) => `${tagName} ${textContent}`);
+}"""
+"""Steps of the map that are not all in sight, and parts above the sheet that reach out of the page."""
 
 
 def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
@@ -30,6 +39,16 @@ def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
     frame.get_by_role("button", name="All words").click()
     expect(frame.locator(".picture")).to_be_visible()
     context.close()
+
+
+@pytest.mark.parametrize(("model", "step"), [("recall", "scores-2"), ("who-is-it", "scores"), ("microgpt", "scores")])
+def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened, model, step):
+    page = opened(at(step=step, view="sheet"), model=model)
+    for width in (1366, 1280, 1024, 830, 700):
+        resized(page, width, 720)
+        becomes(page, lambda: page.locator(".viewer").evaluate(_CUT), [], width)
+    page.get_by_role("toolbar", name="All steps").get_by_role("button").last.click()
+    expect(page.locator(".map .step").last).to_have_attribute("aria-current", "step")
 
 
 def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(browser, tmp_path):

@@ -1,4 +1,5 @@
-// The map: the row of steps, as a diagram of the pass. The present step is lit, a click leads to another.
+// The map: the row of steps, as a diagram of the pass; where that has no room, their titles alone, in as many rows as they take.
+// The present step is lit, a click leads to another.
 import { makeDiagram } from "./diagram.js";
 import { element } from "../elements/element.js";
 import { afterFrame } from "../elements/afterFrame.js";
@@ -58,9 +59,14 @@ export function makeMap(tools) {
       if (!isOther && (isMoved || !areAsLarge)) afterFrame(diagram.connect); // other steps the diagram connects as it sees them
       afterFrame(drawThumbs); // what one asked for is in neither
     }
+    if (isOther || isMoved) fit();
     if (isMoved || drawn.step !== where.step) show(current);
     drawn = { pass, colours, breadth, step: where.step };
     for (const thumb of diagram.thumbs()) thumb.markHead(where.cell.head);
+  };
+  const fit = () => {
+    box.classList.remove("titles");
+    box.classList.toggle("titles", diagram.rows.scrollWidth > box.clientWidth);
   };
   const drawThumbs = () => { for (const thumb of diagram.thumbs()) thumb.draw(shown.pass, shown.colours); };
   const show = (button) => {
@@ -70,6 +76,7 @@ export function makeMap(tools) {
     breadth = null;
     if (shown) draw();
   }).observe(box);
+  document.fonts.addEventListener("loadingdone", fit);
   return {
     element: box,
     update(pass, where, { colours }) {

@@ -1,6 +1,7 @@
 // Terms: the lines from which a number was computed. Each cell of them can be unfolded.
 import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
+import { makeScroller } from "../elements/scroller.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 import { lights } from "./numberStory.js";
 
@@ -17,7 +18,7 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
   const links = [...body.children].map((line) => [...line.querySelectorAll("button")]).filter(({ length }) => length);
   setTabStop(links.flat(), links.flat()[0]);
   rovingFocus(table, () => links);
-  const scroller = element("div", "terms");
+  const scroller = makeScroller(element("div", "terms"));
   scroller.append(table);
   return scroller;
 }

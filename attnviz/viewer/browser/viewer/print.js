@@ -63,6 +63,7 @@ function drawPages(pages, { pass, where }, from) {
   pages.replaceChildren();
   if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours, inert: INERT }, from);
   else drawSteps(pages, { pass, where, colours });
+  for (const each of pages.querySelectorAll("section[aria-label]")) each.removeAttribute("aria-label"); // whose name the screen's has
 }
 
 function drawSteps(pages, { pass, where, colours }) {

@@ -3,6 +3,7 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { typesetInPieces } from "../elements/formula.js";
+import { makeScroller } from "../elements/scroller.js";
 import { ofHead } from "../pass/latex.js";
 import { nameOf } from "../pass/layers.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
@@ -14,7 +15,7 @@ import { isNewcomer, WELCOME } from "./welcome.js";
 
 // enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
 export function makeLesson(enter, isNew = null) {
-  const box = element("section", "lesson");
+  const box = makeScroller(element("section", "lesson"));
   let shown = "";
   const update = (pass, where) => {
     const lesson = lessonIn(pass, where), door = isFirst(pass, where) ? pass.document.door : null;
