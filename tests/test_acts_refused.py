@@ -155,7 +155,7 @@ LISTS = st.lists(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(LISTS, st.dictionaries(PART, JSON | st.dictionaries(st.sampled_from(["mask", "sentence", "trail"]), st.text())))
 def test_any_json_is_answered_refused_or_of_no_tab(done, parts):
     tab = tabs.Tab()

@@ -96,7 +96,7 @@ def made(scene):
     return of_parts(*(getattr(scene, part) for part in PARTS))
 
 
-@settings(max_examples=700)
+@settings(max_examples=250)
 @given(st.integers(0, 2**64 - 1).map(address))
 def test_no_address_raises_and_what_it_mends_is_said_and_mended_for_good(written):
     mended = parse(written, made)

@@ -182,7 +182,7 @@ def test_of_two_divisors_equally_near_it_is_the_smaller():
     assert nearest_heads(7, 8) == 8
 
 
-@running(max_examples=300)
+@running(max_examples=150)
 @given(st.dictionaries(st.sampled_from([*OPTIONS, "context", "junk"]), st.text(max_size=30) | st.floats().map(str)))
 def test_whatever_the_address_says_settings_accept_it(written):
     allowed, _ = nearest(written)
@@ -204,7 +204,7 @@ PICKED = st.fixed_dictionaries(
 )
 
 
-@running(max_examples=400)
+@running(max_examples=150)
 @given(PICKED, st.integers(0, 10))
 def test_settings_give_a_trace_of_finite_numbers_twice_the_same_or_a_settings_error(picked, nth):
     if "n_heads" not in picked and picked["d_model"] >= 2:
