@@ -14,7 +14,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cases import of_each
 from needs import needed
 
 from attnviz.analysis.arrayfiles import read_arrays, read_file
@@ -200,9 +199,9 @@ HEAVY = {
 
 
 @pytest.mark.slow
-@of_each("file", HEAVY)
+@pytest.mark.parametrize("file", HEAVY)
 def test_reading_the_largest_files_takes_at_most_200_mb_and_a_second_of_processor(file):
-    name, made = file
+    name, made = HEAVY[file]
     content = made()
     assert len(content) <= MAX_FILE_BYTES
     reads = read if name.endswith(".json") else partial(read_arrays, name)
