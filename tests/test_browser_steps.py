@@ -45,7 +45,7 @@ def test_nothing_but_numbers_and_settings_needs_the_server(visit):
     page.keyboard.press("p")
     page.keyboard.press("Escape")
     expect(page.locator("html[data-presenting]")).to_have_count(0)
-    step_is(page, 2)  # of those of the sheet
+    step_is(page, 3)  # of those of the sheet
     tab.settled()
     assert (tab.told, tab.acts) == ([], [])
 
