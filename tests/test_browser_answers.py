@@ -15,6 +15,7 @@ pytestmark = pytest.mark.browser
 
 WHO, RECALLED = trace_of_model("who-is-it", TIRED), trace_of_model("recall", RECALL)
 
+_PLACES = "(all) => all.map((each) => each.getBoundingClientRect().y)"
 SWAPPED = "the street did not cross the animal because it was too tired"
 
 
@@ -142,3 +143,17 @@ def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_c
     answer_is(page, "animal", WHO)
     becomes(page, lambda: "checkpoint" in parameters(page), False)
     assert parameters(page)["present"] == "1"
+
+
+def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(alone):
+    tab = alone()
+    page = tab.open()
+    stands = page.locator(".viewer :is(.thread, .lesson, .columns)")
+    expect(page.locator(".welcome")).to_be_visible()
+    before = stands.evaluate_all(_PLACES)
+    for chip, answer in (("wide", "street"), ("tired", "animal")):
+        page.get_by_role("button", name=chip, exact=True).click()
+        expect(page.locator(".answer strong").first).to_have_text(answer)
+        tab.settled()
+        expect(page.locator(".welcome")).to_be_visible()
+        becomes(page, lambda: stands.evaluate_all(_PLACES), before)

@@ -1,0 +1,57 @@
+"""axe-core finds nothing in the viewer alone: in models, pairs and talks, with the print dialog open, and in a file."""
+
+import pytest
+from axe import violations_of_page, violations_of_viewer
+from tab import at, expect
+
+from attnviz import Settings, show, trace_of
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+RECALL = {"model": "recall", "sentence": "g 5 g"}
+PAIR = {"model": "who-is-it", "beside": "sentence=the animal did not cross the street because it was too wide"}
+VIEWS = [
+    ("", {"model": "who-is-it"}),
+    (at(step="softmax", view="sheet"), PAIR),
+    (at(step="scores", view="matrices", present=1), {"model": "who-is-it"}),
+    (at(step="qkv-2", view="sheet", present=1), RECALL),
+    (at(step="qkv-2", view="matrices", present=1), RECALL),
+    (at(step="answer", view="sheet"), {"model": "microgpt"}),
+    (at(step="mlp", view="matrices", present=1), {"model": "microgpt"}),
+    (at(step="tokens", view="matrices"), {"model": "by-hand"}),
+    (at(step="weighted-sum", view="sheet"), {"sentence": "the cat sat", "heads": "2"}),
+]
+"""Where one is, and what is shown there."""
+
+
+def test_every_view_of_the_viewer_is_for_everyone(opened):
+    for address, shown in VIEWS:
+        page = opened(address, **shown)
+        assert violations_of_viewer(page) == [], (address, shown)
+
+
+def test_what_is_drawn_for_paper_is_no_second_landmark(opened):
+    page = opened(at(view="sheet"), model="who-is-it")
+    page.get_by_role("button", name="Print", exact=True).click()
+    expect(page.get_by_role("dialog", name="Print")).to_be_visible()
+    assert violations_of_viewer(page) == []
+    page.keyboard.press("Escape")
+    page = opened(at(view="matrices"), model="who-is-it")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".printed").count() > 0
+    names = page.locator("section[aria-label=Training]").count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert names == 1
+
+
+def test_a_file_that_is_presented_has_its_heading(browser, tmp_path):
+    file = tmp_path / "presented.html"
+    file.write_text(show(trace_of(Settings("the cat sat", d_model=4))).html, "utf-8")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.goto(f"{file.as_uri()}#step=softmax&view=sheet&present=1")
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    for theme in ("light", "dark"):
+        assert violations_of_page(page, theme) == []
+    context.close()
