@@ -117,12 +117,12 @@ def test_in_all_engines_it_steps_picks_and_presents_and_says_what_it_can_not(nam
 def walked(engine, file):
     trace = trace_of(SETTINGS)
     row = [short(each) for each in trace["scores"].value[0, 1]]
-    engine.open(file.as_uri())
-    first = until(engine, lambda seen: seen["place"] == "step 1 of 9", SEEN)
+    engine.open(f"{file.as_uri()}#view=sheet&route=every+step")
+    first = until(engine, lambda seen: seen["place"] == "step 1 of 10", SEEN)
     assert first["title"] == f"{SETTINGS.sentence} – attnviz"
-    for number in (2, 3):  # the sheet begins with queries, keys and values
+    for number in (2, 3, 4):  # the sheet begins with the tokens
         engine.press("ArrowRight")
-        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 9", SEEN)
+        until(engine, lambda seen, n=number: seen["place"] == f"step {n} of 10", SEEN)
     until(engine, lambda seen: seen["scores"] == row, SEEN)
     engine.read("document.querySelector('[data-cell^=scores]').click()")
     number = f"{trace['scores'].value[0, 1, 0]:.4f}".replace("-", "−")
@@ -138,7 +138,7 @@ def walked(engine, file):
     until(engine, lambda seen: seen["isPresented"], SEEN)
     for _ in range(2):  # products, then their sum
         engine.press("PageDown")
-    until(engine, lambda seen: seen["place"] == "step 3 of 7", SEEN)
+    until(engine, lambda seen: seen["place"] == "step 5 of 9", SEEN)
     engine.press("Escape")
     until(engine, lambda seen: not seen["isPresented"], SEEN)
     assert engine.errors == []
