@@ -341,3 +341,12 @@ def test_one_begins_at_a_key_that_is_seen_and_in_a_long_sentence_at_a_word_that_
         trace = trace_of(Settings(words, d_model=64, n_heads=8, seed=seed))
         at = start(trace, "question")
         assert trace["attention"].value[0, at.query, at.key] >= 2 / 40
+
+
+def test_a_talk_begins_with_its_question_and_an_address_can_lead_to_its_end():
+    begun = parse({"model": "who-is-it", "present": "1"}).scene
+    assert begun.reveal == 0
+    assert parse({"model": "who-is-it", "present": "1", "step": "softmax"}).scene.reveal is None
+    ended = parse({"model": "who-is-it", "present": "1", "reveal": "all"}).scene
+    assert ended.reveal is None
+    assert [parse(query(each)).scene for each in (begun, ended)] == [begun, ended]

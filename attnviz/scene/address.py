@@ -77,7 +77,7 @@ def query(scene: Scene) -> dict[str, str]:
         "order": scene.order if scene.order != defaults.order else "",
         "view": scene.view if scene.view != _usual_view(scene) else "",
         "present": "1" if scene.present else "",
-        "reveal": "" if scene.reveal is None else str(scene.reveal),
+        "reveal": "" if scene.reveal == _usual_reveal(scene) else _ALL if scene.reveal is None else str(scene.reveal),
         "notebook": scene.notebook if scene.notebook != defaults.notebook else "",
         "beside": "" if scene.beside is None else _written_beside(scene, scene.beside),
         "draw": "" if scene.drawing is None else ",".join(f"{value:g}" for value in vars(scene.drawing).values()),
@@ -94,6 +94,8 @@ def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
 
 
 _AS_IT_IS = "same"
+_ALL = "all"
+"""Of a step that has come to its end."""
 
 
 def _written_beside(scene: Scene, other: Scene) -> str:
@@ -145,6 +147,8 @@ def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of, own: Ch
         scene = replace(scene, own=own)
     if "view" not in texts:
         scene = replace(scene, view=_usual_view(scene))
+    if "reveal" not in texts:
+        scene = replace(scene, reveal=_usual_reveal(scene))
     if has_options(scene):
         scene = replace(scene, options=_options(texts, notices))
     notices += _left_out(scene, texts)
@@ -162,12 +166,19 @@ def looking(scene: Scene, written: Query) -> Scene:
     for name in VIEWERS:
         if name in written:
             looked = replace(looked, **_READERS[name](_only(name, written[name], []), []))
-    return looked if "view" in written else replace(looked, view=_usual_view(looked))
+    looked = looked if "view" in written else replace(looked, view=_usual_view(looked))
+    return looked if "reveal" in written else replace(looked, reveal=_usual_reveal(looked))
 
 
 def _usual_view(scene: Scene) -> str:
     """The view of an address that names none: what was presented before there was a sheet is on the sheet now."""
     return "sheet" if scene.present else VIEWS[0]
+
+
+def _usual_reveal(scene: Scene) -> int | None:
+    """How far the step has come of an address that doesn't say it: to its end, but a talk begins with its question."""
+    first = of_model(scene.source).step if scene.source in MODELS else Scene().step
+    return 0 if scene.present and scene.step == first else None
 
 
 def _unknown(names: Sequence[str]) -> list[str]:
@@ -294,9 +305,12 @@ def _present(text: str, notices: list[str]) -> dict:
 
 
 def _reveal(text: str, notices: list[str]) -> dict:
+    if text == _ALL:
+        return {"reveal": None}
     if not _MOMENT.fullmatch(text):
-        notices.append(f"reveal is a whole number from 0 to 99; got {text[:40]!r}, so all of the step is shown.")
-        return {}
+        rule = f"reveal is a whole number from 0 to 99, or {_ALL}"
+        notices.append(f"{rule}; got {text[:40]!r}, so all of the step is shown.")
+        return {"reveal": None}
     return {"reveal": int(text)}
 
 

@@ -148,7 +148,7 @@ def _offer(scene: Scene) -> dict | None:
     if model is None or model.task.is_open or len(model.task.examples) < 2:
         return None
     (_, text), (_, other), *_ = model.task.examples
-    if scene.sentence != text or scene.beside:
+    if scene.sentence != text:
         return None
     changed = [new for old, new in zip(text.split(), other.split(), strict=False) if old != new]
     is_one_word = len(changed) == 1 and len(text.split()) == len(other.split())

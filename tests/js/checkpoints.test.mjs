@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeCheckpoints } from "../../attnviz/viewer/browser/training/checkpoints.js";
+import { mockTimeouts } from "./timeouts.mjs";
 
 const at = (place, curve = [[0, 1, 0], [90, 0, 1]]) => ({ curve, checkpoints: [0, 10, 30, 90], at: place });
 
 // Checkpoints of a training, and what was asked of the server.
 function made(t) {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const asked = [], checkpoints = makeCheckpoints((place) => asked.push(place), () => {});
   checkpoints.arrive(at(3));
   return { asked, checkpoints, wait: (ms) => t.mock.timers.tick(ms) };

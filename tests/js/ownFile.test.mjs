@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sendFile } from "../../attnviz/viewer/browser/talk/ownFile.js";
+import { mockTimeouts } from "./timeouts.mjs";
 
 // A server that answers one thing after the other: a status and what it says, or null where it isn't there.
 function answering(...answers) {
@@ -71,7 +72,7 @@ class Request {
 }
 
 test("a slow file's part is told, and after as long as it may take the rule with how much came", async ({ mock }) => {
-  mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(mock);
   globalThis.XMLHttpRequest = Request;
   const told = [], ends = sendFile("/arrays", "t", file(), yes, (how) => told.push(how));
   Request.last.upload.onprogress({ loaded: 1, total: 4 });
@@ -86,7 +87,7 @@ test("a slow file's part is told, and after as long as it may take the rule with
 });
 
 test("a file that has come may be compared for longer", async ({ mock }) => {
-  mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(mock);
   globalThis.XMLHttpRequest = Request;
   const ends = sendFile("/arrays", "t", file(), yes, nobody);
   Request.last.upload.onload();

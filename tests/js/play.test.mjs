@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makePlay } from "../../attnviz/viewer/browser/scene/play.js";
+import { mockTimeouts } from "./timeouts.mjs";
 
 const TICKS = ["a", "b", "c", "d"].map((name) => ({ name, ms: 100 }));
 
 // A play of these ticks, the names of what it has shown, and how often it started or stopped.
 function played(t, ticks = TICKS) {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const seen = [], changes = [], play = makePlay(({ name }) => seen.push(name), () => changes.push(play.isRunning));
   play.start(ticks);
   return { play, seen, changes, wait: (ms) => t.mock.timers.tick(ms) };

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeRerun } from "../../attnviz/viewer/browser/seams/rerun.js";
+import { mockTimeouts } from "./timeouts.mjs";
 
 const A = { part: "What enters" }, B = { part: "The answer" };
 
 function asking(t) {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const root = { ariaBusy: true };
   const rerun = makeRerun(root, () => { rerun.asked += 1; });
   return Object.assign(rerun, { asked: 0, root });

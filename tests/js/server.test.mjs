@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeServer } from "../../attnviz/viewer/browser/talk/server.js";
+import { mockTimeouts } from "./timeouts.mjs";
 
 // A server that answers when it is told to, and what is shown of it. An answer is {view, address: {seed}} of a scene.
 function told({ view = "pass" } = {}) {
@@ -72,7 +73,7 @@ test("more than a request may tell is told by several", async () => {
 });
 
 test("where there is no answer it is asked again, before what was done since, and at once by a process that takes over", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);
   server.act("swap", "a");
@@ -150,7 +151,7 @@ test("a run that answers Back before what was on its way is answered stays what 
 });
 
 test("Back where nothing was on its way asks for nothing, and where no run follows it what is done is done in the end", async (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const { server, asked, answerOf, say, run } = told();
   run(1);
   server.forget();

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeWaiting } from "../../attnviz/viewer/browser/talk/waiting.js";
+import { mockTimeouts } from "./timeouts.mjs";
 
 function makeRoot() {
   const classes = new Set();
@@ -8,7 +9,7 @@ function makeRoot() {
 }
 
 test("who waits is busy at once, and late after a second of it", (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
   wait(true);
   t.mock.timers.tick(600);
@@ -21,7 +22,7 @@ test("who waits is busy at once, and late after a second of it", (t) => {
 });
 
 test("who was answered in time is never late", (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
   for (const is of [true, false, true, false]) {
     wait(is);
@@ -31,7 +32,7 @@ test("who was answered in time is never late", (t) => {
 });
 
 test("who waits long again is late again", (t) => {
-  t.mock.timers.enable({ apis: ["setTimeout"] });
+  mockTimeouts(t.mock);
   const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
   for (const is of [true, false, true]) {
     wait(is);

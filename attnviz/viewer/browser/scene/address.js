@@ -1,7 +1,9 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
+import { momentsOf } from "./reveal.js";
 import { COMPARISONS, ORDERS, QUESTIONS, ROUTES, startAt, stepsOf, VIEWS } from "./state.js";
 
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"];
+const ALL = "all"; // of a step that has come to its end
 const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer", "neuron"]; // the last two are left out where they are the first
 
 // What the same pass can be looked at without, and what it is without the numbers that were set by hand.
@@ -24,7 +26,13 @@ function usualView(isPresented) {
   return isPresented ? "sheet" : VIEWS[0];
 }
 
-function parametersOf(pass, { step, cell, picked, trail, ask, order, view, present, reveal, compare, route }) {
+// How far the step of an address has come that doesn't say it: all of it is there, but a talk begins with its question.
+function usualReveal(pass, where) {
+  return where.present && where.step === stepsOf(pass)[0] && momentsOf(pass, where).length ? 0 : null;
+}
+
+function parametersOf(pass, where) {
+  const { step, cell, picked, trail, ask, order, view, present, reveal, compare, route } = where;
   const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
@@ -35,7 +43,7 @@ function parametersOf(pass, { step, cell, picked, trail, ask, order, view, prese
     order: order === ORDERS[0] ? "" : order,
     view: view === usualView(present) ? "" : view,
     present: present ? "1" : "",
-    reveal: reveal === null ? "" : String(reveal),
+    reveal: reveal === usualReveal(pass, where) ? "" : String(reveal ?? ALL),
     compare: compare === COMPARISONS[0] ? "" : compare,
     route: route === ROUTES[0] ? "" : route,
   };
@@ -47,7 +55,7 @@ export function readPlace(pass, search) {
   const said = (name) => (query.getAll(name).at(-1) ?? "").trim();
   const oneOf = (name, all) => all.find((each) => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
   const step = stepNamed(pass, said("step"));
-  return {
+  const place = {
     step,
     cell: pass.within(cellIn(said("cell")) ?? startAt(pass.document, step)),
     picked: said("picked"),
@@ -61,6 +69,7 @@ export function readPlace(pass, search) {
     route: oneOf("route", ROUTES),
     from: "", // what is unfolded on the sheet is in no address
   };
+  return said("reveal") ? place : { ...place, reveal: usualReveal(pass, place) };
 }
 
 // Whether an address says how one looks at its pass.

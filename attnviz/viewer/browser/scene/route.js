@@ -33,7 +33,7 @@ export function askedOnward(pass, where) {
 // The other sentence that stands at the end of a talk; null before it.
 export function offeredAt(pass, where) {
   const { offer, steps } = pass.document, isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;
-  return isAtEnd && isOfSheet(pass, where) ? offer : null;
+  return isAtEnd && isOfSheet(pass, where) && !pass.beside ? offer : null;
 }
 
 // Every stop: each moment of each step. A question is asked first, and answered in the end.
