@@ -10,9 +10,11 @@ from documents import document, whole
 from page import changes_of
 
 from attnviz.scene import pass_cache
+from attnviz.scene.address import parse
+from attnviz.scene.document import body
 from attnviz.scene.fitting import fit, pass_of
 from attnviz.scene.pass_cache import MAX_PASS_BYTES, MIN_SESSIONS, Answers, closed, key_of
-from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, with_options
+from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, pinned, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
 LOOKED = {"step": "softmax", "present": True}
@@ -151,3 +153,11 @@ def test_many_threads_get_the_same():
     for thread in threads:
         thread.join()
     assert found == [expected] * 8
+
+
+def test_what_is_kept_of_a_pass_is_the_same_beside_another():
+    alone = parse({"model": "who-is-it"}).scene
+    for scene in (alone, parse({}).scene):
+        paired = replace(scene, beside=pinned(parse({"model": "who-is-it", "seed": "1"}).scene))
+        assert key_of(paired) == key_of(scene)
+        assert body(fit(paired)) == body(fit(scene))
