@@ -40,6 +40,12 @@ function browser(href) {
 
 const shown = (address, read, page = "walkthrough") => ({ page, address, read });
 
+// What is done is shown, and then written.
+function done(address, parameters) {
+  address.shows(parameters);
+  address.move();
+}
+
 const searches = ({ entries }) => entries.map((each) => new URL(each).pathname + new URL(each).search);
 
 test("a step is an entry of its own, another cell is not, and Back leads to the step before", () => {
@@ -139,29 +145,41 @@ test("what is done leads on by one entry, keeps the viewer's place, and is one e
   const address = addressOf(window);
   address.show(shown({ seed: "3" }, "seed=3&step=mask"));
   window.now += 5000;
-  address.move({ seed: "4", mask: "causal" });
+  done(address, { seed: "4", mask: "causal" });
   window.now += 300;
-  address.move({ seed: "5", mask: null });
+  done(address, { seed: "5", mask: null });
   window.now += 5000;
-  address.move({ seed: "5", mask: null });
-  address.move({ seed: null, mask: null });
+  done(address, { seed: "5", mask: null });
+  done(address, { seed: null, mask: null });
   assert.deepEqual(searches(window), ["/?seed=3&step=mask", "/?seed=5&step=mask", "/?step=mask"]);
 });
 
 test("what is done while nobody knows yet where Back led changes no address until it is shown", () => {
   const { window, address } = backAtTwo();
-  address.move({ seed: "9" });
+  done(address, { seed: "9" });
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
   address.show(shown({ seed: "2" }, "seed=2"));
-  address.move({ seed: "9" });
+  done(address, { seed: "9" });
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=9"]);
 });
 
 test("where Back is never answered the address follows what was done last", () => {
   const { window, address } = backAtTwo();
-  address.move({ seed: "9" });
+  done(address, { seed: "9" });
   window.later();
   assert.deepEqual(searches(window), ["/?seed=1", "/?seed=9", "/?seed=3"]);
+});
+
+test("what is written late changes no address that Back has led to and that is shown", () => {
+  for (const isToldAnew of [true, false]) { // Streamlit doesn't call again with what it called with last
+    const { window, address } = backAtTwo();
+    address.shows({ seed: "2", mask: "causal" }); // an answer that was on its way
+    if (isToldAnew) address.show(shown({ seed: "2", mask: null }, "seed=2"));
+    address.shows({ seed: "2", mask: null });
+    address.move();
+    window.later?.();
+    assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
+  }
 });
 
 test("Streamlit is made to read the address again, without a place in the page and as if nothing else had happened", () => {
@@ -171,7 +189,7 @@ test("Streamlit is made to read the address again, without a place in the page a
   address.readAgain();
   assert.deepEqual(window.read, ["http://a.test/?seed=3&reconnected="]);
   assert.deepEqual(window.entries, ["http://a.test/?seed=3#top"]);
-  address.move({ seed: "4" });
+  done(address, { seed: "4" });
   assert.equal(address.read(), "?seed=4");
 });
 

@@ -23,7 +23,10 @@ export function mountPage(root, { server, address, run, page }, left = null) {
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // one has gone to another page
-    if (isDone && !answer.name) afterFrame(() => address.move(answer.address)); // which is that of the one scene without a name
+    if (!answer.name) { // the address is that of the one scene without a name
+      address.shows(answer.address);
+      if (isDone) afterFrame(address.move);
+    }
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     banner.update(answer);

@@ -26,10 +26,10 @@ export function addressOf(window) {
     awaited = null;
     write(mended(location.search, shown), false);
   };
-  // What is done on a page leads on: a step of the history.
-  const move = (parameters) => {
-    shown = parameters;
-    const search = mended(location.search, parameters), now = window.performance.now();
+  // What is done on a page leads on: a step of the history. It is written some time after it is shown; where Back has led
+  // elsewhere meanwhile, that is shown, and nothing is left to write.
+  const move = () => {
+    const search = mended(location.search, shown), now = window.performance.now();
     if (awaited || search === location.search) return;
     write(search, now - changed >= SAME_STEP_MS);
     changed = now;
@@ -43,14 +43,15 @@ export function addressOf(window) {
   history.attnviz = {
     read: () => location.search,
     write,
+    shows: (parameters) => { shown = parameters; },
     move,
     // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
     show: (now) => {
       const isStep = !awaited && now.page === page; // another page's parameters are one step with its path
       page = now.page;
-      if (isStep) return move(now.address);
       shown = now.address;
-      if (!awaited || isSame(now.read, awaited.search)) follow();
+      if (isStep) move();
+      else if (!awaited || isSame(now.read, awaited.search)) follow();
     },
     // Streamlit tells a server the address that it has written last or that Back has led to, and much was done since. A
     // server that knows this tab knows more than the address, but for where Back has led meanwhile.
