@@ -135,6 +135,10 @@ def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with
         page.keyboard.press("PageDown")
     assert sent(page) == [["next", True]] * 2
     assert place(page)[0] == "question"
+    page = talk(opened, {"model": "microgpt"}, present="1")
+    expect(page.locator(".thread .words .text")).to_have_text(["BOS"])
+    page.keyboard.press("PageDown")
+    assert sent(page) == [["next", True]]
     page = talk(opened, TALKS["microgpt"])
     assert pressed(page), "it has ended"
     assert sent(page) == []
