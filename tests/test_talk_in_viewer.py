@@ -95,6 +95,15 @@ def test_a_short_route_has_at_most_seven_presses_and_every_step_more(opened, nam
     assert len(walked(page, lambda _: None)) > len(stops)
 
 
+def test_the_stops_of_the_short_route_are_counted_as_they_are_seen_and_heard(opened):
+    page = talk(opened, WHO)
+    counts = [page.locator(".way .place").text_content()]
+    while pressed(page):
+        counts.append(page.locator(".way .place").text_content())
+        expect(page.locator(".heard[role=status]")).to_contain_text(f"S{counts[-1][1:]}: ")
+    assert counts == [f"stop {n} of {len(counts)}" for n in range(1, len(counts) + 1)]
+
+
 def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
     page = talk(opened, WHO)
     heading, answer, arcs = (page.locator(each) for each in (".lesson h2", ".thread .answer strong", ".thread .arc"))
