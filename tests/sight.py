@@ -78,7 +78,7 @@ def digits_sizes(page):
     return page.locator(".viewer").evaluate(_DIGITS)
 
 
-_INK = """(root) => {
+INK = """(root) => {
   const canvas = document.createElement("canvas").getContext("2d"), known = new Map(), found = [];
   const letters = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const inkOf = ({ fontStyle, fontWeight, fontSize, fontFamily }) => {
@@ -100,10 +100,7 @@ _INK = """(root) => {
   return found.sort(([one], [other]) => one - other);
 }"""
 
+"""Of what is written in the viewer, the least first: its zero in per cent of the window's height, and what it says.
 
-def smallest_ink(page):
-    """Of what is written in the viewer the smallest: its zero in per cent of the window's height, and what it says.
-
-    What is out of sight is as small as nothing.
-    """
-    return page.locator(".viewer").evaluate(_INK)[0]
+What is out of sight is as small as nothing.
+"""

@@ -135,6 +135,26 @@ def test_no_word_moves_as_an_arc_is_pointed_at(opened):
         assert places() == before, key
 
 
+_PLACES = """() => [...document.querySelectorAll(".viewer :is(button, td, th, .matrix, .answer, .lesson, .panel, .foot)")]
+  .filter((each) => each.checkVisibility()).map((each) => {
+    const { x, y, width, height } = each.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round);
+  })"""
+
+
+@pytest.mark.parametrize(("address", "width"), [("?step=weighted-sum", 1366), ("", 760)])
+def test_nothing_at_all_moves_under_a_mouse_that_points_at_arcs(opened, address, width):
+    page = opened(address)
+    resized(page, width, 900)
+    points = [middle for _, middle, _ in page.locator(".arcs:visible .target").evaluate_all(_POINTS)]
+    before = page.evaluate(_PLACES)
+    assert len(points) == 6
+    for x, y in points:
+        page.mouse.move(x, y)
+        becomes(page, lambda: "attention" in page.locator(".status").inner_text(), True)
+        assert page.evaluate(_PLACES) == before, (x, y)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("shown", "steps"),

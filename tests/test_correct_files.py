@@ -8,6 +8,7 @@ import pytest
 from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, split
 
 from attnviz import compare
+from attnviz.analysis.ownarrays import own_arrays, readings
 
 SPREAD = range(0, 1000, 9)
 NAMED = {"float32 as float64": "float32"}
@@ -81,3 +82,15 @@ def test_rotated_queries_and_keys_are_said_and_lead_to_no_pass_without_them(seed
     wrong = compare(None, kept | {"attention": unscaled})
     assert [cause.id for cause in wrong.causes] == ["unscaled"]
     assert note in wrong.notes
+
+
+def test_no_two_readings_of_an_array_are_alike():
+    for number in range(0, 600, 7):
+        library, file, arrays = correct_file(number)
+        owns, _ = own_arrays(arrays)
+        for own in owns:
+            kept = [
+                (sorted(each.sizes.items()), [(name, value.tobytes()) for name, value in each.arrays.items()])
+                for each in readings(own)
+            ]
+            assert all(one not in kept[:at] for at, one in enumerate(kept)), (number, library, file)

@@ -23,7 +23,7 @@ from attnviz.models.recorded import file_of
 from attnviz.models.recording import measures, parts_of
 from attnviz.models.statefile import MAX_NUMBERS, read, state_dict
 from attnviz.models.task import Batch
-from attnviz.models.training import passed, stages_for
+from attnviz.models.training import batches, passed, stages_for
 from attnviz.models.writing import names
 from attnviz.models.yardsticks import headless, muted, recorded
 from attnviz.scene.acts import act
@@ -155,7 +155,31 @@ def test_each_checkpoint_writes_ten_names_from_the_same_seeds():
         assert drawing.temperature == 0.5  # microgpt's own
         expected = names(choice.at(1, place), drawing, 10)
         assert [each["text"] for each in written["texts"]] == list(expected)
-        assert [each["is"] for each in written["texts"]] == [TASK.met(name) for name in expected]
+        assert [each["is"] for each in written["texts"]] == [choice.met(name, 1, place) for name in expected]
+
+
+def test_trained_on_is_said_of_the_names_that_were_drawn_and_of_no_other():
+    choice, listed = MODELS["microgpt"], TASK.names[TASK.n_held_out :]
+    own = len(choice.seeds) - 1
+    _, *drawn = batches(OWN_MICROGPT, 0)
+    texts = ["".join(TASK.words[place] for place in batch.tokens[0, 1:]) for batch in drawn]
+    assert len(set(texts)) == 981
+    assert len(listed) == 26_545
+    for place, step in enumerate(choice.checkpoints(own)):
+        said = {name for name in listed if choice.met(name, own, place) == "trained on"}
+        assert said == set(texts[:step])
+    for name in TASK.names[: TASK.n_held_out : 100]:
+        assert choice.met(name, own) == "held out"
+    assert choice.met("qqq", own) == "new"
+    batches_of_64 = batches(MICROGPT, 2)
+    next(batches_of_64)
+    drawn = {name for _ in range(10) for name in _read_back(next(batches_of_64))}
+    assert {name for name in listed if choice.met(name, 2, 1) == "trained on"} == drawn
+
+
+def _read_back(batch):
+    for tokens, asked in zip(batch.tokens, batch.asked, strict=True):
+        yield "".join(TASK.words[place] for place in tokens[asked][1:])
 
 
 def test_it_says_names_never_seen_better_than_pairs_of_letters():

@@ -350,3 +350,15 @@ def test_a_talk_begins_with_its_question_and_an_address_can_lead_to_its_end():
     ended = parse({"model": "who-is-it", "present": "1", "reveal": "all"}).scene
     assert ended.reveal is None
     assert [parse(query(each)).scene for each in (begun, ended)] == [begun, ended]
+
+
+def test_a_talk_of_a_model_that_writes_begins_before_the_first_letter_unless_its_address_says_what_is_written():
+    talk = {"model": "microgpt", "present": "1"}
+    assert parse(talk).scene.sentence == ""
+    for text in ("", "eli", "eliza"):
+        written = parse(talk | {"sentence": text}).scene
+        assert (written.sentence, parse(query(written)).scene) == (text, written)
+    first = of_model("microgpt").sentence
+    for elsewhere in ({"model": "microgpt"}, talk | {"step": "softmax"}):
+        assert parse(elsewhere).scene.sentence == first
+    assert parse({"model": "who-is-it", "present": "1"}).scene.sentence == of_model("who-is-it").sentence

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from alone import sent, written
-from sight import smallest_ink
+from sight import INK
 from tab import becomes, expect, frames, parameters, resized
 
 pytestmark = pytest.mark.browser
@@ -22,6 +22,21 @@ TALKS = {
     "own": {"sentence": "the cat sat on the mat"},
 }
 EVERY = "&route=every+step"
+
+_WALKED = """async (key) => {
+  const root = document.querySelector(".viewer"), at = () => new URLSearchParams(location.search);
+  const place = () => [at().get("step") ?? "question", at().get("reveal")];
+  const ink = %s;
+  const stops = [];
+  for (let now = place(); String(stops.at(-1)?.place) !== String(now); now = place()) {
+    await drawn();
+    await drawn();
+    const [[least, text]] = ink(root), names = [...root.querySelectorAll(".sheet:not([hidden]) tr.names th button")];
+    stops.push({ place: now, least, text, words: names.map((each) => each.innerText) });
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  }
+  return stops;
+}"""
 
 
 def talk(opened, settings, route="", **more):
@@ -45,54 +60,55 @@ def pressed(page, key="PageDown"):
     return place(page) != before
 
 
-def walked(page, look):
-    """Look at every stop of a talk; the stops."""
-    stops = []
-    while True:
-        stops.append(place(page))
-        look(stops[-1])
-        if not pressed(page):
-            return stops
+def walked(page, key="PageDown"):
+    """All stops that a key of a remote leads to: where each is, its least ink and of what, the words of the sheet."""
+    return page.evaluate(_WALKED % INK, key)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TALKS)
-def test_no_digit_and_no_sentence_is_under_a_hundredth_and_a_half_of_any_screen(opened, name):
-    page = talk(opened, TALKS[name], EVERY)
-
-    def is_read(stop):
-        for size in SIZES:
-            resized(page, *size)
-            ink, text = smallest_ink(page)
-            assert ink >= LEAST, (name, size, stop, text)
-
-    assert len(walked(page, is_read)) > 10
+def all_is_read(stops, *where):
+    for stop in stops:
+        assert stop["least"] >= LEAST, (*where, stop)
 
 
-def test_none_is_on_the_smallest_screen_on_the_short_route(opened):
-    page = talk(opened, WHO)
+def short_and_whole(opened, name):
+    """The stops of both routes of a talk on the smallest screen, the short one on and back."""
+    page = talk(opened, TALKS[name])
     resized(page, *SIZES[0])
-
-    def is_read(stop):
-        ink, text = smallest_ink(page)
-        assert ink >= LEAST, (stop, text)
-        words = page.locator(".sheet:not([hidden]) tr.names th button").all_inner_texts()
-        assert not words or "street" in words, "the rival is never among the others"
-
-    walked(page, is_read)
+    short, back = walked(page), walked(page, "PageUp")
+    page = talk(opened, TALKS[name], EVERY)
+    resized(page, *SIZES[0])
+    return short, back, walked(page)
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each != "own")) for each in TALKS])
-def test_a_short_route_has_at_most_seven_presses_and_every_step_more(opened, name):
-    page = talk(opened, TALKS[name])
-    stops = walked(page, lambda _: None)
-    assert stops[0][0] == "question"
-    assert 4 <= len(stops) - 1 + (json.loads(written(**TALKS[name]))["offer"] is not None) <= 7
-    while pressed(page, "PageUp"):
-        pass
-    assert place(page) == stops[0]
-    page = talk(opened, TALKS[name], EVERY)
-    assert len(walked(page, lambda _: None)) > len(stops)
+def test_a_route_is_read_on_the_smallest_screen_and_a_short_one_has_at_most_seven_presses(opened, name):
+    short, back, whole = short_and_whole(opened, name)
+    for stop in short + whole:
+        assert stop["least"] >= LEAST, stop
+    for stop in short if name == "who-is-it" else ():
+        assert not stop["words"] or "street" in stop["words"], "the rival is never among the others"
+    assert short[0]["place"][0] == "question"
+    assert 4 <= len(short) - 1 + (json.loads(written(**TALKS[name]))["offer"] is not None) <= 7
+    assert [stop["place"] for stop in back] == [stop["place"] for stop in short[::-1]]
+    assert len(whole) > max(10, len(short))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES[1:], ids=str)
+def test_no_digit_and_no_sentence_is_under_a_hundredth_and_a_half_of_larger_screens(opened, size):
+    page = talk(opened, WHO, EVERY)
+    resized(page, *size)
+    for stop in walked(page):
+        assert stop["least"] >= LEAST, stop
+
+
+def test_the_stops_of_the_short_route_are_counted_as_they_are_seen_and_heard(opened):
+    page = talk(opened, WHO)
+    counts = [page.locator(".way .place").text_content()]
+    while pressed(page):
+        counts.append(page.locator(".way .place").text_content())
+        expect(page.locator(".heard[role=status]")).to_contain_text(f"S{counts[-1][1:]}: ")
+    assert counts == [f"stop {n} of {len(counts)}" for n in range(1, len(counts) + 1)]
 
 
 def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
@@ -135,6 +151,10 @@ def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with
         page.keyboard.press("PageDown")
     assert sent(page) == [["next", True]] * 2
     assert place(page)[0] == "question"
+    page = talk(opened, {"model": "microgpt"}, present="1")
+    expect(page.locator(".thread .words .text")).to_have_text(["BOS"])
+    page.keyboard.press("PageDown")
+    assert sent(page) == [["next", True]]
     page = talk(opened, TALKS["microgpt"])
     assert pressed(page), "it has ended"
     assert sent(page) == []

@@ -217,10 +217,20 @@ def _fits(
     stage, *rest = todo
     fitting = [(each, fit) for each in LAYOUTS[stage] if (fit := fitted(each, own[stage].value.shape, sizes))]
     known = [found for found in fitting if found[0].family == own[stage].orientation]
-    for layout, found in known or fitting:
+    for layout, found in _distinct(stage, own[stage].value, known or fitting):
         if sizes["h"] > 1 and layout.is_averaged:
             continue
         yield from _fits(rest, own, found | _tied(stage, found, own), layouts | {stage: layout})
+
+
+def _distinct(stage: str, array: np.ndarray, fitting: list[tuple[Layout, Sizes]]) -> Iterator[tuple[Layout, Sizes]]:
+    """Of layouts in which an array is the same, as a matrix for each of one head is one for all, the first."""
+    seen: list[tuple[Sizes, np.ndarray]] = []
+    for layout, sizes in fitting:
+        read = arranged(array, layout, stage, sizes)
+        if not any(sizes == other and np.array_equal(read, each) for other, each in seen):
+            seen.append((sizes, read))
+            yield layout, sizes
 
 
 def _tied(stage: str, sizes: Sizes, own: OwnArrays) -> Sizes:

@@ -29,6 +29,10 @@ class Choice(Protocol):
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict | None:
         """How training went, and what there is to see at a checkpoint, as plain data; None where there was none."""
 
+    def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
+        """What is known of a text that the model of a checkpoint wrote."""
+        return self.task.met(text)
+
     def seed_label(self, seed: int) -> str:
         """What a training is called where one of several is picked."""
         return str(seed)

@@ -16,6 +16,7 @@ from attnviz.models.continuation import Drawing
 from attnviz.models.kinds import tables
 from attnviz.models.model import Model
 from attnviz.models.recipe import Recipe
+from attnviz.models.trainedon import first_steps
 from attnviz.models.writing import names
 from attnviz.models.yardsticks import passed_at, recorded
 
@@ -50,6 +51,7 @@ class Recorded(Choice):
         self._model = cache(self._read)
         self._kinds = cache(self._tables)
         self._writes = cache(self._names)
+        self._first_steps = cache(lambda seed: first_steps(*self._trainings[seed]))
 
     def seed_label(self, seed: int) -> str:
         recipe, _ = self._trainings[seed]
@@ -72,6 +74,14 @@ class Recorded(Choice):
         """
         return self._model(seed, self._place(seed, checkpoint))
 
+    def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
+        """What is known of a text that a checkpoint wrote: that it was trained on, or what the task knows."""
+        met = self.task.met(text)
+        if met != "in the list":
+            return met
+        until = self.checkpoints(seed)[self._place(seed, checkpoint)]
+        return "trained on" if 0 < self._first_steps(seed).get(text, 0) <= until else met
+
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict:
         place = self._place(seed, checkpoint)
         is_last = place == len(self.checkpoints(seed)) - 1
@@ -93,7 +103,7 @@ class Recorded(Choice):
     def _names(self, seed: int, place: int) -> list[dict]:
         """Some texts that a checkpoint writes, from the same seeds at each, and what its task knows of them."""
         found = names(self.at(seed, place), AS_IN_MICROGPT, N_WRITTEN)
-        return [{"text": text, "is": self.task.met(text)} for text in found]
+        return [{"text": text, "is": self.met(text, seed, place)} for text in found]
 
     def _yardsticks(self, seed: int, *, is_last: bool) -> list[dict]:
         """What the loss may be compared with, and from which step on it is below; at the end, without a part of it."""

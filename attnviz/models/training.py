@@ -66,9 +66,14 @@ def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
     return (probabilities - right) * (batch.asked / np.count_nonzero(batch.asked))[..., None]
 
 
+def random_of(recipe: Recipe, seed: int) -> np.random.RandomState:
+    """What the texts of a training are drawn with."""
+    return stream(f"{recipe.id}, batches", seed)
+
+
 def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
     """What a model is trained on: one text, which no step has, and then a batch for each step."""
-    random = stream(f"{recipe.id}, batches", seed)
+    random = random_of(recipe, seed)
     yield recipe.task.batch(random, 1)
     for _ in range(recipe.steps):
         yield recipe.task.batch(random, recipe.batch)

@@ -90,7 +90,12 @@ def query(scene: Scene) -> dict[str, str]:
 def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
     source = {} if scene.source == OWN else {"model" if scene.source in MODELS else "source": scene.source}
     is_typed = scene.source == OWN or scene.sentence != defaults.sentence  # an empty one counts too
-    return source | ({"sentence": scene.sentence} if is_typed else {})
+    return source | ({"sentence": scene.sentence} if is_typed or _writes(scene.source) else {})
+
+
+def _writes(source: str) -> bool:
+    """Whether a model writes the sentence itself, so that its address always says how far it has come."""
+    return source in MODELS and MODELS[source].task.is_open
 
 
 _AS_IT_IS = "same"
@@ -149,6 +154,8 @@ def parse(written: Query, make_pass: Callable[[Scene], Trace] = pass_of, own: Ch
         scene = replace(scene, view=_usual_view(scene))
     if "reveal" not in texts:
         scene = replace(scene, reveal=_usual_reveal(scene))
+    if "sentence" not in texts and _writes(scene.source) and _begins_talk(scene):
+        scene = replace(scene, sentence="")  # a press is a letter, from the first on
     if has_options(scene):
         scene = replace(scene, options=_options(texts, notices))
     notices += _left_out(scene, texts)
@@ -177,8 +184,13 @@ def _usual_view(scene: Scene) -> str:
 
 def _usual_reveal(scene: Scene) -> int | None:
     """How far the step has come of an address that doesn't say it: to its end, but a talk begins with its question."""
+    return 0 if _begins_talk(scene) else None
+
+
+def _begins_talk(scene: Scene) -> bool:
+    """Whether a scene is the first step of a talk."""
     first = of_model(scene.source).step if scene.source in MODELS else Scene().step
-    return 0 if scene.present and scene.step == first else None
+    return scene.present and scene.step == first
 
 
 def _unknown(names: Sequence[str]) -> list[str]:

@@ -81,13 +81,13 @@ N_NAMES = 100
 def _names(fitted: SceneWithPass) -> dict:
     """Texts that the model writes from nothing, with what its task knows of each; as drawn, or at temperature 1."""
     scene = fitted.scene
-    model = choice_of(scene).at(scene.model_seed, scene.checkpoint)
-    drawing = scene.drawing or Drawing()
+    choice, at = choice_of(scene), (scene.model_seed, scene.checkpoint)
+    model, drawing = choice.at(*at), scene.drawing or Drawing()
     try:
         texts = names(model, drawing, N_NAMES)
     except ArrayError as error:
         return {"listed": [], "said": str(error), "about": model.task.about}
-    listed = [{"text": text, "is": model.task.met(text)} for text in texts]
+    listed = [{"text": text, "is": choice.met(text, *at)} for text in texts]
     counts = Counter(each["is"] for each in listed)
     said = ", ".join(f"{n} {met}" for met, n in counts.most_common() if met)
     of_seeds = f"{N_NAMES} texts from seeds {drawing.seed} to {drawing.seed + N_NAMES - 1}"

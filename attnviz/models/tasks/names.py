@@ -124,7 +124,11 @@ class Names(Letters, Learnable):
     examples = (("eliza", "eliza"), ("soph", "soph"), ("quee", "quee"))
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
-        return self._asking(self._encoded[random.randint(self._n_held_out, len(self._encoded), size=size)])
+        return self._asking(self._encoded[self.drawn(random, size)])
+
+    def drawn(self, random: np.random.RandomState, size: int) -> np.ndarray:
+        """The names of a batch, as places among all names; those of several batches if it is as large as they are."""
+        return random.randint(self.n_held_out, len(self.names), size=size)
 
     def held_out(self) -> Batch:
         return self._asking(self._encoded[: self._n_held_out])
@@ -137,7 +141,7 @@ class Names(Letters, Learnable):
         return tuple(found[place] for place in stream("names", 0).permutation(len(found)))
 
     def met(self, text: str) -> str:
-        """Whether a name was trained on, was held out, or stands in no list."""
+        """Whether a name is in the list that training draws from, was held out, or stands in no list."""
         place = self._places.get(text)
         return "new" if place is None else "held out" if place < self._n_held_out else "in the list"
 

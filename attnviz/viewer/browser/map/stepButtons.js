@@ -1,9 +1,9 @@
 // The step buttons: from step to step, with what lies between the first and the last in sight.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
-import { walkOf } from "../scene/bands.js";
 import { destinationOf } from "../scene/present.js";
-import { askedOnward } from "../scene/route.js";
+import { askedOnward, countedPlace } from "../scene/route.js";
+import { isFirst } from "../scene/state.js";
 
 // `between` is what stands between Previous and Next, on(by) leads so many steps on. Where there is a server (`alone` is not set),
 // the end of a talk leads to another sentence.
@@ -15,11 +15,10 @@ export function makeStepButtons(between, { alone }, on) {
   end.append(next, place);
   box.append(back, between, end);
   const update = (pass, where) => {
-    const walk = walkOf(pass, where), at = walk.indexOf(where.step);
     back.disabled = !destinationOf(pass, where, "back");
     next.disabled = !destinationOf(pass, where, "on") && (Boolean(alone) || !askedOnward(pass, where));
-    write(next, at === 0 && !where.present ? "Begin ›" : "Next ›");
-    write(place, at < 0 ? "\u00a0" : `step ${at + 1} of ${walk.length}`); // one beside the walk has no number
+    write(next, isFirst(pass, where) && !where.present ? "Begin ›" : "Next ›");
+    write(place, countedPlace(pass, where) || "\u00a0");
   };
   return { element: box, update };
 }

@@ -21,6 +21,16 @@ export function firstStop(pass, where) {
   return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 }
 
+// Where one is, as it is counted: stops of the short route in a talk, else steps; nothing beside the walk, which has no number.
+export function countedPlace(pass, where) {
+  if (where.present && isShort(pass, where)) {
+    const all = stopsOf(pass, where), onRoute = shortOf(pass, all), passed = new Set(all.slice(0, placeIn(all, where) + 1));
+    return `stop ${onRoute.filter((stop) => passed.has(stop)).length} of ${onRoute.length}`;
+  }
+  const walk = walkOf(pass, where), at = walk.indexOf(where.step);
+  return at < 0 ? "" : `step ${at + 1} of ${walk.length}`;
+}
+
 // What there is to be asked of a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
 // its bars are seen; and at the end another sentence. Null where there is nothing.
 export function askedOnward(pass, where) {

@@ -5,7 +5,7 @@ import { besideText } from "../panel/beside.js";
 import { element } from "../elements/element.js";
 import { digits, percent } from "../pass/numeral.js";
 import { pairingText } from "../words/pairing.js";
-import { walkOf } from "../scene/bands.js";
+import { countedPlace } from "../scene/route.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
 // While isPlaying() it keeps still, and says in the end what has become of it.
@@ -32,8 +32,8 @@ export function makeAnnouncer(isPlaying) {
 
 // Counted as one sees it (map/stepButtons.js).
 function stepText(pass, where) {
-  const walk = walkOf(pass, where), at = walk.indexOf(where.step), { title } = stepAt(pass, where);
-  return at < 0 ? `${title}.` : `Step ${at + 1} of ${walk.length}: ${title}.`;
+  const counted = countedPlace(pass, where), { title } = stepAt(pass, where);
+  return counted ? `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.` : `${title}.`;
 }
 
 function numberText(pass, where, look) {

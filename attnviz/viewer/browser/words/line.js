@@ -30,8 +30,10 @@ export function makeLine(name, { pick, inspect }) {
       list.style.setProperty("--in-line", texts.reduce((sum, text) => sum + 0.95 + 0.5 * [...text].length, SAID));
       list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
     },
-    light({ query, key }, said) {
+    // `held` is the key that is selected, whichever one points at: what is said beside it moves no word as one does.
+    light({ query, key, held }, said) {
       words.forEach((word, place) => {
+        word.classList.toggle("held", place === held);
         word.classList.toggle("query", place === query);
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);

@@ -95,5 +95,5 @@ export function makeNextLetter(tools) {
 function drawListed({ listed, said, about }, take) {
   const names = element("div", "listed");
   drawNames(names, listed, take);
-  return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. Others: in the list that training drew from, whether it drew them or not. ${about}`)];
+  return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. Underlined twice: in the list that training draws from, but not drawn by then. Others: trained on. ${about}`)];
 }

@@ -77,8 +77,8 @@ export function makeThread(tools) {
       if (!step.arcs || share === undefined || !look.shown(attention, index) || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
       return side + (share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share));
     };
-    lines.query.light({ query: cell.query, key: shared ? cell.key : null }, shared ? said : () => "");
-    lines.key.light({ query: null, key: cell.key }, said);
+    lines.query.light({ query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null }, shared ? said : () => "");
+    lines.key.light({ query: null, key: cell.key, held: where.cell.key }, said);
     glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
     const isDashed = (svg) => svg.classList.contains("muted") && svg.children.length > 0;
     const drawIn = (stands, svg, height, side, of, all, whose = pass) => drawArcs(svg, { ...stands, height, side, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) }, all, {

@@ -1,4 +1,5 @@
-// A name that a model wrote: bold where it was held out, italic where it stands in no list. A click takes it as the text.
+// A name that a model wrote: bold where it was held out, italic where it stands in no list,
+// underlined twice where it is in the list that training draws from, but was not drawn. A click takes it as the text.
 import { button } from "../elements/button.js";
 import { rovingFocus, setTabStop } from "../elements/roving.js";
 
