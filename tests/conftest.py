@@ -28,7 +28,6 @@ hypothesis.settings.load_profile("tests")
 # AppTest looks for components among all installed packages anew in every test, which takes ten times as long as a page
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
-CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -45,6 +44,7 @@ LOADS = {"visit", "alone"}
 
 
 def pytest_addoption(parser):
+    parser.addoption("--chromium", default="/usr/bin/chromium", help="the browser; nothing for the one of Playwright")
     parser.addoption("--remake-picture", action="store_true", help="take the README's picture again")
 
 
@@ -63,17 +63,19 @@ def server():
 
 
 @pytest.fixture(scope="session")
-def browser():
+def browser(request):
+    chromium = request.config.getoption("--chromium")
     try:
         from playwright.sync_api import sync_playwright
 
-        missing = "" if CHROMIUM.exists() else f"no {CHROMIUM} (Debian: apt-get install chromium)"
+        is_there = not chromium or Path(chromium).exists()
+        missing = "" if is_there else f"no {chromium} (Debian: apt-get install chromium; elsewhere: --chromium PATH)"
     except ImportError:
         missing = "no playwright (pip install -r requirements-dev.txt)"
     if missing:
         absent(f"browser tests not run: {missing}")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=chromium or None, args=ARGUMENTS)
         yield browser
         browser.close()
 

@@ -9,12 +9,7 @@ from page import ROOT
 
 HIDDEN = """
 import sys
-from pathlib import Path
 sys.modules |= dict.fromkeys(("pypdfium2", "nbformat"))
-def pytest_sessionstart(session):
-    for plugin in session.config.pluginmanager.get_plugins():
-        if hasattr(plugin, "CHROMIUM"):
-            plugin.CHROMIUM = Path("/nowhere/chromium")
 """
 ASKED = ["test_printed_sheet.py", "test_notebook.py", "test_javascript.py", "test_phone_read_back.py"]
 MISSING = ["no /nowhere/chromium", "import of pypdfium2 halted", "import of nbformat halted", "no node"]
@@ -24,7 +19,19 @@ MISSING = ["no /nowhere/chromium", "import of pypdfium2 halted", "import of nbfo
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_what_cannot_run_is_skipped_and_fails_where_ci_is_set(tmp_path, ci):
     (tmp_path / "hidden.py").write_text(HIDDEN, "utf-8")
-    options = ["-p", "hidden", "-p", "no:cacheprovider", "-n", "0", "-m", "", "-rs", "--continue-on-collection-errors"]
+    options = [
+        "-p",
+        "hidden",
+        "-p",
+        "no:cacheprovider",
+        "-n",
+        "0",
+        "-m",
+        "",
+        "-rs",
+        "--chromium=/nowhere/chromium",
+        "--continue-on-collection-errors",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *(f"tests/{name}" for name in ASKED)],
         cwd=ROOT,
