@@ -20,8 +20,6 @@ if __name__ == "__main__":
             st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
             st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
             st.Page("pages/your_own_numbers.py", title="Your own numbers", icon=":material/compare_arrows:"),
-            st.Page("pages/take_apart.py", title="Take it apart", visibility="hidden"),
-            st.Page("pages/what_if.py", title="What if", visibility="hidden"),
         ],
         position="top",
     )

@@ -17,8 +17,6 @@ ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
 ROUTED = re.findall(r'st\.Page\("(pages/\w+\.py)"', (ROOT / "app.py").read_text("utf-8"))
 """The pages that the router knows."""
-REDIRECTS = [ROOT / "pages" / name for name in ("take_apart.py", "what_if.py")]
-"""Pages that no menu names: links to them open the walkthrough."""
 SENTENCE = "the cat sat on the mat"
 
 SOURCES = ["000 word", "001 with", "002 sum", "002 multihead", "003 steps", "004 code"]
@@ -29,10 +27,7 @@ ADDRESSES = {"own sentence": OWN, **{source: {"source": source} for source in SO
 
 
 def opened(path=ROOT / "app.py", **address):
-    by_router = path in REDIRECTS  # a page's own file knows no other page
-    at = AppTest.from_file(str(ROOT / "app.py" if by_router else path), default_timeout=20)
-    if by_router:
-        at.switch_page(str(path.relative_to(ROOT)))
+    at = AppTest.from_file(str(path), default_timeout=20)
     for key, value in address.items():
         at.query_params[key] = value
     return at.run()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from axe import violations, violations_but_contrast
 from boxes import THEMES as COLOURS
-from page import REDIRECTS, ROOT, ROUTED
+from page import ROUTED
 from tab import Tab, at, becomes, expect, heading, resized, step_is
 
 from attnviz.examples import EXAMPLES
@@ -38,8 +38,7 @@ _GREYED = """() => {
   return { duration: transitionDuration, delay: transitionDelay };
 }"""
 PAGES = {Path(each).stem: "" if each == "pages/walkthrough.py" else Path(each).stem for each in ROUTED}
-PAGES = {name: path for name, path in PAGES.items() if ROOT / "pages" / f"{name}.py" not in REDIRECTS}
-"""All pages of the router, and where in the address they are; those that lead to another are that one."""
+"""All pages of the router, and where in the address they are."""
 
 _HELD = """() => {
   const held = document.activeElement, { left, right } = held.getBoundingClientRect(), seen = getComputedStyle(held);

@@ -8,7 +8,6 @@ from tab import at, becomes, cell, expect, grid, heading, parameters
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import muted, parse_change
-from attnviz.core.numerals import digits
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -100,15 +99,3 @@ def test_slopes_are_named_so_and_are_the_core_s(visit):
     )
     page.get_by_role("button", name="what made it").click()
     attention_is(page, TRACE)
-
-
-@pytest.mark.slow
-def test_old_links_open_the_walkthrough(visit):
-    tab = visit()
-    page = tab.open("take_apart" + at(trail="output[1,0]<concat[1,2]"))
-    value = TRACE["concat"].value[1, 2]
-    expect(heading(page, f"concat[cat, 3] = {digits(value)}")).to_be_visible()
-    expect(page.get_by_role("button", name="what made it")).to_have_attribute("aria-pressed", "true")
-    tab.open("what_if" + at(changes="scores[0,1,2]=3", stage="attention"))
-    expect(page.locator(".changes li")).to_have_text("scores[head 1, cat, sat] = 3 Undo")
-    expect(page.get_by_role("button", name="what if")).to_have_attribute("aria-pressed", "true")

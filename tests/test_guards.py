@@ -63,7 +63,8 @@ def test_the_first_page_is_found_by_its_name_too(mounted, base, monkeypatch):
     monkeypatch.setattr("attnviz.server.allowed_paths.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
-    for path, query in itertools.product(("/walkthrough", "/walkthrough/"), ("", "?sentence=a%20%26%20b&step=scores")):
+    names = ("/walkthrough", "/walkthrough/", "/take_apart", "/what_if")
+    for path, query in itertools.product(names, ("", "?sentence=a%20%26%20b&step=scores")):
         answer = ask(guard, where + path + query, root_path=mounted)
         assert answer.status == 307
         assert urljoin(where + path, answer.headers["location"]) == f"{where}/{query}"

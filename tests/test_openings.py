@@ -1,41 +1,15 @@
-"""Openings: links to the pages of earlier versions open the walkthrough where what they speak of is seen."""
+"""Opening: the walkthrough, opened for other numbers, shows what they are about."""
 
 from dataclasses import replace
 
 import pytest
 
-from attnviz.core.selection import Selection
 from attnviz.scene.address import parse
-from attnviz.scene.opening import take_apart, what_if
+from attnviz.scene.opening import what_if
 from attnviz.scene.scene import QUESTIONS
 from attnviz.text.steps import STEPS
 
 IF = QUESTIONS[-1]
-
-
-@pytest.mark.parametrize(
-    ("address", "step", "selection", "trail"),
-    [
-        ({"sentence": "the cat sat"}, "output", Selection(), ("output[1,0]",)),
-        ({"model": "mirror"}, "answer", Selection(0, 7, 0, 10, 2, 1), ("probabilities[7,1]",)),
-        ({"cell": "2.3.1.1.4"}, "output", Selection(1, 2, 0, 0, 3), ("output[2,3]",)),
-        (
-            {"trail": "output[1,2]<concat[1,5]"},
-            "concatenation",
-            Selection(head=1, query=1, feature=1),
-            ("output[1,2]", "concat[1,5]"),
-        ),
-    ],
-)
-def test_a_trail_opens_at_the_step_and_the_place_of_its_last_cell(address, step, selection, trail):
-    parts = take_apart(parse(address))
-    assert (parts["step"], parts["selection"], parts["trail"]) == (step, selection, trail)
-    assert trail[-1].startswith(parts["picked"])
-
-
-def test_a_pass_without_an_output_opens_at_what_it_ends_in():
-    parts = take_apart(parse({"source": "002 sum"}))
-    assert (parts["step"], parts["trail"]) == ("concatenation", ("concat[1,0]",))
 
 
 @pytest.mark.parametrize(
@@ -70,5 +44,4 @@ def test_what_if_without_anything_to_show_opens_the_whole_pass():
     "address", [{"sentence": ""}, {"sentence": "", "trail": "output[0,0]", "changes": "q[0,0,0]=1"}]
 )
 def test_a_sentence_that_makes_no_pass_opens_nothing_in_it(address):
-    assert take_apart(parse(address)) == {}
     assert what_if(parse(address)) == {"question": IF, "trail": ()}

@@ -1,7 +1,7 @@
 """What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import REDIRECTS, ROOT, address_of, did, opened, scene_of, sent, warnings
+from page import ROOT, address_of, did, opened, scene_of, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -167,14 +167,6 @@ def test_a_press_that_leads_to_a_step_leads_there_whatever_the_address_says():
     assert sent(at.run())["where"]["step"] == at.query_params["step"] == "output"
 
 
-def test_a_page_that_leads_to_a_step_leads_the_viewer_there_too():
-    at = opened(changes=FIRST, step="Scores")
-    arrival = sent(at)["arrival"]
-    at.switch_page("pages/what_if.py").run()
-    assert sent(at)["arrival"] > arrival
-    assert (sent(at)["where"]["step"], sent(at)["where"]["ask"]) == ("scores", "what if")
-
-
 def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
     at = opened(changes=FIRST, step="Scores", cell="2.3.1.1.1", seed="7")
     before = address_of(at)
@@ -196,7 +188,6 @@ def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatc
     assert sent(at)["where"]["step"] == "softmax"  # the nearest: there is no mask
 
 
-@pytest.mark.parametrize("page", REDIRECTS, ids=lambda path: path.name)
 @pytest.mark.parametrize(
     ("address", "says"),
     [
@@ -208,16 +199,11 @@ def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatc
     ],
     ids=str,
 )
-def test_what_was_mended_or_refused_on_the_way_is_said_once(page, address, says):
-    at = opened(page, sentence="a b c", **address)
+def test_what_was_mended_or_refused_is_said_once(address, says):
+    at = opened(sentence="a b c", **address)
     assert len(warnings(at)) == len(says)
     assert all(any(each in text for text in warnings(at)) for each in says)
     assert not warnings(at.run())
-
-
-@pytest.mark.parametrize("page", REDIRECTS, ids=lambda path: path.name)
-def test_what_is_refused_on_the_way_and_again_where_it_leads_is_said_once(page):
-    assert len(warnings(opened(page, sentence=" "))) == 1
 
 
 def test_of_another_pass_nothing_is_said_that_was_refused_before(monkeypatch):

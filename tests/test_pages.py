@@ -4,7 +4,6 @@ import pytest
 from cases import covering
 from page import (
     PAGES,
-    REDIRECTS,
     ROOT,
     SENTENCE,
     SOURCES,
@@ -29,7 +28,7 @@ from attnviz.text.markup import runs
 from attnviz.text.steps import STEPS
 
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"
-DOORS = [ROOT / "app.py", *(page for page in PAGES if page not in REDIRECTS)]
+DOORS = [ROOT / "app.py", *PAGES]
 ACTS = {
     "worked_examples.py": lambda at: sends(at, "notebook", "chosen", {"notebook": "003"}),
     "by_hand.py": lambda at: at.text_input(key="string").set_value("dcd").run(),
@@ -71,21 +70,6 @@ def test_the_walkthrough_shows_the_pass_of_the_settings_and_nothing_else_of_a_st
     assert sent(at)["words"]["query"] == ["one", "two", "three"]
     assert [len(sent(at)["stages"]["output"]["axes"][place]["labels"]) for place in (0, 1)] == [3, 6]
     assert not texts(at)
-
-
-@pytest.mark.parametrize(
-    ("page", "looks"),
-    [
-        (REDIRECTS[0], {"ask": "what made it", "trail": ["output[2,0]"]}),
-        (REDIRECTS[1], {"ask": "what if", "trail": []}),
-    ],
-    ids=lambda value: getattr(value, "name", ""),
-)
-def test_a_link_to_a_page_that_was_opens_the_walkthrough_with_its_question(page, looks):
-    at = opened(page, cell="1.3.1.1.1", heads="7")
-    assert not at.exception
-    assert looks.items() <= sent(at)["where"].items()
-    assert any("got '7', using 8" in text for text in warnings(at))
 
 
 @pytest.mark.parametrize(

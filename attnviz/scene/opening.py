@@ -1,22 +1,11 @@
-"""Openings: where links to the pages of earlier versions lead."""
+"""Opening: where the walkthrough opens for somebody who wants other numbers."""
 
-from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import QUESTIONS, Scene
 from attnviz.scene.start import selected
 from attnviz.text.steps import STEPS, entry
-
-
-def take_apart(fitted: SceneWithPass) -> dict[str, object]:
-    """The parts of the scene that show its trail; the selected number of the output where it has none."""
-    scene, trace = fitted.scene, fitted.trace
-    if trace is None:
-        return {}
-    cells, _ = parse_trail(trace, format_trail(scene.trail))
-    cells = cells or (trace.cell_at(trace.output.name, selected(scene, trace)),)
-    return _at(trace, cells[-1], scene) | {"trail": tuple(map(str, cells))}
 
 
 def what_if(fitted: SceneWithPass) -> dict[str, object]:

@@ -16,7 +16,8 @@ _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (acts_route.PATH, arrays_route.PATH)
-_FIRST_PAGE = "/walkthrough"
+_AT_HOME = ("/walkthrough", "/take_apart", "/what_if")
+"""Names of the first page: its own, and those of pages that it has taken the place of, as links to them are out."""
 _REFUSED = "There is nothing here: attnviz is used through its pages."
 
 
@@ -57,7 +58,7 @@ class AllowedPaths:
             answer = PlainTextResponse(_REFUSED, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
         elif scope["type"] == "http" and not is_open(scope["path"]):
             answer = PlainTextResponse(_REFUSED, 404)
-        elif scope["type"] == "http" and scope["path"].removeprefix(self._base(scope)).rstrip("/") == _FIRST_PAGE:
+        elif scope["type"] == "http" and scope["path"].removeprefix(self._base(scope)).rstrip("/") in _AT_HOME:
             query = URL(scope=scope).query
             answer = RedirectResponse(f"{'..' if scope['path'].endswith('/') else '.'}/{query and f'?{query}'}")
         elif scope["type"] == "http" and not leads_somewhere(scope["path"].removeprefix(base := self._base(scope))):
