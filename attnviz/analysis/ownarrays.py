@@ -177,6 +177,14 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
     return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts)]
 
 
+def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
+    """The arrays; before them, where they have an output and no W_O, with the output as what comes before W_O."""
+    if "output" not in own or set(own) & {"w_o", "heads", "concat"}:
+        return [own]
+    called = {"heads" if stage == "output" else stage: array for stage, array in own.items()}
+    return [{stage: called[stage] for stage in ORDER if stage in called}, own]
+
+
 def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     """How long each axis of a pass is, whose stages have these shapes."""
     n_heads = next(shape[0] for name, shape in shapes.items() if name in ("scores", "masked", "attention", "q", "v"))

@@ -13,7 +13,7 @@ from attnviz.analysis.candidates import Candidate, Candidates
 from attnviz.analysis.diagnosis import Diagnosis, diagnosed
 from attnviz.analysis.layouts import LAYOUTS
 from attnviz.analysis.mistakes import Mistake
-from attnviz.analysis.ownarrays import OwnArrays, own_arrays
+from attnviz.analysis.ownarrays import OwnArrays, own_arrays, with_heads_called_output
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.trace import Trace
@@ -176,6 +176,7 @@ def compare(
     """
     owns, unread = own_arrays(arrays, orientation, true_is)
     if trace is None:
+        owns = [way for own in owns for way in with_heads_called_output(own)]
         ways = [Candidates.of(own, n_heads) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
@@ -189,8 +190,8 @@ def compare(
 
 
 def _best(found: list[tuple[OwnArrays, Diagnosis]]) -> tuple[OwnArrays, Diagnosis]:
-    """What explains most, with the fewest mistakes."""
-    return max(found, key=lambda each: (each[1].rank, -len(each[1].mistakes)))
+    """What explains most, with the fewest mistakes; what explains all before what doesn't."""
+    return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
 
 
 def _guessed(name: str, array: np.ndarray, beside: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:
