@@ -46,7 +46,8 @@ class Comparison:
         The names of the arrays that are of no known stage.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
-        TF32, float32 or float64, or "4 decimals".
+        TF32, float32 or float64, "4 decimals" or
+        "5 significant digits".
     rows : tuple of Row
         What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
