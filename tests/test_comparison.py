@@ -314,3 +314,23 @@ def spoilt(array, random):
             return array.astype(object)
         case _:
             return np.array(random.normal())
+
+
+@pytest.mark.parametrize("n_heads", [1, 2])
+@pytest.mark.parametrize(
+    "lay", [lambda heads: heads, lambda heads: heads.transpose(1, 0, 2), lambda heads: heads[None]]
+)
+def test_an_output_without_w_o_is_read_as_head_outputs_where_it_is_these(n_heads, lay):
+    q, k, v = np.random.default_rng(3).normal(size=(3, n_heads, 5, 4))
+    shares = np.exp(q @ k.swapaxes(1, 2) / 2)
+    heads = shares / shares.sum(axis=-1, keepdims=True) @ v
+    found = compare(None, {"q": q, "k": k, "v": v, "output": lay(heads)})
+    assert [each.stage for each in found.stages] == ["heads"]
+    assert found.first is None
+    assert "Your output was read as attnviz's head outputs, as no W_O was in the file." in found.notes
+    unscaled = np.exp(q @ k.swapaxes(1, 2))
+    wrong = compare(None, {"q": q, "k": k, "v": v, "output": lay(unscaled / unscaled.sum(-1, keepdims=True) @ v)})
+    assert [each.id for each in wrong.causes] == ["unscaled"]
+    other = compare(None, {"q": q, "k": k, "v": v, "output": lay(heads @ np.random.default_rng(4).normal(size=(4, 4)))})
+    assert (other.stages, other.first) == ((), None)
+    assert any("No W_O was in the file" in note for note in other.notes)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from correctfiles import File, to_bits, torch_sdpa
+from correctfiles import LIBRARIES, File, to_bits, torch_sdpa
 from implementations import Implementation
 from test_comparison import LATER
 
@@ -18,8 +18,44 @@ def drawn(n=20, seed=0):
 
 
 def said_of(array, dtype=np.float64):
-    made, decimals = written_in(np.asarray(array, dtype).astype(np.float64), np.dtype(dtype))
-    return made.name, decimals
+    made, digits = written_in(np.asarray(array, dtype).astype(np.float64), np.dtype(dtype))
+    return made.name, digits and digits.name
+
+
+def as_text(array, n):
+    """Numbers written with n significant digits, and read again."""
+    array = np.asarray(array)
+    if array.dtype.kind != "f":
+        return array
+    return np.array([float(f"{each:.{n - 1}e}") for each in array.ravel().tolist()]).reshape(array.shape)
+
+
+@pytest.mark.parametrize("library", ["torch_attention", "gpt2", "llama", "keras", "onnx"])
+def test_what_was_written_with_significant_digits_is_called_correct(library):
+    for seed, n in enumerate((3, 4, 5, 6, 7, 8, 9, 10, 5, 5)):
+        file = File(np.random.default_rng(seed), "float64" if n == 10 else "float32", "causal", n_heads=2, d=4, n=6)
+        arrays = {name: as_text(each, n) for name, each in LIBRARIES[library](file).items()}
+        found = compare(None, arrays)
+        assert found.first is None, (seed, n, str(found))
+        if n < 8:
+            assert found.precision == f"{n} significant digits"
+            assert f"to {n} significant digits." in found.headline
+
+
+def test_shortest_decimals_of_float32_are_called_correct():
+    for seed in range(4):
+        file = File(np.random.default_rng(seed), "float32", "causal", n=7)
+        arrays = {name: shortest(each) for name, each in torch_sdpa(file).items()}
+        found = compare(None, arrays)
+        assert found.first is None, (seed, str(found))
+        assert found.precision == "float32"
+
+
+def shortest(array):
+    """As pandas writes float32 into a .csv."""
+    if array.dtype.kind != "f":
+        return array
+    return np.array([float(str(each)) for each in array.ravel()]).reshape(array.shape)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -30,10 +66,15 @@ def test_the_coarsest_format_that_holds_the_numbers_is_theirs(dtype):
     assert said_of(full.astype(np.float16), dtype) == ("float16", None)
     assert said_of(to_bits(full, 8), dtype) == ("bfloat16", None)
     for decimals in (2, 3, 4, 6):
-        assert said_of(np.round(full, decimals), dtype) == ("float32", decimals)
-    assert said_of(np.round(full.astype(np.float16).astype(float), 5), dtype) == ("float16", 5)
-    assert said_of(np.round(to_bits(full, 8), 4), dtype) == ("bfloat16", 4)
-    assert said_of(np.round(full, 9)) == ("float64", 9)
+        assert said_of(np.round(full, decimals), dtype) == ("float32", f"{decimals} decimals")
+    assert said_of(np.round(full.astype(np.float16).astype(float), 5), dtype) == ("float16", "5 decimals")
+    assert said_of(np.round(to_bits(full, 8), 4), dtype) == ("bfloat16", "4 decimals")
+    assert said_of(np.round(full, 9)) == ("float64", "9 decimals")
+    for n in (3, 5, 7):
+        assert said_of(as_text(full, n), dtype) == ("float32", f"{n} significant digits")
+    assert said_of(as_text(full, 10)) == ("float64", "10 significant digits")
+    assert said_of(as_text(full.astype(np.float32), 9)) == ("float32", "9 significant digits")
+    assert said_of([float(str(each)) for each in full.astype(np.float32)]) == ("float32", None)
 
 
 @pytest.mark.parametrize("simple", [np.eye(4), np.arange(40.0), np.full((3, 3), 0.25), [0.5, -0.75, 1.5], [-np.inf, 0]])

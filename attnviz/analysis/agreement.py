@@ -101,7 +101,7 @@ def _compared(
     off[(value == expected) | both_hide | (np.isnan(value) & np.isnan(expected))] = 0
     off = np.nan_to_num(off, nan=math.inf, posinf=math.inf)
     size = np.where(np.isfinite(expected), np.abs(expected), 0)
-    stored = half_step(own.decimals) if precision.decimals else 0.0
+    stored = half_step(own.digits, value) if precision.digits else 0.0
     allowed = ours.error + precision.epsilon * size + precision.least + 1.001 * stored
     if precision.is_rough:
         allowed += _ROUGHLY * size.max()

@@ -112,15 +112,15 @@ def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision
     """Those that the compared arrays were written in, the finest first; and coarser ones."""
     floats = {stage: each for stage, each in candidates.own.items() if each.dtype.kind == "f"}
     compared = [each.written for stage, each in floats.items() if not candidates.likely[0].begins_with(stage)]
-    decimals = min((decimals for _, decimals in compared if decimals), default=None)
+    digits = min((digits for _, digits in compared if digits), key=lambda each: each.n, default=None)
     held = {each for each, _ in compared} or {FLOAT64}
     coarsest = min(each.bits for each in held)
     entering = {each.written[0] for each in floats.values() if each.written[0].bits < coarsest}
     finest_first = [
-        [Precision(each, decimals) for each in sorted(formats, key=lambda each: -each.bits)]
+        [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]
         for formats in (held, entering)
     ]
-    return finest_first[0], finest_first[1] + [Precision(FLOAT32, decimals, is_tf32=True)] * (coarsest == FLOAT32.bits)
+    return finest_first[0], finest_first[1] + [Precision(FLOAT32, digits, is_tf32=True)] * (coarsest == FLOAT32.bits)
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,9 +260,9 @@ class Examiner:
 
     def _given(self, stage: Stage) -> Rounded:
         """A stage that was given, with what it may have lost when it was written."""
-        own, fewest = self.own.get(stage.name), self.precision.decimals
-        decimals = own.decimals if own and fewest and own.decimals and own.decimals >= fewest else None
-        return Rounded.given(stage.value, self.precision, decimals)
+        own, fewest = self.own.get(stage.name), self.precision.digits
+        digits = own.digits if own and fewest and own.digits and own.digits.n >= fewest.n else None
+        return Rounded.given(stage.value, self.precision, digits)
 
 
 def _magnitude(off: float) -> float:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-_MAX_DECIMALS = 12
+from attnviz.analysis.digits import Digits, digits_of
+
 _MAX_LOOKED_AT = 4_096
 """So many of an array's numbers are looked at for what they tell of how they were written."""
 
-_MIN_DIGITS = 8
-"""So many digits that are all 0 are not so by chance, and as many others are not a simple number's."""
+_OF_FLOAT32 = 8
+"""So many digits are all that a number of float32 has."""
 
 _SIMPLE_BITS = 4
 """Numbers of so few bits, such as 0.75 or 13, are in every format, and tell nothing."""
@@ -67,8 +68,8 @@ def widened(bits: np.ndarray) -> np.ndarray:
     return (bits.astype(np.uint32) << 16).view(np.float32)
 
 
-def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, int | None]:
-    """The coarsest format that holds an array's numbers, and to how many decimals they were written, if they were.
+def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, Digits | None]:
+    """The coarsest format that holds an array's numbers, and to how many digits they were written, if they were.
 
     Numbers that every format has, such as those of a one-hot vector, tell nothing: they are of the type they came in.
 
@@ -83,8 +84,8 @@ def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, int | None]:
     >>> shares = np.array([0.1, 0.65, 0.25]).astype(np.float32)
     >>> [each and each.name for each in written_in(shares.astype(np.float64), np.dtype(np.float64))]
     ['float32', None]
-    >>> written_in(np.array([0.1234, 0.8766, 0.5671]), np.dtype(np.float64))[1]
-    4
+    >>> written_in(np.array([0.1234, 0.8766, 0.5671]), np.dtype(np.float64))[1].name
+    '4 decimals'
     """
     if dtype.kind != "f":
         return FLOAT64, None
@@ -96,11 +97,14 @@ def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, int | None]:
     held = next((each for each in coarser if each is FLOAT32 or len(told) > 1), own)
     if held.bits < FLOAT32.bits:
         return held, None
-    decimals = _decimals(told, own)
-    if decimals is None:
+    digits = digits_of(told, own)
+    if held is FLOAT64 and (digits is None or digits.n >= _OF_FLOAT32) and _are_shortest_of_float32(told):
+        return FLOAT32, None
+    if digits is None:
         return held, None
-    finest = FLOAT32 if decimals < 8 else FLOAT64
-    return next((each for each in (BFLOAT16, FLOAT16) if _were_of(each, told, decimals, own)), finest), decimals
+    finest = FLOAT32 if digits.n < 8 + digits.are_significant else FLOAT64
+    coarse = (BFLOAT16, FLOAT16, *([FLOAT32] if finest is FLOAT64 else []))
+    return next((each for each in coarse if _were_of(each, told, digits, own)), finest), digits
 
 
 def _telling(array: np.ndarray) -> np.ndarray:
@@ -115,20 +119,16 @@ def _telling(array: np.ndarray) -> np.ndarray:
     return array[few != np.rint(few)]
 
 
-def _decimals(told: np.ndarray, own: Format) -> int | None:
-    """How many decimals the numbers have, where these are too few to be so by chance."""
-    for decimals in range(2, _MAX_DECIMALS + 1):
-        if (own.rounded(np.round(told, decimals)) == told).all():
-            chances = own.epsilon * told * 10.0**decimals  # of each number, to have so few decimals by itself
-            is_told = np.log10(np.minimum(chances, 1)).sum() < -_MIN_DIGITS
-            return decimals if is_told and len(told) * decimals >= _MIN_DIGITS else None
-    return None
+def _were_of(coarse: Format, told: np.ndarray, digits: Digits, own: Format) -> bool:
+    """Whether the numbers are some of the format's, written to so many digits."""
+    is_telling = coarse.epsilon * told > 4 * digits.step(told)
+    made = own.rounded(digits.rounded(coarse.rounded(told)))
+    return np.count_nonzero(is_telling) >= 4 and bool((np.abs(made - told) <= own.epsilon * told / 2).all())
 
 
-def _were_of(coarse: Format, told: np.ndarray, decimals: int, own: Format) -> bool:
-    """Whether the numbers are some of the format's, written to so many decimals."""
-    tell = told[coarse.epsilon * told > 4 * 10.0**-decimals]
-    return len(tell) >= 4 and bool((own.rounded(np.round(coarse.rounded(told), decimals)) == told).all())
+def _are_shortest_of_float32(told: np.ndarray) -> bool:
+    """Whether the numbers are those of float32 with as few digits as tell them apart, as pandas writes them."""
+    return len(told) > 1 and all(float(str(np.float32(each))) == each for each in told.tolist())
 
 
 def _upper_bits(array: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from attnviz.analysis.arrayfiles import as_array, numeric
 from attnviz.analysis.arraynames import Meaning, Orientation, named, recognised
+from attnviz.analysis.digits import Digits
 from attnviz.analysis.formats import Format, written_in
 from attnviz.analysis.fused import apart, orientations
 from attnviz.analysis.layouts import IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
@@ -54,13 +55,13 @@ class OwnArray:
     masks: tuple[MaskReading, ...] = ()
 
     @cached_property
-    def written(self) -> tuple[Format, int | None]:
-        """The format that its numbers are of, and their decimals, if they are few."""
+    def written(self) -> tuple[Format, Digits | None]:
+        """The format that its numbers are of, and their digits, if they are few."""
         return written_in(self.value, self.dtype)
 
     @property
-    def decimals(self) -> int | None:
-        """To how many decimals its numbers were written, if not to all."""
+    def digits(self) -> Digits | None:
+        """To how many digits its numbers were written, if not to all."""
         return self.written[1]
 
 
@@ -175,6 +176,14 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
             f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
     return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts)]
+
+
+def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
+    """The arrays; before them, where they have an output and no W_O, with the output as what comes before W_O."""
+    if "output" not in own or set(own) & {"w_o", "heads", "concat"}:
+        return [own]
+    called = {"heads" if stage == "output" else stage: array for stage, array in own.items()}
+    return [{stage: called[stage] for stage in ORDER if stage in called}, own]
 
 
 def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from attnviz.analysis.digits import Digits
 from attnviz.analysis.formats import Format
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
@@ -33,7 +34,7 @@ class Precision:
     Attributes
     ----------
     format : Format
-    decimals : int, optional
+    digits : Digits, optional
         To how many its numbers were written, at least.
     is_tf32 : bool
         Whether matrices are multiplied as GPUs do in TF32: of each number in them 11 bits are read.
@@ -43,14 +44,14 @@ class Precision:
     """
 
     format: Format
-    decimals: int | None = None
+    digits: Digits | None = None
     is_tf32: bool = False
     is_rough: bool = False
 
     @property
     def name(self) -> str:
         """What it is called: "float32", "TF32", "4 decimals"."""
-        return f"{self.decimals} decimals" if self.decimals else "TF32" if self.is_tf32 else self.format.name
+        return self.digits.name if self.digits else "TF32" if self.is_tf32 else self.format.name
 
     @property
     def epsilon(self) -> float:
@@ -75,12 +76,12 @@ class Precision:
     def expected(self, largest: float) -> float:
         """What rounding leaves of numbers up to this one."""
         relative = _TF32_EPSILON if self.is_tf32 else self.epsilon
-        return max(relative * largest, half_step(self.decimals)) or self.least
+        return max(relative * largest, float(half_step(self.digits, np.array(largest)))) or self.least
 
 
-def half_step(decimals: int | None) -> float:
-    """By how much a number that is written to so many decimals may be off; 0 if it is written with all."""
-    return 0.5 * 10.0**-decimals if decimals else 0.0
+def half_step(digits: Digits | None, array: np.ndarray) -> np.ndarray | float:
+    """By how much numbers that are written to so many digits may be off; 0 if they are written with all."""
+    return digits.half_step(array) if digits else 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,13 +92,13 @@ class Rounded:
     error: np.ndarray
 
     @classmethod
-    def given(cls, value: np.ndarray, precision: Precision, decimals: int | None = None) -> Rounded:
-        """What was given, each number rounded once: to its decimals, or to the precision if it isn't of it."""
+    def given(cls, value: np.ndarray, precision: Precision, digits: Digits | None = None) -> Rounded:
+        """What was given, each number rounded once: to its digits, or to the precision if it isn't of it."""
         if value.dtype == bool:
             return cls.unrounded(value)
         unit = 0.0 if precision.format.holds(value) else precision.unit
         size = np.where(np.isfinite(value), np.abs(value), 0)
-        return cls(value, unit * size + _DEVIATIONS * half_step(decimals))
+        return cls(value, unit * size + _DEVIATIONS * half_step(digits, value))
 
     @classmethod
     def unrounded(cls, value: np.ndarray) -> Rounded:

@@ -42,11 +42,11 @@ def off(stage: Agreement, precision: str) -> str:
 
 def to_rounding(precision: str) -> str:
     """How closely numbers agree, after "agree"."""
-    return f"to {precision}" if "decimals" in precision else f"to {precision} rounding"
+    return f"to {precision}" if precision[0].isdigit() else f"to {precision} rounding"
 
 
 def _in(precision: str) -> str:
-    return f"to {precision}" if "decimals" in precision else f"in {precision}"
+    return f"to {precision}" if precision[0].isdigit() else f"in {precision}"
 
 
 def _not_finite(stage: Agreement) -> str:

@@ -13,7 +13,7 @@ from attnviz.analysis.candidates import Candidate, Candidates
 from attnviz.analysis.diagnosis import Diagnosis, diagnosed
 from attnviz.analysis.layouts import LAYOUTS
 from attnviz.analysis.mistakes import Mistake
-from attnviz.analysis.ownarrays import OwnArrays, own_arrays
+from attnviz.analysis.ownarrays import OwnArrays, own_arrays, with_heads_called_output
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.trace import Trace
@@ -46,7 +46,8 @@ class Comparison:
         The names of the arrays that are of no known stage.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
-        TF32, float32 or float64, or "4 decimals".
+        TF32, float32 or float64, "4 decimals" or
+        "5 significant digits".
     rows : tuple of Row
         What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
@@ -176,6 +177,7 @@ def compare(
     """
     owns, unread = own_arrays(arrays, orientation, true_is)
     if trace is None:
+        owns = [way for own in owns for way in with_heads_called_output(own)]
         ways = [Candidates.of(own, n_heads) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
@@ -189,8 +191,8 @@ def compare(
 
 
 def _best(found: list[tuple[OwnArrays, Diagnosis]]) -> tuple[OwnArrays, Diagnosis]:
-    """What explains most, with the fewest mistakes."""
-    return max(found, key=lambda each: (each[1].rank, -len(each[1].mistakes)))
+    """What explains most, with the fewest mistakes; what explains all before what doesn't."""
+    return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
 
 
 def _guessed(name: str, array: np.ndarray, beside: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attnviz.analysis.arraynames import named
 from attnviz.analysis.diagnosis import UNSEEING, Diagnosis
 from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN, Layout
 from attnviz.analysis.ownarrays import OwnArrays
@@ -49,9 +50,22 @@ def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
     said += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
+    said += _of_an_output(found, own)
     if found.unseeing != UNSEEING[0]:
         said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
     return said
+
+
+def _of_an_output(found: Diagnosis, own: OwnArrays) -> list[str]:
+    """What is said of an output without a W_O that makes it."""
+    if "w_o" in own or not found.candidate.reading:
+        return []
+    if "output" in own:
+        name = shortened(own["output"].name)
+        return [f"No W_O was in the file, which makes the output. If your {name} comes before W_O, call it heads."]
+    if "heads" in own and named(own["heads"].name).stage == "output":
+        return [f"Your {shortened(own['heads'].name)} was read as attnviz's head outputs, as no W_O was in the file."]
+    return []
 
 
 def _of_masks(mask: MaskReading) -> list[str]:
@@ -60,8 +74,8 @@ def _of_masks(mask: MaskReading) -> list[str]:
     if mask.hidden:
         names = listed([shortened(each) for each in mask.hidden])
         said.append(
-            f"True in your {names} was read as a hidden key. If you mean a visible one, your code has it the other way "
-            "round."
+            f"True in your {names} was read as a hidden key. PyTorch's nn.MultiheadAttention reads it so; its "
+            "scaled_dot_product_attention, Keras and Flax read it as a visible one."
         )
     if mask.besides == "causal":
         lacks = "it isn't in your mask" if mask.others else "no mask was in the file"

@@ -1,0 +1,95 @@
+"""Digits: to how many decimals, or significant digits, the numbers of an array were written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from attnviz.analysis.formats import Format
+
+_MAX_DIGITS = 12
+_MIN_DIGITS = 8
+"""So many digits that are all 0 are not so by chance, and as many others are not a simple number's."""
+
+_LARGEST_POWER = 300
+
+
+@dataclass(frozen=True)
+class Digits:
+    """How many digits numbers were written with.
+
+    Attributes
+    ----------
+    n : int
+    are_significant : bool
+        Whether they are counted from the first that isn't 0, as `%.4e` does; by default they are decimals.
+
+    Examples
+    --------
+    >>> Digits(2).rounded(np.array([12.345, 0.0678])).tolist()
+    [12.34, 0.07]
+    >>> Digits(2, are_significant=True).rounded(np.array([12.345, 0.0678])).tolist()
+    [12.0, 0.068]
+    """
+
+    n: int
+    are_significant: bool = False
+
+    @property
+    def name(self) -> str:
+        """What they are called."""
+        return f"{self.n} {'significant digits' if self.are_significant else 'decimals'}"
+
+    def step(self, array: np.ndarray) -> np.ndarray:
+        """From each number to the next that has so many digits."""
+        return 10.0 ** -self._places(array)
+
+    def half_step(self, array: np.ndarray) -> np.ndarray:
+        """By how much each number may be off."""
+        return 0.5 * self.step(array)
+
+    def rounded(self, array: np.ndarray) -> np.ndarray:
+        """The nearest numbers of so many digits."""
+        places = self._places(array)
+        up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)  # whole: dividing by them is exact
+        return np.rint(array * up / down) / up * down
+
+    def _places(self, array: np.ndarray) -> np.ndarray:
+        """How many decimals each number has."""
+        if not self.are_significant:
+            return np.full(np.shape(array), float(self.n))
+        size = np.abs(array, dtype=np.float64)
+        first = np.floor(np.log10(np.where((size > 0) & np.isfinite(size), size, 1)))
+        return np.clip(self.n - 1 - first, -_LARGEST_POWER, _LARGEST_POWER)
+
+
+def digits_of(told: np.ndarray, own: Format) -> Digits | None:
+    """The digits that numbers have, where these are too few to be so by chance; of decimals and others what is rarer.
+
+    Parameters
+    ----------
+    told : ndarray of float64
+        Positive numbers.
+    own : Format
+        What they came in.
+    """
+    found = []
+    for are_significant in (False, True):
+        fewest = (Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1))
+        digits = next((each for each in fewest if _have(each, told, own)), None)
+        if digits:
+            chances = own.epsilon * told / digits.step(told)  # of each number, to have so few digits by itself
+            likely = float(np.log10(np.minimum(chances, 1)).sum())
+            if likely < -_MIN_DIGITS and len(told) * digits.n >= _MIN_DIGITS:
+                found.append((likely, are_significant, digits))
+    return min(found, key=lambda each: each[:2])[-1] if found else None
+
+
+def _have(digits: Digits, told: np.ndarray, own: Format) -> bool:
+    """Whether all numbers have no more digits; told by the first already, most often."""
+    return all(
+        (np.abs(own.rounded(digits.rounded(some)) - some) <= own.epsilon * some / 2).all() for some in (told[:16], told)
+    )
