@@ -157,3 +157,16 @@ def test_of_two_passes_the_percentages_of_the_words_say_whose_they_are(opened):
     assert len(said) == 6
     assert all(each.startswith("B ") for each in said)
     assert not any(each.startswith("B ") for each in opened().locator(".thread .said").all_inner_texts())
+
+
+@pytest.mark.parametrize("view", ["sheet", "sheet&present=1"])
+def test_a_column_of_two_words_is_called_by_both(opened, view):
+    page = opened(
+        f"?step=softmax&view={view}",
+        sentence="the cat sat on the mat",
+        beside="sentence=the cat sat on the rug",
+    )
+    names = page.locator(".sheet tr.names th button").all_inner_texts()
+    assert names.count("rug / mat") == 1
+    assert "mat" not in names
+    assert opened("?step=softmax&view=sheet").locator(".sheet tr.names .both").count() == 0
