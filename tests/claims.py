@@ -49,11 +49,17 @@ class Cell:
     def seen(self):
         return self.row("masked") != -np.inf
 
+    def sees(self):
+        return self.number("masked") != -np.inf
+
 
 def is_ranked(cell, value, tied, place, count):
     """Two numbers tie if nine digits of them are the same, however large others of their row may be."""
     stage = {"attention": "masked", "probabilities": "logits"}.get(cell.own, cell.own)
-    row, own = [each for each in cell.row(stage) if each != -np.inf], cell.number(stage)
+    row, own = (
+        cell.row(stage)[cell.seen()] if stage in ("scores", "scaled", "masked") else cell.row(stage),
+        cell.number(stage),
+    )
     others = [each for each in row if not math.isclose(each, own, rel_tol=1e-9)]
     higher, lower = (sum(test(each, own) for each in others) for test in (float.__gt__, float.__lt__))
     ordinal = ORDINALS[higher - 1] if 0 < higher <= len(ORDINALS) else f"{higher + 1}{place[-2:]}"
@@ -379,7 +385,12 @@ CLAUSES = {
     r", its input times a column of parameters(, and a bias)?": lambda cell, bias: len(cell.inputs) == 2 + bool(bias),
     r": its input, as it is": lambda cell: len(cell.inputs) == 1 and cell.number() == cell.inputs[0][cell.index[1:]],
     rf", {RANK}": lambda cell, *rank: is_ranked(cell, short(cell.number()), *rank),
-    r", its only key": lambda cell: len(cell.row()) == 1,
+    r", (tied for )?(\w+) of the (\w+) keys that it may see": lambda cell, *rank: (
+        cell.sees() and is_ranked(cell, short(cell.number()), *rank)
+    ),
+    r", which the mask hides from it": lambda cell: not cell.sees(),
+    r", its only key": lambda cell: len(cell.row()) == 1 and cell.sees(),
+    r", the only key that it may see": lambda cell: cell.seen().sum() == 1 and cell.sees(),
     r", as scaling is switched off": lambda cell: np.array_equal(
         cell.trace["scores"].value, cell.trace["scaled"].value
     ),

@@ -60,6 +60,10 @@ def _told_in(trace, run, selection):
     return ""
 
 
+OF_KEYS = ("scores", "scaled", "masked", "attention")
+"""Stages with a number for each key of a query."""
+
+
 def holds(trace, when, name, index, here):
     layer = trace.layer_of(name)
     sees = np.isfinite(layer.trace["masked"].value[here.head, here.query])
@@ -68,7 +72,7 @@ def holds(trace, when, name, index, here):
         "set": trace[name].is_overridden(index),
         "given": trace[name].is_given,
         "unseeing": not sees.any() and not layer.trace["attention"].value[here.head, here.query].any(),
-        "hidden": split_layer(name)[0] in ("masked", "attention") and not sees[here.key],
+        "hidden": split_layer(name)[0] in OF_KEYS and not sees[here.key],
     }[when]
 
 
@@ -108,8 +112,17 @@ def finite(trace, name, index):
     return row[np.isfinite(row)]
 
 
+def seen(trace, name, index):
+    """The numbers of a row but for those of the keys that the mask hides from its query."""
+    row = trace[name].value[index[:-1]]
+    if split_layer(name)[0] in OF_KEYS:
+        masked = trace.layer_of(name).trace["masked"].value
+        row = row[np.isfinite(masked[index[:-1]])]
+    return row
+
+
 def rank(trace, name, index):
-    row, value = finite(trace, name, index), trace[name].value[index]
+    row, value = seen(trace, name, index), trace[name].value[index]
     if len(row) == 1:
         raise UnfilledError
     alike = np.array([math.isclose(each, value, rel_tol=1e-9) for each in row])
@@ -165,7 +178,7 @@ def taken(trace, name, index):
     row = trace[name].value[index[:-1]]
     hides = name if split_layer(name)[0] == "masked" else trace.layer_of(name).names.get("masked")
     is_hidden = np.zeros(len(row), bool)
-    if split_layer(name)[0] in ("scores", "scaled", "masked", "attention"):
+    if split_layer(name)[0] in OF_KEYS:
         is_hidden = np.isneginf(trace[hides].value[index[:-1]])
     is_share = split_layer(name)[0] in ("attention", "probabilities")
     places = [place for place, value in enumerate(row) if (is_share and value != 0) or not is_hidden[place]]
@@ -214,7 +227,7 @@ SAYS = {
     "": number,
     "percent": percent,
     "rank": rank,
-    "count": lambda *cell: dict(enumerate(COUNTS)).get(len(finite(*cell)), str(len(finite(*cell)))),
+    "count": lambda *cell: dict(enumerate(COUNTS)).get(len(seen(*cell)), str(len(seen(*cell)))),
     "positive": lambda *cell: f"{int((finite(*cell) > 0).sum())} of {len(finite(*cell))}",
     "sum": lambda *cell: short(float(finite(*cell).sum())),
     "part": lambda *cell: short(largest(*cell)[1]),

@@ -131,7 +131,18 @@ _PAINTED = """(all) => all.map((each) => {
 })"""
 
 
-def test_bars_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
+_EDGED = """(all) => all.filter((each) => getComputedStyle(each).borderTopWidth !== "0px").map((each) => [
+  getComputedStyle(each).borderTopColor,
+  getComputedStyle(each.closest(".viewer")).backgroundColor,
+])"""
+_DRAWN = """(all) => all.map((each) => {
+  const { backgroundImage, boxShadow } = getComputedStyle(each);
+  return backgroundImage !== "none" || boxShadow !== "none";
+})"""
+"""Whether what is drawn by a gradient or a shadow is there: a system that has few colours of its own draws neither."""
+
+
+def test_bars_the_sheet_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
     page = opened("", model="microgpt", sentence="eliza")
     try:
         page.emulate_media(forced_colors="active")
@@ -141,6 +152,12 @@ def test_bars_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
         badges = page.locator(".pairing .side strong, .panel strong.side").evaluate_all(_PAINTED)
         assert len(badges) >= 2
         assert all(ground != ink for ground, ink, _ in badges)
+        edges = page.locator(".sheet tr.first > :is(td:not(.said), th)").evaluate_all(_EDGED)
+        assert all(edge in (ground, "rgba(0, 0, 0, 0)") for edge, ground in edges), set(map(tuple, edges))
+        colours = {ground for ground, _, _ in page.locator(".sheet td.number").evaluate_all(_PAINTED)}
+        assert len(colours) > 3
+        for drawn in (".sheet td.apart", ".map .distance .bar"):
+            assert page.locator(drawn).evaluate_all(_DRAWN) == [True] * page.locator(drawn).count(), drawn
     finally:
         page.emulate_media(forced_colors="none")
 
@@ -157,3 +174,16 @@ def test_of_two_passes_the_percentages_of_the_words_say_whose_they_are(opened):
     assert len(said) == 6
     assert all(each.startswith("B ") for each in said)
     assert not any(each.startswith("B ") for each in opened().locator(".thread .said").all_inner_texts())
+
+
+@pytest.mark.parametrize("view", ["sheet", "sheet&present=1"])
+def test_a_column_of_two_words_is_called_by_both(opened, view):
+    page = opened(
+        f"?step=softmax&view={view}",
+        sentence="the cat sat on the mat",
+        beside="sentence=the cat sat on the rug",
+    )
+    names = page.locator(".sheet tr.names th button").all_inner_texts()
+    assert names.count("rug / mat") == 1
+    assert "mat" not in names
+    assert opened("?step=softmax&view=sheet").locator(".sheet tr.names .both").count() == 0

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-import numpy as np
-
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
+from attnviz.text.condition import hides, hides_none
 from attnviz.text.markup import Runs, runs
 from attnviz.text.steps.mask import selects
 from attnviz.text.steps.neurons import is_relu
@@ -15,15 +14,6 @@ from attnviz.text.story import Story, selection_story
 from attnviz.text.vocabulary import stories_of
 
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
-
-
-def _hides(trace: Trace) -> bool:
-    """Whether the mask hides any key from any query."""
-    return bool(np.isneginf(trace["masked"].value).any())
-
-
-def _hides_none(trace: Trace) -> bool:
-    return not _hides(trace)
 
 
 def _scaling(trace: Trace) -> str:
@@ -67,9 +57,9 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
             "**Compare**, dimension by dimension, and add up. {story}",
             (
                 Story("“{query}” may see no {unit}.", "unseeing"),
-                Story("Best match of the {unit}s it may see: {value:best}, {value:most}.", of=_hides),
-                Story("Of the {unit}s it may see: {value:most} for {value:alike}.", of=_hides),
-                Story("Best match: {value:best}, {value:most}.", of=_hides_none),
+                Story("Best match of the {unit}s it may see: {value:best}, {value:most}.", of=hides),
+                Story("Of the {unit}s it may see: {value:most} for {value:alike}.", of=hides),
+                Story("Best match: {value:best}, {value:most}.", of=hides_none),
                 Story("{value:most} for {value:alike}."),
             ),
         ),

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import numpy as np
+
 from attnviz.core.origin import Kind
 from attnviz.core.trace import Trace
 
@@ -51,3 +53,13 @@ def of_model(trace: Trace) -> bool:
 def of_no_model(trace: Trace) -> bool:
     """The condition that it is no model's."""
     return not of_model(trace)
+
+
+def hides(trace: Trace) -> bool:
+    """The condition that the mask hides any key from any query."""
+    return bool(np.isneginf(trace["masked"].value).any())
+
+
+def hides_none(trace: Trace) -> bool:
+    """The condition that it hides none."""
+    return not hides(trace)

@@ -1,5 +1,6 @@
 """Scores: each query's dot product with each key."""
 
+from attnviz.text.condition import hides, hides_none
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import PARTS, Story
@@ -26,8 +27,11 @@ SCORES = Step(
             "each query's dot product with each key",
             one="score",
             stories=(
-                Story(f"{_SCORE}, {{value:rank}} of {{value:count}}; {PARTS}."),
-                Story(f"{_SCORE}, its only key; {PARTS}."),
+                Story(f"{_SCORE}, which the mask hides from it; {PARTS}.", "hidden"),
+                Story(f"{_SCORE}, {{value:rank}} of the {{value:count}} keys that it may see; {PARTS}.", of=hides),
+                Story(f"{_SCORE}, {{value:rank}} of {{value:count}}; {PARTS}.", of=hides_none),
+                Story(f"{_SCORE}, the only key that it may see; {PARTS}.", of=hides),
+                Story(f"{_SCORE}, its only key; {PARTS}.", of=hides_none),
                 Story(f"{_SCORE}."),
             ),
         )

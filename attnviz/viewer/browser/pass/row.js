@@ -5,8 +5,9 @@ import { counted, listed, ordinal, percent, short } from "./numeral.js";
 const ERROR = 1e-9; // of the larger of two numbers: those that are nearer differ by rounding alone
 const MAX_NAMED = 3;
 
+// The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it.
 export function visibleRow(pass, { name, index }) {
-  return Array.from(pass.row(name, index)).filter((_, place) => !pass.isHidden(name, [...index.slice(0, -1), place]));
+  return Array.from(pass.row(name, index)).filter((_, place) => !pass.isUnseen(name, [...index.slice(0, -1), place]));
 }
 
 // The sum of the numbers of a cell's row: those of hidden keys are shares of 0, or set by hand; their scores are none.

@@ -46,7 +46,7 @@ export function tell(pass, stories, cell, selection, gapAt = () => null) {
 
 function holds(pass, when, { name, index }, selection) {
   return {
-    hidden: () => pass.isHidden(name, index),
+    hidden: () => pass.isUnseen(name, index),
     unseeing: () => pass.isUnseeing(name, selection),
     set: () => pass.isOverridden(name, index),
     given: () => !pass.stages.get(name).rule,

@@ -24,11 +24,13 @@ export function makeLine(part, { place, nth, height, width }, acts) {
   if (height === 1 && !part.side) line.classList.add("single");
   if (part.side) line.classList.add(`side-${part.side}`);
   if (isPlace) label.classList.add("place");
+  if (isTogether) line.classList.add("button");
   const all = [...(before ? [before] : []), ...many, ...ones];
   return {
     element: line,
     place,
     isSingle: height === 1 && !part.side,
+    isButton: isTogether,
     cells: () => all.filter(({ isThere }) => isThere()).map((each) => each.element),
     side: part.side,
     mark: (own, sources) => { for (const each of all) each.mark(own, sources); },

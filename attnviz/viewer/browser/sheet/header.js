@@ -41,8 +41,9 @@ export function makeHeader(part, place, width, acts) {
       const { columns: axis } = part.cells, isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;
       there = part.columns;
-      for (const [name, column] of names.map((each, i) => [each, part.columns[i]])) {
-        write(name.firstChild, axis.labels[column] ?? "");
+      for (const [name, column, both] of names.map((each, i) => [each, part.columns[i], part.names?.[i]])) {
+        write(name.firstChild, both ?? axis.labels[column] ?? "");
+        name.classList.toggle("both", both !== undefined && both !== axis.labels[column]);
         name.firstChild.disabled = !SELECTED.has(axis.name);
         name.classList.toggle("chosen", SELECTED.has(axis.name) && cell[axis.name] === column);
         name.classList.toggle("asks", isOneSentence && cell.query === column);

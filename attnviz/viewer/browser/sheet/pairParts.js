@@ -23,17 +23,23 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
     if (!found) return [parting({ ...b, side: "B", isAlone: true, note: said })];
     if (hasWords(b.cells.columns) && !isAnyInA(pass, b)) return [parting({ ...b, side: "B", isAlone: true, note: "A has other words" })];
     const whole = (part) => ({ ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] });
-    const a = { ...alongside(pass, whole(found), whole(b)), side: "A", acts, paint };
+    const a = { ...alongside(pass, whole(found), whole(b)), side: "A", acts, paint }, names = namesOf(a, b);
     const isOther = alike(a, whole(b), paintB), ends = a.beside.length ? [...endsIn(a, "A", paint, acts), ...endsIn(b, "B")] : [];
-    if (!isOther.cells && !isOther.ends) return [{ ...b, side: "", note: said === SAME ? SAME : "same for this word" }];
-    if (!isOther.cells) return [parting({ ...b, side: "", ends, note: "the same, added up in other shares" })];
+    if (!isOther.cells && !isOther.ends) return [{ ...b, names, side: "", note: said === SAME ? SAME : "same for this word" }];
+    if (!isOther.cells) return [parting({ ...b, names, side: "", ends, note: "the same, added up in other shares" })];
     const briefB = briefly(pass, b, opened), briefA = b.cells.size[0] === a.cells.size[0] ? { ...a, rows: briefB.rows, others: briefB.others, isLong: briefB.isLong } : briefly(paint.pass, a, opened);
     const standing = (own) => (isOther.areAll ? { ...own, isApart: () => false } : own); // where all differ, none stands out
     return [
       parting({ ...briefA, paint: standing(paint), note: "", apart: isOther.columns.a }),
-      { ...briefB, paint: standing(paintB), side: "B", isFirst: false, note: isOther.note, apart: isOther.columns.b },
+      { ...briefB, names, paint: standing(paintB), side: "B", isFirst: false, note: isOther.note, apart: isOther.columns.b },
     ];
   });
+}
+
+// What the columns of both are called: A's word before B's where it is another.
+function namesOf(a, b) {
+  const labelOf = ({ cells: { columns }, columns: places }, nth) => columns.labels[places[nth]];
+  return b.columns.map((_, nth) => [...new Set([labelOf(a, nth), labelOf(b, nth)])].filter((each) => each !== undefined).join(" / "));
 }
 
 // Two matrices need twice the rows: of many the largest stand alone.

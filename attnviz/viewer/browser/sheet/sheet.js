@@ -87,11 +87,11 @@ export function makeSheet(tools) {
     };
     const hasRoom = (room) => {
       const there = partsIn(room);
-      return weightOf(there.flatMap(outlineOf)) <= roomForLines(box, { parts: there.length, above: aboveIn(), least });
+      return weightOf(there.flatMap(outlineOf)) <= roomForLines(box, { parts: there.length, above: aboveIn(), least, buttons: there.filter(({ others }) => others.length).length });
     };
     const ample = isHeld ? amplyFor(MOST_IN_HAND) : roomIn(slots, { pass, letters, least, isPaper });
     if (least) redraw(told, [element("p", "", "\u00a0")]);
-    const parts = partsIn(least ? narrowed(ample, hasRoom) : ample);
+    const parts = partsIn(isHeld || isPaper ? ample : narrowed(ample, hasRoom));
     if (least) redraw(told, drawTold(parts, paint, acts));
     const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
     sentence.update(rest.length ? { pass, where, look, attention, there } : null);

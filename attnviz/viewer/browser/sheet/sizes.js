@@ -4,6 +4,7 @@ const SAID = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 56; // of 
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const AIR = 0.4; // in units of the font's size: what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
+const TARGET_PX = 24; // of a line with a button: a finger or a shaking hand hits it
 const PAPER_PX = 12, NARROW_LETTER = 0.53, WIDE_LETTER = 0.64; // 9 points; on paper as many have room as in a narrow font, and no digit may touch another's in a wide one
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const LEAST_END_PX = 48; // the last column, where "dim 16" stands
@@ -27,9 +28,14 @@ export function roomForColumns(box, { others, letters, least, isPaper, most = MO
   return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
 
-// How many lines of digits have room one above the other in a talk.
-export function roomForLines(box, { parts, above, least }) {
-  return (box.clientHeight - above - GAP_PX * parts) / (IN_A_TALK.line * least + SPACING_PX);
+// How many lines of digits have room one above the other, some of them with a button; a narrow page grows downwards.
+export function roomForLines(box, { parts, above, least, buttons }) {
+  const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX, higher = Math.max(0, TARGET_PX - line) * buttons;
+  return isNarrowPage() && !least ? Number.POSITIVE_INFINITY : (box.clientHeight - above - GAP_PX * parts - higher) / (line + SPACING_PX);
+}
+
+function isNarrowPage() {
+  return globalThis.innerWidth <= NARROW_PX;
 }
 
 // How many lines some lines are.
@@ -43,11 +49,13 @@ export function weightOf(lines) {
 // properties of the styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how
 // high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
 export function setSizes(box, { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, wanted, above = 0 }) {
-  const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX), isNarrow = !isPaper && globalThis.innerWidth <= NARROW_PX, width = box.clientWidth;
+  const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX), isNarrow = !isPaper && isNarrowPage(), width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
-  const weight = weightOf(lines), fixed = lines.reduce((sum, line) => sum + (line.fixed ?? 0), 0);
-  const room = height - fixed - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
+  const roomOf = (some) => height - some.reduce((sum, line) => sum + (line.fixed ?? 0), 0) - GAP_PX * parts - SPACING_PX * (lines.length + 1);
+  const target = !isPaper && lines.some(({ isButton }) => isButton) ? TARGET_PX : 0;
+  const standing = roomOf(lines) / weightOf(lines) < target ? lines.map((line) => (line.isButton ? { ...line, fixed: target } : line)) : lines;
+  const weight = weightOf(standing), room = roomOf(standing);
   const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const needs = wide(letters.numbers, letters, isPaper) * smallest;
   const { said, label, end, column } = least ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, digit: letters.wide * least }) : widths(width, columns, saidIn(width), needs);
@@ -59,7 +67,7 @@ export function setSizes(box, { lines, parts, columns, letters, least = 0, multi
   });
   const full = lineIn(room), { digits, large, chosen, names } = lettersAt(full);
   const needed = Math.max(1.3 * digits, (1.35 / SINGLE) * large, 1.22 * chosen, (1.4 / NAMES) * names, (SENTENCE.most / SENTENCE.line) * base);
-  const spare = room - weight * Math.min(full, needed), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
+  const spare = room - weight * Math.min(full, Math.max(needed, target)), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
   const setLine = (high) => {
     const sizes = { strip, line: high, said, label, end, ...lettersAt(high) };
