@@ -228,6 +228,9 @@ PROJECTED = {"query": "q", "key": "k", "value": "v"}
 VERBS = {"asks with": "q", "offers": "k", "passes on": "v"}
 
 OPENINGS = {
+    rf"The embedding of “(.+?)” has {N} in {DIMENSION}": lambda cell, row, number, at: (
+        cell.own.endswith("embeddings") and cell.is_at(row, at) and cell.says(number)
+    ),
     rf"“(.+?)” enters with {N} in {DIMENSION}": lambda cell, row, number, at: cell.is_at(row, at) and cell.says(number),
     rf"{N} is added in {DIMENSION} of “(.+?)”, because of its position": lambda cell, number, at, row: (
         cell.own.endswith("positions") and cell.is_at(row, at) and cell.says(number)

@@ -79,28 +79,12 @@ def is_normed(at, less, root, before, now, dimension):
     )
 
 
-def is_for_each_neuron(at, word, line, dimension, entered, number):
-    matrix, place = at.stage("w_hidden").value, int(dimension) - 1
-    n_neurons = at.stage("hidden").shape[-1]
-    return (
-        at.is_asking(word)
-        and matrix.shape[{"row": 0, "column": 1}[line]] == n_neurons != matrix.shape[{"row": 1, "column": 0}[line]]
-        and [entered, number] == [short(at.row("mlp_norm")[place]), short(matrix[place, at.selection.neuron])]
-    )
-
-
 def fires(at, n, of, passes):
     some = np.count_nonzero(at.row("active"))
     return (int(n), int(of)) == (
         {"something": some, "nothing": at.row("active").size - some}[passes],
         at.row("active").size,
     )
-
-
-def is_written_by(at, line, neuron, passed, number):
-    place, matrix = int(neuron) - 1, at.stage("w_mlp").value
-    own = matrix if line == "row" else matrix.T
-    return [passed, number] == [short(at.row("active")[place]), short(own[place, at.selection.dimension])]
 
 
 def is_moved(at, query, key, added, score):
@@ -111,17 +95,6 @@ def is_moved(at, query, key, added, score):
         at.is_asking(query)
         and [added, score] == [short(more), short(numbers[1])]
         and np.isclose(numbers[0] + more, numbers[1])
-    )
-
-
-def is_found_by(at, head, found, number, dimension):
-    heads, w_o, nth = at.stage("heads").value, at.stage("w_o").value, int(head) - 1
-    feature = min(at.selection.feature, heads.shape[-1] - 1)
-    row = w_o[nth * heads.shape[-1] + feature]
-    return (
-        nth == at.selection.head
-        and [found, number] == [short(heads[nth, at.selection.query, feature]), short(row[int(dimension) - 1])]
-        and int(dimension) == min(at.selection.dimension, len(row) - 1) + 1
     )
 
 
@@ -221,16 +194,10 @@ CLAIMS = {
     r"^Share: “(.+)” sees no key, so it gives nothing to any\.$": lambda at, word: (
         at.is_asking(word) and not read(at.trace, at.band.cells, at.selection).any()
     ),
-    rf"^What the heads found, side by side, times the output parameters: of head (\d+), {NUMBER} × {NUMBER} {IN}\.$": (
-        is_found_by
-    ),
     r"^(Square) each number of “(.+)”, and add up\.$": is_squared,
     r"^(Subtract|Add) the mean, square, and add up\.$": is_squared,
     r"^Norm: (?:each number|(less the mean), and) over the (root of )?the mean of the squares: "
     rf"{NUMBER} becomes {NUMBER} {IN}\.$": is_normed,
-    rf"^What the MLP reads of “(.+)”, times a (column|row) for each neuron: {IN}, {NUMBER} × {NUMBER}\.$": (
-        is_for_each_neuron
-    ),
     rf"^Added up: neuron (\d+) gets {NUMBER}\.$": lambda at, neuron, number: (
         int(neuron) == at.selection.neuron + 1 and number == short(at.row("hidden")[int(neuron) - 1])
     ),
@@ -238,7 +205,6 @@ CLAIMS = {
     rf"^Fire: neuron (\d+) passes on {NUMBER}\.$": lambda at, neuron, number: (
         int(neuron) == at.selection.neuron + 1 and number == short(at.row("active")[int(neuron) - 1])
     ),
-    rf"^What each neuron passes on, times its (row|column): neuron (\d+), {NUMBER} × {NUMBER}\.$": is_written_by,
     rf"^Added up: what the MLP adds to “(.+)”, {NUMBER} {IN}\.$": lambda at, word, number, dimension: (
         at.is_asking(word) and number == short(at.row("mlp")[int(dimension) - 1])
     ),

@@ -162,10 +162,21 @@ def is_asked_by(trace, band, selection, word, one, unit, other, key, dimension, 
     )
 
 
-def is_multiplied(trace, band, selection, place, one, other):
-    row, column = int(place) - 1, trace.axes(band.cells.stage)[-1].place(selection)
-    entered, matrix = read(trace, band.left, selection), read(trace, band.cells, selection)
-    return [short(entered[row, 0]), short(matrix[row, column])] == [one, other]
+def is_multiplied(trace, band, selection, to, place, *product):
+    """Of all products in the selected column it is the largest that is named."""
+    axis = trace.axes(band.cells.stage)[-1]
+    column, labels = axis.place(selection), trace.axes(band.left.stage)[-1].labels
+    factors = read(trace, band.left, selection)[:, 0], read(trace, band.cells, selection)[:, column]
+    products = factors[0] * factors[1]
+    largest = int(np.abs(products).argmax())
+    numbers = [short(each[largest]) for each in (*factors, products)]
+    return (to, place, list(product)) == (axis.labels[column], labels[largest], numbers)
+
+
+def is_row_by_row(trace, band, selection):
+    """A bias counts most, or what the products add up to is set by hand."""
+    made = next(stage for stage in trace.stages if band.cells.stage in stage.inputs)
+    return bool(made.overridden) or len(made.inputs) > 2
 
 
 def is_multiplied_by(trace, band, selection, word, which, *product):
@@ -177,7 +188,7 @@ def is_multiplied_by(trace, band, selection, word, which, *product):
 def is_compared(trace, band, selection, word, answer, *product):
     labels = trace.axes(band.cells.stage)[-1].labels
     is_own = word == trace.axes(band.left.stage)[0].label(selection.query) and answer == labels[selection.answer]
-    return is_own and is_multiplied(trace, band, selection, *product)
+    return is_own and is_multiplied(trace, band, selection, answer, *product)
 
 
 def is_sum(trace, band, selection, what, word, number, place):
@@ -284,13 +295,17 @@ def is_passed_on(trace, band, selection, what, share, key, given, value, place, 
     )
 
 
-PRODUCT = r"in dimension (\d+), (\S+) × (\S+)\.$"
+LARGEST = r"(?:dimension|neuron) (\S+) counts most: (\S+) × (\S+) = (\S+)\.$"
+PRODUCT = r"for (?:dimension|neuron) (\S+), " + LARGEST
 CLAIMS = {
     r"^“(.+)” asks with its (\w+), every (\w+) answers with its (\w+): for “(.+)”, dimension (\d+) counts most: "
     r"(\S+) × (\S+) = (\S+)\.$": is_asked_by,
     r"^What “(.+)” enters with, times the (\w+) parameters: " + PRODUCT: is_multiplied_by,
-    r"^What the head found, times the output parameters: " + PRODUCT: is_multiplied,
-    r"what “(.+)” has now is compared with it: for “(.+)” " + PRODUCT: is_compared,
+    r"^What the heads? found,(?: side by side,)? times the output parameters: " + PRODUCT: is_multiplied,
+    r"^What each neuron passes on, times its row: " + PRODUCT: is_multiplied,
+    r"^What the MLP reads of “.+”, times a (?:column|row) for each neuron: " + PRODUCT: is_multiplied,
+    r": row by row\.$": is_row_by_row,
+    r"what “(.+)” has now is compared with it: for “(.+)”, " + LARGEST: is_compared,
     r"^Added up: the (\w+) of “(.+)”, (\S+) in dimension (\d+)\.$": is_sum,
     r"^Added: “(.+)” came with (\S+) in dimension (\d+) and gets (\S+)\.$": is_added,
     r"on its own: head (\d+) gives “(.+)” (.+) and finds (\S+) in dimension (\d+)\. "

@@ -27,7 +27,9 @@ def _scaling(trace: Trace) -> str:
 
 
 _NORMED = (Story("{left} becomes {value} in dimension {column}."),)
-_PRODUCT = (Story("in dimension {row}, {left} × {value}."),)
+_LARGEST = "{sum:part.place} counts most: {sum:part.sum} = {sum:part}."
+_ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add up to is set by hand
+_PRODUCT = (Story(f"for dimension {{column}}, {_LARGEST}"), _ROW_BY_ROW)
 _SUM = (Story("{value} in dimension {column}."),)
 
 _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
@@ -48,7 +50,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "output from": ("How what the heads found becomes the :violet[**output**] of “{word}”", ()),
         "w_o of heads": (
             "What the heads found, side by side, times the **output parameters**: {story}",
-            (Story("of {head}, {left} × {value} in dimension {column}."),),
+            _PRODUCT,
         ),
         "q sum": ("**Added up**: the :blue[**query**] of “{word}”, {story}", _SUM),
         "k sum": ("**Added up**: the :orange[**key**] of “{key}”, {story}", _SUM),
@@ -106,7 +108,10 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "#square of LayerNorm": ("**Subtract** the mean, **square**, and add up.", ()),
         "LayerNorm": ("**Norm**: less the mean, and over the root of the mean of the squares: {story}", _NORMED),
         "mlp_norm": ("**Norm**: each number over the root of the mean of the squares: {story}", _NORMED),
-        "w_hidden": ("What the MLP reads of “{word}”, times a column for each **neuron**: {story}", _PRODUCT),
+        "w_hidden": (
+            "What the MLP reads of “{word}”, times a column for each **neuron**: {story}",
+            (Story(f"for neuron {{column}}, {_LARGEST}"), _ROW_BY_ROW),
+        ),
         "hidden": ("**Added up**: {story}", (Story("neuron {column} gets {value}."),)),
         "active": (
             "**Fire**: {story}",
@@ -115,7 +120,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
                 Story("neuron {column} passes on {value}."),
             ),
         ),
-        "w_mlp": ("What each neuron passes on, times its row: {story}", (Story("neuron {row}, {left} × {value}."),)),
+        "w_mlp": ("What each neuron passes on, times its row: {story}", _PRODUCT),
         "mlp": ("**Added up**: what the MLP adds to “{word}”, {story}", _SUM),
         "mlp_residual": (
             "**Added**: {story}",
@@ -127,7 +132,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         ),
         "w_u": (
             "Each **answer** has a column; what “{word}” has now is compared with it: {story}",
-            (Story("for “{column}” in dimension {row}, {left} × {value}."),),
+            (Story(f"for “{{column}}”, {_LARGEST}"), _ROW_BY_ROW),
         ),
         "logits": (
             "**Added up**: {story}",
@@ -155,7 +160,7 @@ def said(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     shows : str, optional
         What of the stage is shown, where that isn't the stage as such: an array of its rule, a sum, its sources.
     **slots : str
-        Other slots of its stories, and the stages that they are for: `left` is what a matrix is multiplied by.
+        Other slots of its stories, and the stages that they are for: `sum` is what a matrix's products add up to.
     """
     layer = trace.layer_of(name)
     names = layer.names | slots

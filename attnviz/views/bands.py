@@ -111,7 +111,7 @@ def _join(trace: Trace, output: Stage) -> Source:
         "query",
         said(trace, output.name, "output from"),
         (
-            replace(_multiplied(trace, w_o, concat), said=said(trace, w_o.name, "w_o of heads", left=concat.name)),
+            replace(_multiplied(trace, w_o, concat, output), said=said(trace, w_o.name, "w_o of heads", sum=output.name)),
             *_contributed(trace, trace[layer.names["contributions"]]),
             Band(said(trace, output.name), entry(output.name).title, _line(output)),
         ),
@@ -127,7 +127,7 @@ def _source(trace: Trace, stage: Stage) -> Source:
         *(_norm_alone(trace, enters) if _is_norm(enters) else ()),
         *(Band([], entry(name).title, _line(trace[name])) for name in added),
         *((Band([], entry(enters.name).title, _line(enters)),) if added else ()),
-        _multiplied(trace, matrix, enters),
+        _multiplied(trace, matrix, enters, stage),
         *(Band([], entry(each.name).title, _line(each)) for each in bias),
         Band(said(trace, stage.name, f"{own} sum"), entry(stage.name).title, _line(stage), factors=True),
     )
@@ -202,7 +202,7 @@ def _row(trace: Trace, step: Step, stage: Stage) -> Iterator[Band]:
     is_summed = _is_product(stage) and not (_joins(trace, stage) and _is_output(stage))
     if is_summed and stage.axes[-1] != "key":
         left, matrix = trace.inputs(stage.name)[:2]
-        yield _multiplied(trace, matrix, left)
+        yield _multiplied(trace, matrix, left, stage)
     slots = {}
     if _is_norm(stage):
         yield from _normed(trace, stage)
@@ -227,9 +227,9 @@ def _normed(trace: Trace, stage: Stage) -> Iterator[Band]:
     yield Band(said(trace, stage.name, after, left=read), entry(stage.name).title, _line(stage))
 
 
-def _multiplied(trace: Trace, matrix: Stage, left: Stage) -> Band:
-    """A matrix of parameters, with what its rows are multiplied by."""
-    return Band(said(trace, matrix.name, left=left.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
+def _multiplied(trace: Trace, matrix: Stage, left: Stage, made: Stage) -> Band:
+    """A matrix of parameters, with what its rows are multiplied by, on the way to a stage."""
+    return Band(said(trace, matrix.name, sum=made.name), entry(matrix.name).title, _matrix(matrix), left=_column(left))
 
 
 def _mixed(trace: Trace, stage: Stage) -> Band:

@@ -8,7 +8,7 @@ from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
 
-_ENTERS = "“{row}” enters with {value} in dimension {column}"
+_ENTERS = "The embedding of “{row}” has {value} in dimension {column}"
 _EMBEDDED = (
     Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
     Story(f"{_ENTERS}, written by hand.", of=origin("built")),

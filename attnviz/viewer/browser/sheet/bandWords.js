@@ -2,7 +2,7 @@
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { drawRuns, runsAt } from "../elements/runs.js";
-import { bracketed, short } from "../pass/numeral.js";
+import { short } from "../pass/numeral.js";
 import { factorsAt, isShownBy, productAt, selectedColumn, sumOfProducts } from "./bandParts.js";
 
 const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
@@ -76,7 +76,7 @@ function drawProducts(part, { pass }) {
   const column = selectedColumn(pass, part), box = element("div", "products");
   box.append(...part.rows.map((row) => {
     const [one, other] = factorsAt(pass, part, row, column);
-    return element("span", "", `${short(one)} × ${bracketed(other, short)} = ${short(productAt(pass, part, row, column))}`);
+    return element("span", "", `${short(one)} × ${short(other)} = ${short(productAt(pass, part, row, column))}`);
   }));
   const together = () => `other ${part.others.length} together: ${short(sumOfProducts(pass, part, part.others, column))}`;
   if (part.others.length) box.append(element("span", "", part.left ? together() : "")); // each stands beside its row

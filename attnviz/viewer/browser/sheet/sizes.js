@@ -13,7 +13,7 @@ const ASKED_PX = 10.5; // the size of digits where there are many words
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
 const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
 const IN_A_TALK = { label: 10.5, end: 9, line: 1.31 }; // of the smallest letters: before a row and at its end, in digits; how high a line is
-const PRODUCT = 8; // signs of "(1.00 × 2.00 = 2.00" that are no numbers
+const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are no numbers
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
