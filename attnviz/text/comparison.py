@@ -10,7 +10,8 @@ import numpy as np
 from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.arraynames import Meaning, Orientation, named
 from attnviz.analysis.candidates import Candidate, Candidates
-from attnviz.analysis.diagnosis import Diagnosis, diagnosed
+from attnviz.analysis.diagnosis import Diagnosis
+from attnviz.analysis.examiner import diagnosed
 from attnviz.analysis.layouts import LAYOUTS
 from attnviz.analysis.mistakes import Mistake
 from attnviz.analysis.ownarrays import OwnArrays, own_arrays, with_heads_called_output
@@ -18,7 +19,7 @@ from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.trace import Trace
 from attnviz.text.comparing import capital, cause, listed, off, shortened, title, to_rounding
-from attnviz.text.comparisonnotes import how_read, layouts_in
+from attnviz.text.comparisonnotes import how_read, layouts_in, unknown
 from attnviz.text.comparisontable import Row, html_of
 
 
@@ -44,6 +45,8 @@ class Comparison:
         The stages that were compared with nothing, as nothing earlier was given to recompute them from.
     unread : tuple of str
         The names of the arrays that are of no known stage.
+    unknown : list of str
+        What is said where no cause is found, in a sentence each.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
         TF32, float32 or float64, "4 decimals" or
@@ -63,6 +66,7 @@ class Comparison:
     read: tuple[str, ...]
     not_recomputed: tuple[str, ...]
     unread: tuple[str, ...]
+    unknown: list[str]
     precision: str
     rows: tuple[Row, ...]
     trace: Trace | None
@@ -103,7 +107,7 @@ class Comparison:
 
     def _blame(self) -> list[str]:
         if not self.causes:
-            return ["No mistake that attnviz knows of makes these numbers."]
+            return self.unknown
         first, *more = self.causes
         said = [
             f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
@@ -228,6 +232,7 @@ def _comparison(found: Diagnosis, own: OwnArrays, unread: tuple[str, ...], given
         tuple(how_read(found, own)),
         tuple(aside),
         unread,
+        unknown(found),
         precision,
         tuple(sorted(_rows(found, own, entering, precision), key=lambda row: row.agrees is None)),
         given or (trace if whole and found.candidate.rotation is None else None),
