@@ -58,6 +58,13 @@ def diagnosed(candidates: Candidates) -> Diagnosis:
     return found
 
 
+def agreeing(candidates: Candidates) -> Diagnosis | None:
+    """Of a pass without any mistake that makes all of the numbers, in one of the precisions they were written in."""
+    held, _ = _precisions(candidates)
+    found = (Examiner(candidates.own, precision).right(candidates)[0] for precision in held)
+    return next(filter(None, found), None)
+
+
 def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
     """Those that the compared arrays were written in, the finest first; and coarser ones."""
     floats = {stage: each for stage, each in candidates.own.items() if each.dtype.kind == "f"}
@@ -94,21 +101,27 @@ class Examiner:
     own: OwnArrays
     precision: Precision
 
-    def diagnosis(self, candidates: Candidates) -> Diagnosis:
-        """Of the pass that explains most of the arrays; of several that do, the first."""
+    def right(self, candidates: Candidates) -> tuple[Diagnosis | None, list[tuple[Candidate, _State]]]:
+        """Of the first pass without a mistake that makes all of the numbers; and those that come nearest."""
         states = []
         for group in ("likely", "with_more_hidden"):
             for candidate, nodes in self._likeliest(getattr(candidates, group)):
                 state = self._state(candidate, nodes, self.precision)
                 if is_perfect(state.stages):
-                    return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
+                    return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing), []
                 states.append((candidate, state))
         best = max(rank_of(state.stages) for _, state in states)
         tied = [each for each in states if rank_of(each[1].stages) == best]
-        turnable = [each for each, _ in tied if self._may_be_rotated(each)]
+        turnable = (each for each, _ in tied if self._may_be_rotated(each))
         rotated = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in turnable)
-        if known := next(filter(None, rotated), None):
-            return known
+        return next(filter(None, rotated), None), tied
+
+    def diagnosis(self, candidates: Candidates) -> Diagnosis:
+        """Of the pass that explains most of the arrays; of several that do, the first."""
+        right, tied = self.right(candidates)
+        if right:
+            return right
+        turnable = [each for each, _ in tied if self._may_be_rotated(each)]
         found = max((self._explained(*each) for each in tied), key=lambda found: (found.rank, -found.rest))
         if found.explains_all or not turnable:
             return found
