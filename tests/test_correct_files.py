@@ -8,7 +8,8 @@ import pytest
 from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, split
 
 from attnviz import compare
-from attnviz.analysis.ownarrays import own_arrays, readings
+from attnviz.analysis.ownarrays import own_arrays
+from attnviz.analysis.readings import readings
 
 SPREAD = range(0, 1000, 9)
 NAMED = {"float32 as float64": "float32"}

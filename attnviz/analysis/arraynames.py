@@ -31,6 +31,8 @@ class Named:
 
 
 _OUT_IN, _IN_OUT = "(out, in)", "(in, out)"
+_BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|attn[./]proj"
+"""What GPT-NeoX and BLOOM, BERT, and timm call the last matrix."""
 
 _PATTERNS: tuple[tuple[str, Named], ...] = (
     # torch.nn.MultiheadAttention
@@ -57,8 +59,10 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
         for at, each in enumerate("qkvo")
         for kind in ("weight", "bias")
     ),
-    (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]weight", Named("w_o", _OUT_IN)),
-    (r"(?:attention[./]output[./]dense|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]bias", Named("b_o")),
+    *(
+        (rf"(?:{_BEFORE_O}|out_proj|o_proj|w_?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", says))
+        for kind, says in (("weight", _OUT_IN), ("bias", None))
+    ),
     # Keras and Flax
     *(
         (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", _IN_OUT if kind == "kernel" else None))
@@ -86,8 +90,8 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     ),
     (r"w_?o|w_out|w_output", Named("w_o")),
     (r"b_?o|b_out|b_output", Named("b_o")),
-    (r"w_?qkv|qkv[./]weight", Named("w_qkv")),
-    (r"b_?qkv|qkv[./]bias", Named("b_qkv")),
+    (r"w_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]weight", Named("w_qkv")),
+    (r"b_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]bias", Named("b_qkv")),
     (r"q|query|queries", Named("q")),
     (r"k|key|keys", Named("k")),
     (r"v|value|values", Named("v")),
@@ -125,6 +129,11 @@ def named(name: str) -> Named | None:
     if re.search(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", name, re.IGNORECASE):
         return None
     return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)
+
+
+def is_by_heads(name: str) -> bool:
+    """Whether a library is known to hold q, k and v of each head beside each other in an array of this name."""
+    return bool(re.search(r"query_key_value|wqkv", name, re.IGNORECASE))
 
 
 def recognised(names: Iterable[str]) -> dict[str, tuple[str, ...]]:

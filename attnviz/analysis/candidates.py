@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from attnviz.analysis.layouts import Sizes
-from attnviz.analysis.ownarrays import OwnArrays, Reading, readings, sizes_of, with_more_hidden
+from attnviz.analysis.ownarrays import OwnArrays
 from attnviz.analysis.ownmasks import OtherMask, others_than
 from attnviz.analysis.ownpass import own_pass
+from attnviz.analysis.readings import Reading, readings, sizes_of, with_more_hidden
 from attnviz.analysis.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace

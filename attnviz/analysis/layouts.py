@@ -46,13 +46,14 @@ IN_OUT, OUT_IN = "(in, out)", "(out, in)"
 _AVERAGED = "averaged over heads"
 _SECOND = "heads on the second axis"
 JOINED = "heads side by side"
+BY_HEADS = "heads first, (out, in)"
 
 
 def _projection(heads: str, width: str, length: str) -> tuple[Layout, ...]:
     return (
         Layout(f"{heads} {width} {length}"),
         Layout(f"{width} {heads} {length}", "(in, heads, out)", "heads second"),
-        Layout(f"{heads} {length} {width}", "(heads, out, in)", "heads first, (out, in)"),
+        Layout(f"{heads} {length} {width}", "(heads, out, in)", BY_HEADS),
         Layout(f"{width} ({heads} {length})", IN_OUT, IN_OUT),
         Layout(f"({heads} {length}) {width}", OUT_IN, OUT_IN),
     )

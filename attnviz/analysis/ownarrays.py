@@ -1,8 +1,7 @@
-"""Own arrays: someone's arrays as stages of a pass, and the ways in which they can be read as such."""
+"""Own arrays: someone's arrays as stages of a pass."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,24 +9,16 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.analysis.arrayfiles import as_array, numeric
-from attnviz.analysis.arraynames import Meaning, Orientation, named, recognised
+from attnviz.analysis.arraynames import Meaning, Orientation, is_by_heads, named, recognised
 from attnviz.analysis.digits import Digits
 from attnviz.analysis.formats import Format, written_in
-from attnviz.analysis.fused import apart, orientations
-from attnviz.analysis.layouts import IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
-from attnviz.analysis.ownmasks import HIDES, MaskReading, OwnMask, besides, mask_readings
-from attnviz.analysis.ownpass import PROJECTIONS, beginnings, made_of
-from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_STAGE_NUMBERS
+from attnviz.analysis.fused import Cut, cuts
+from attnviz.analysis.layouts import BY_HEADS, IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
+from attnviz.analysis.ownmasks import MaskReading, OwnMask, mask_readings
+from attnviz.analysis.ownpass import PROJECTIONS
 
-_MAX_HEADS = 128
-_MAX_READINGS = 64
 _NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
-
-_WEIGHTS = (*PROJECTIONS, "w_o")
-_ENDS = {"embeddings", "positions", "contributions", "output", "residual"}
-"""The stages that no pass begins with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +33,8 @@ class OwnArray:
         As they lay it out; of bool, where it is a mask that selects, or float64.
     dtype : dtype
         As it came.
-    orientation : {"(in, out)", "(out, in)"}, optional
-        How a matrix is known to be laid out, by its name, its shape or its owner; None if it isn't.
+    orientation : str, optional
+        The family of layouts that a matrix is known to be of, by its name, its shape or its owner; None if it isn't.
     masks : tuple of MaskReading
         The ways of reading a mask.
     """
@@ -51,7 +42,7 @@ class OwnArray:
     name: str
     value: np.ndarray
     dtype: np.dtype
-    orientation: Orientation | None = None
+    orientation: str | None = None
     masks: tuple[MaskReading, ...] = ()
 
     @cached_property
@@ -68,29 +59,11 @@ class OwnArray:
 OwnArrays = Mapping[str, OwnArray]
 
 
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """One way of reading the arrays that a pass begins with.
-
-    Attributes
-    ----------
-    sizes : mapping of letters to int
-        How long each axis is (see `layouts`).
-    layouts : mapping of stages to Layout
-    arrays : mapping of stages to ndarray
-        Those that the pass begins with, as attnviz lays them out.
-    mask : MaskReading, optional
-        What hides keys.
-    """
-
-    sizes: Sizes
-    layouts: Mapping[str, Layout]
-    arrays: Mapping[str, np.ndarray]
-    mask: MaskReading | None = None
-
-
 def own_arrays(
-    arrays: Mapping[str, np.ndarray], orientation: Orientation | None = None, true_is: Meaning | None = None
+    arrays: Mapping[str, np.ndarray],
+    orientation: Orientation | None = None,
+    true_is: Meaning | None = None,
+    n_heads: int | None = None,
 ) -> tuple[list[OwnArrays], tuple[str, ...]]:
     """The arrays by their stages, those of q, k and v in one taken apart; and the names that aren't known.
 
@@ -99,6 +72,7 @@ def own_arrays(
     arrays : mapping of names to ndarray
     orientation, true_is : str, optional
         What their owner says of all matrices, and of all masks.
+    n_heads : int, optional
 
     Returns
     -------
@@ -115,18 +89,36 @@ def own_arrays(
     names = recognised(arrays)
     unread = tuple(name for name in arrays if not any(name in each for each in names.values()))
     known = {stage: [(name, numeric(name, arrays[name])) for name in each] for stage, each in names.items()}
-    width = known["x"][0][1].shape[-1] if "x" in known and known["x"][0][1].ndim else None
-    fused = known.get("w_qkv", [("", np.empty(0))])[0]
-    says = orientation or (named(fused[0]).orientation if fused[0] else None)
-    ways = (says,) if says or fused[1].ndim < 2 else orientations(fused[1], width)
-    return [_by_stages(known, orientation, true_is, way) for way in ways], unread
+    return [_by_stages(known, orientation, true_is, cut) for cut in _cuts(known, orientation, n_heads)], unread
+
+
+def _cuts(
+    known: Mapping[str, list[tuple[str, np.ndarray]]], orientation: Orientation | None, n_heads: int | None
+) -> list[Cut | None]:
+    """The ways of taking q, k and v in one apart; only None where they aren't in one."""
+    if "w_qkv" not in known:
+        return [Cut(OUT_IN)] if "b_qkv" in known else [None]
+    (name, fused), *_ = known["w_qkv"]
+    says = orientation or named(name).orientation
+    if fused.ndim < 2:
+        return [Cut(says or OUT_IN)]
+    shapes = {stage: arrays[0][1].shape for stage, arrays in known.items()}
+    width = shapes["x"][-1] if shapes.get("x") else None
+    joined = width
+    if len(shapes.get("w_o", ())) >= 2:
+        joined = next((n for n in shapes["w_o"][-2:] if n != width), width) or shapes["w_o"][-1]
+    for stage in ("attention", "scores", "scaled", "masked"):
+        if len(shapes.get(stage, ())) > 2 and n_heads is None:
+            n_heads = shapes[stage][-3]
+    found = list(cuts(fused, says, width, joined, n_heads))
+    return sorted(found, key=lambda each: each.n_groups == 0) if is_by_heads(name) else found
 
 
 def _by_stages(
     known: Mapping[str, list[tuple[str, np.ndarray]]],
     orientation: Orientation | None,
     true_is: Meaning | None,
-    fused: Orientation | None,
+    cut: Cut | None,
 ) -> OwnArrays:
     found: dict[str, OwnArray] = {}
     for stage, named_arrays in known.items():
@@ -134,9 +126,10 @@ def _by_stages(
         if stage == "mask":
             found[stage] = _masked_by(named_arrays, true_is)
         elif stage in ("w_qkv", "b_qkv"):
-            way = fused if stage == "w_qkv" else None
-            for letter, part in zip("qkv", apart(name, array, way), strict=True):
-                found[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, way)
+            is_matrix = stage == "w_qkv"
+            family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
+            for letter, part in zip("qkv", cut.apart(name, array, 1 + is_matrix), strict=True):
+                found[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, family)
         else:
             says = orientation or named(name).orientation
             found[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
@@ -147,53 +140,12 @@ def _by_stages(
     return {stage: found[stage] for stage in ORDER if stage in found}
 
 
-def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
-    """The ways of reading what the pass begins with in which all arrays fit each other, the simplest first.
-
-    Where their shapes allow it, all matrices are laid out alike. What is known of an array isn't tried otherwise.
-
-    Raises
-    ------
-    OwnArraysError
-        If they don't fit each other, or a stage would be too large.
-    """
-    begins = [stage for stage in ORDER if stage in beginnings(set(own)) - _ENDS]
-    ranked = []
-    for h in range(1, _MAX_HEADS + 1) if n_heads is None else (n_heads,):
-        for sizes, layouts in _fits(begins, own, {"h": h}, {}):
-            full, misfits = _with_ends(own, sizes, set(own) - set(begins))
-            ranked.append((misfits, _mixed(layouts), h, full, layouts))
-    if not begins or not ranked:
-        raise OwnArraysError(_misfit(own, begins))
-    fewest = min(rank[0] for rank in ranked)
-    ranked = [rank for rank in ranked if rank[0] == fewest]
-    mixed = min(rank[1] for rank in ranked) + (1 if _may_mix(own) else 0)
-    ranked = sorted((rank for rank in ranked if rank[1] <= mixed), key=lambda rank: rank[1:3])
-    small = [rank for rank in ranked if _largest_stage(rank[3]) <= MAX_STAGE_NUMBERS]
-    if not small:
-        raise OwnArraysError(
-            f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
-            f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
-        )
-    return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts)]
-
-
 def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
     """The arrays; before them, where they have an output and no W_O, with the output as what comes before W_O."""
     if "output" not in own or set(own) & {"w_o", "heads", "concat"}:
         return [own]
     called = {"heads" if stage == "output" else stage: array for stage, array in own.items()}
     return [{stage: called[stage] for stage in ORDER if stage in called}, own]
-
-
-def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
-    """How long each axis of a pass is, whose stages have these shapes."""
-    n_heads = next(shape[0] for name, shape in shapes.items() if name in ("scores", "masked", "attention", "q", "v"))
-    sizes: Sizes = {"h": n_heads, "g": n_heads}
-    for name, shape in shapes.items():
-        if name in LAYOUTS:
-            sizes = fitted(LAYOUTS[name][0], shape, sizes) or sizes
-    return sizes
 
 
 def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.ndarray]]:
@@ -214,117 +166,3 @@ def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None) ->
     masks = [OwnMask.of(name, array, true_is or named(name).true_is) for name, array in arrays]
     readings = mask_readings(masks)
     return OwnArray(" and ".join(each.name for each in masks), readings[0].value, np.dtype(bool), masks=readings)
-
-
-def _fits(
-    todo: list[str], own: OwnArrays, sizes: Sizes, layouts: dict[str, Layout]
-) -> Iterator[tuple[Sizes, dict[str, Layout]]]:
-    """The layouts in which the arrays that are still to be read fit those that are."""
-    if not todo:
-        yield sizes, layouts
-        return
-    stage, *rest = todo
-    fitting = [(each, fit) for each in LAYOUTS[stage] if (fit := fitted(each, own[stage].value.shape, sizes))]
-    known = [found for found in fitting if found[0].family == own[stage].orientation]
-    for layout, found in _distinct(stage, own[stage].value, known or fitting):
-        if sizes["h"] > 1 and layout.is_averaged:
-            continue
-        yield from _fits(rest, own, found | _tied(stage, found, own), layouts | {stage: layout})
-
-
-def _distinct(stage: str, array: np.ndarray, fitting: list[tuple[Layout, Sizes]]) -> Iterator[tuple[Layout, Sizes]]:
-    """Of layouts in which an array is the same, as a matrix for each of one head is one for all, the first."""
-    seen: list[tuple[Sizes, np.ndarray]] = []
-    for layout, sizes in fitting:
-        read = arranged(array, layout, stage, sizes)
-        if not any(sizes == other and np.array_equal(read, each) for other, each in seen):
-            seen.append((sizes, read))
-            yield layout, sizes
-
-
-def _tied(stage: str, sizes: Sizes, own: OwnArrays) -> Sizes:
-    """What x says of other axes: without a context it is its own, and without projections q, k and v are x."""
-    if stage != "x":
-        return {}
-    projected = set(own) & {*PROJECTIONS, "q", "k", "v"}
-    itself = "context" not in own and (not projected or set(own) & {"w_k", "w_v"})
-    tied = {"s": sizes["t"], "c": sizes["m"]} if itself else {}
-    return tied if projected else tied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
-
-
-def _with_ends(own: OwnArrays, sizes: Sizes, ends: set[str]) -> tuple[Sizes, int]:
-    """The lengths with those that only the arrays at the end have, and how many of these don't fit."""
-    misfits = 0
-    for stage in ORDER:
-        if stage in ends:
-            fit = next((f for each in LAYOUTS[stage] if (f := fitted(each, own[stage].value.shape, sizes))), None)
-            misfits += fit is None
-            sizes = fit or sizes
-    return sizes, misfits
-
-
-def _mixed(layouts: Mapping[str, Layout]) -> int:
-    """How many layouts there are beyond one for matrices, one for heads of matrices, and one for q, k and v."""
-    flat = {layouts[w].family for w in _WEIGHTS if w in layouts and layouts[w].family in (IN_OUT, OUT_IN)}
-    cut = {layouts[w].family for w in PROJECTIONS if w in layouts and layouts[w].family not in (IN_OUT, OUT_IN)}
-    headed = {layouts[each].family for each in "qkv" if each in layouts}
-    return sum(max(len(each) - 1, 0) for each in (flat, cut, headed))
-
-
-def _may_mix(own: OwnArrays) -> bool:
-    """Whether so few matrices are given, and so little is known of them, that none says how the others are laid out."""
-    flat = [own[w] for w in _WEIGHTS if w in own and own[w].value.ndim == 2]
-    return len(flat) == 2 and all(each.orientation is None for each in flat)
-
-
-def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout]) -> list[Reading]:
-    arrays = {
-        stage: arranged(own[stage].value, layout, stage, fitted(layout, own[stage].value.shape, sizes))
-        for stage, layout in layouts.items()
-        if stage != "mask"
-    }
-    if "mask" not in layouts:
-        return [Reading(sizes, layouts, arrays)]
-    masks = (each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks)
-    return [Reading(sizes, layouts, arrays | {"mask": each.value}, each) for each in masks]
-
-
-def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:
-    """Other ways of reading arrays, in which their masks, or the lack of one, isn't all that hides keys."""
-    t, s = reading.sizes.get("t"), reading.sizes.get("s")
-    if t is None or s is None or "masked" not in made_of(set(own)):
-        return []
-    return [
-        replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
-        for each in besides(reading.mask, t, s, _zeros(own))
-    ]
-
-
-def _zeros(own: OwnArrays) -> np.ndarray | None:
-    """Where an attention is exactly 0, or a score is hidden; None if none is given."""
-    for stage in ("masked", "scores", "attention"):
-        if stage in own:
-            value = own[stage].value
-            value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
-            zeros = value == 0 if stage == "attention" else value <= HIDES / 2
-            if stage != "scores" or zeros.any():
-                return zeros
-    return None
-
-
-def _largest_stage(sizes: Sizes) -> int:
-    """How many numbers the largest stage of a pass has."""
-    return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in ("hts", "htd", "hsd", "hsv", "htv", "to"))
-
-
-def _misfit(own: OwnArrays, begins: list[str]) -> str:
-    if not begins:
-        return (
-            "A pass begins with x and parameters, with q, k and v, or with scores or attention; got "
-            f"{', '.join(each.name[:40] for each in own.values()) or 'no array of a known name'}."
-        )
-    shapes = ", ".join(f"{own[stage].name[:40]} {own[stage].value.shape}" for stage in begins[:8])
-    return (
-        f"The arrays must fit each other in some layout, one sentence without a batch, the heads alike; got {shapes}. "
-        "Check which axis counts what."
-    )

@@ -1,7 +1,9 @@
 """Rotation: queries and keys turned by their positions (RoPE), which attnviz's own passes don't have.
 
-Su et al. 2021. Of the pairs of dimensions the i-th is turned by position * base^(-2 i / d_k); pairs are neighbours, or,
-as in Hugging Face, dimensions that are half of d_k apart.
+Su et al. 2021. Of the pairs of dimensions the i-th is turned by position * base^(-2 i / n), n being how many dimensions
+are turned: all d_k, or the first ones, as in GPT-NeoX. Pairs are neighbours, or, as in Hugging Face, dimensions that
+are half of n apart. For longer texts than a model was trained on positions are divided (Chen et al. 2023), or, in
+Llama 3.1, the slowest angles alone.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +24,15 @@ from attnviz.core.operations.dotproducts import DotProducts
 _BASES = (10_000, 500_000, 1_000_000)
 """Those of Llama 2 and most others, of Llama 3, and of Qwen and Mixtral."""
 
+_PARTS = (0.25, 0.5, 0.4, 0.75)
+"""The parts of d_k that are turned in GPT-NeoX, Pythia and GPT-J; GLM and Phi 1.5; Phi 2; and Phi 4 mini."""
+
+_FACTORS = (2, 4, 8)
+_LLAMA3 = (8, 32)
+"""By what Llama 3.1 and 3.2 slow down what turns less than once in 8,192 positions; a quarter of that is as it was."""
+
+_TRAINED_FOR = 8_192
+
 
 @dataclass(frozen=True)
 class Rotation:
@@ -29,39 +41,65 @@ class Rotation:
     Attributes
     ----------
     is_in_halves : bool
-        Whether dimensions of a pair are half of d_k apart.
-    base : int
+        Whether dimensions of a pair are half of those that are turned apart.
+    base : float
+    n_turned : int
+        How many dimensions are turned, the first ones.
+    factor : float
+        By what positions are divided.
+    is_llama3 : bool
+        Whether only slow angles are.
     """
 
     is_in_halves: bool
-    base: int
+    base: float
+    n_turned: int
+    factor: float = 1
+    is_llama3: bool = False
+
+    @property
+    def angles(self) -> np.ndarray:
+        """By how much each pair is turned from one position to the next."""
+        angles = float(self.base) ** (-np.arange(0, self.n_turned, 2) / self.n_turned)
+        if not self.is_llama3:
+            return angles / self.factor
+        turns = _TRAINED_FOR * angles / (2 * np.pi)
+        kept = np.clip((turns - 1) / (4 - 1), 0, 1)
+        return angles * (kept + (1 - kept) / self.factor)
 
     def nodes(self, nodes: Nodes) -> Nodes:
         """The stages of a pass with queries and keys that are turned before they are multiplied."""
-        turned = {f"{each}{ROTATED}": Node((each,), partial(self._turned, each)) for each in "qk"}
+        turned = {f"{each}{ROTATED}": Node((each,), self._turned) for each in "qk"}
         scores = Node(tuple(turned), partial(applied, DotProducts()))
         before = list(nodes)[: list(nodes).index("scores")]
         return {each: nodes[each] for each in before} | turned | {**nodes, "scores": scores}
 
-    def _turned(self, which: str, given: list[Rounded], precision: Precision) -> Rounded:
+    def _turned(self, given: list[Rounded], precision: Precision) -> Rounded:
         (rows,) = given
         n, d = rows.value.shape[-2:]
-        angles = np.arange(n)[:, None] * self.base ** (-np.arange(0, d, 2) / d)
-        cos, sin = (self._of_pairs(each, each) for each in (np.cos(angles), np.sin(angles)))
-        value = rows.value * cos + self._partners(rows.value) * sin
+        angles = np.arange(n)[:, None] * self.angles
+        still = np.zeros((n, d - self.n_turned))
+        cos, sin = (
+            np.concatenate([self._of_pairs(each, each), rest], axis=-1)
+            for each, rest in ((np.cos(angles), still + 1), (np.sin(angles), still))
+        )
+        partners = self._partners(rows.value)
+        value = rows.value * cos + partners * sin
+        if precision.is_rough:
+            return Rounded.unrounded(value)
         error = np.hypot(rows.error * cos, self._partners(rows.error) * sin)
-        if not precision.is_rough:  # angles are in float32 wherever a pass is
-            size = np.hypot(rows.value, self._partners(rows.value))
-            error = error + (2 * precision.unit + 3 * n * FLOAT32.epsilon) * size
+        # angles are in float32 wherever a pass is
+        error = error + (2 * precision.unit + 3 * n * FLOAT32.epsilon) * np.hypot(rows.value, partners)
         return Rounded(value, error)
 
     def _partners(self, rows: np.ndarray) -> np.ndarray:
         """What is added to each dimension, times the sine of its angle."""
+        turned, rest = rows[..., : self.n_turned], rows[..., self.n_turned :]
         if self.is_in_halves:
-            first, second = np.split(rows, 2, axis=-1)
+            first, second = np.split(turned, 2, axis=-1)
         else:
-            first, second = rows[..., ::2], rows[..., 1::2]
-        return self._of_pairs(-second, first)
+            first, second = turned[..., ::2], turned[..., 1::2]
+        return np.concatenate([self._of_pairs(-second, first), rest], axis=-1)
 
     def _of_pairs(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         if self.is_in_halves:
@@ -69,8 +107,37 @@ class Rotation:
         return np.stack([first, second], axis=-1).reshape(*first.shape[:-1], -1)
 
 
-def rotations(nodes: Nodes, d_k: int) -> Iterator[Rotation]:
-    """Those that a pass may have."""
-    if "scores" in nodes and set(nodes["scores"].inputs) == {"q", "k"} and d_k % 2 == 0:
+def may_be_rotated(nodes: Nodes, d_k: int) -> bool:
+    """Whether queries and keys may be turned before a pass multiplies them."""
+    return "scores" in nodes and set(nodes["scores"].inputs) == {"q", "k"} and d_k > 1
+
+
+def usual_rotations(d_k: int) -> Iterator[Rotation]:
+    """Those of all d_k, without any stretching, which most models have."""
+    for is_in_halves in (True, False) if d_k % 2 == 0 else ():
+        yield from (Rotation(is_in_halves, base, d_k) for base in _BASES)
+
+
+def known_rotations(d_k: int) -> Iterator[Rotation]:
+    """Those that are known of models, the usual ones first."""
+    yield from usual_rotations(d_k)
+    for is_in_halves in (True, False):
+        for n_turned in _even_parts(d_k, _PARTS):
+            yield from (Rotation(is_in_halves, base, n_turned) for base in _BASES)
+        if d_k % 2 == 0:
+            yield from (Rotation(is_in_halves, base, d_k, factor) for base in _BASES for factor in _FACTORS)
+            yield from (Rotation(is_in_halves, 500_000, d_k, factor, is_llama3=True) for factor in _LLAMA3)
+
+
+def shapes_of_rotations(d_k: int) -> Iterator[tuple[Rotation, Literal["base", "factor"]]]:
+    """One of each kind whose base, or factor, may be looked for, and which of the two; the first pair has no base."""
+    for n_turned in _even_parts(d_k, (1, *_PARTS[:2])):
         for is_in_halves in (True, False):
-            yield from (Rotation(is_in_halves, base) for base in _BASES)
+            if n_turned > 2:
+                yield Rotation(is_in_halves, _BASES[0], n_turned), "base"
+            if n_turned == d_k:
+                yield Rotation(is_in_halves, _BASES[0], n_turned), "factor"
+
+
+def _even_parts(d_k: int, parts: tuple[float, ...]) -> list[int]:
+    return [n for n in dict.fromkeys(int(d_k * part) for part in parts) if n and n % 2 == 0]

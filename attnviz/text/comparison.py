@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.arraynames import Meaning, Orientation, named
 from attnviz.analysis.candidates import Candidate, Candidates
-from attnviz.analysis.diagnosis import Diagnosis, diagnosed
+from attnviz.analysis.diagnosis import Diagnosis
+from attnviz.analysis.examiner import agreeing, diagnosed
 from attnviz.analysis.layouts import LAYOUTS
 from attnviz.analysis.mistakes import Mistake
 from attnviz.analysis.ownarrays import OwnArrays, own_arrays, with_heads_called_output
@@ -18,8 +20,11 @@ from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import PARAMETER_AXES
 from attnviz.core.trace import Trace
 from attnviz.text.comparing import capital, cause, listed, off, shortened, title, to_rounding
-from attnviz.text.comparisonnotes import how_read, layouts_in
+from attnviz.text.comparisonnotes import how_read, layouts_in, unknown
 from attnviz.text.comparisontable import Row, html_of
+
+_MAX_WAYS = 4
+"""In so many ways of taking arrays apart mistakes are looked for."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +49,8 @@ class Comparison:
         The stages that were compared with nothing, as nothing earlier was given to recompute them from.
     unread : tuple of str
         The names of the arrays that are of no known stage.
+    unknown : list of str
+        What is said where no cause is found, in a sentence each.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
         TF32, float32 or float64, "4 decimals" or
@@ -63,6 +70,7 @@ class Comparison:
     read: tuple[str, ...]
     not_recomputed: tuple[str, ...]
     unread: tuple[str, ...]
+    unknown: list[str]
     precision: str
     rows: tuple[Row, ...]
     trace: Trace | None
@@ -103,7 +111,7 @@ class Comparison:
 
     def _blame(self) -> list[str]:
         if not self.causes:
-            return ["No mistake that attnviz knows of makes these numbers."]
+            return self.unknown
         first, *more = self.causes
         said = [
             f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
@@ -175,23 +183,41 @@ def compare(
     Attention differs by up to 0.0613; rounding in float64 would leave 1.5 · 10^-16.
     The scores were not divided by √d_k: computed so, all of your numbers agree.
     """
-    owns, unread = own_arrays(arrays, orientation, true_is)
+    owns, unread = own_arrays(arrays, orientation, true_is, n_heads)
     if trace is None:
         owns = [way for own in owns for way in with_heads_called_output(own)]
-        ways = [Candidates.of(own, n_heads) for own in owns]
+        ways = [partial(Candidates.of, own, n_heads) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
         beside = Candidate.beside(trace.layers[layer - 1].trace)
         if len(unread) == 1 and not owns[0]:
             owns, unread = _guessed(unread[0], arrays[unread[0]], beside)
-        ways = [Candidates(own, [beside]) for own in owns]
-    own, found = _best([(each.own, diagnosed(each)) for each in ways])
+        ways = [partial(Candidates, own, [beside]) for own in owns]
+    own, found = _best(ways)
     return _comparison(found, own, unread, trace)
 
 
-def _best(found: list[tuple[OwnArrays, Diagnosis]]) -> tuple[OwnArrays, Diagnosis]:
-    """What explains most, with the fewest mistakes; what explains all before what doesn't."""
+def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
+    """Of the first of several ways in which all agrees; else, of the likeliest, what explains most.
+
+    Raises
+    ------
+    OwnArraysError
+        If there is no way in which the arrays fit each other.
+    """
+    fitting, misfit = [], None
+    for way in ways:
+        try:
+            fitting.append(way())
+        except OwnArraysError as error:
+            misfit = misfit or error
+            continue
+        if len(ways) > 1 and (found := agreeing(fitting[-1])) and found.stages:
+            return fitting[-1].own, found
+    if not fitting:
+        raise misfit
+    found = [(each.own, diagnosed(each)) for each in fitting[:_MAX_WAYS]]
     return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
 
 
@@ -228,6 +254,7 @@ def _comparison(found: Diagnosis, own: OwnArrays, unread: tuple[str, ...], given
         tuple(how_read(found, own)),
         tuple(aside),
         unread,
+        unknown(found),
         precision,
         tuple(sorted(_rows(found, own, entering, precision), key=lambda row: row.agrees is None)),
         given or (trace if whole and found.candidate.rotation is None else None),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from attnviz.analysis.arraynames import named
-from attnviz.analysis.diagnosis import UNSEEING, Diagnosis
+from attnviz.analysis.diagnosis import Diagnosis
 from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN, Layout
 from attnviz.analysis.ownarrays import OwnArrays
 from attnviz.analysis.ownmasks import MaskReading
+from attnviz.analysis.rotation import Rotation
+from attnviz.analysis.unseeing import UNSEEING
 from attnviz.text.comparing import listed, shortened, title
 
 
@@ -41,8 +43,7 @@ def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
     said += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
     said += _of_masks(reading.mask) if reading and reading.mask else []
     if rotation := found.candidate.rotation:
-        pairs = "in halves" if rotation.is_in_halves else "in pairs of neighbours"
-        how = f"RoPE, {pairs}, base {rotation.base:,}"
+        how = _of_a_rotation(rotation, found.candidate.sizes["d"])
         said.append(
             f"Your queries and keys are rotated by their positions ({how}), which the walkthrough doesn't show."
         )
@@ -54,6 +55,32 @@ def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
     if found.unseeing != UNSEEING[0]:
         said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
     return said
+
+
+def unknown(found: Diagnosis) -> list[str]:
+    """What is said where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
+    said = ["No mistake that attnviz knows of makes these numbers."]
+    if found.may_be_turned:
+        which = {"q": "queries", "k": "keys"}.get(found.first.stage, "queries and keys")
+        said.append(
+            f"Your {which} may be rotated by their positions (RoPE): lengths agree, directions don't. Attnviz doesn't "
+            "know this rotation."
+        )
+    elif found.candidate.reading:
+        said.append(
+            "They may be right all the same: attnviz doesn't know normalised queries and keys, every RoPE, or biases "
+            "of scores that no mask in the file holds."
+        )
+    return said
+
+
+def _of_a_rotation(rotation: Rotation, d_k: int) -> str:
+    pairs = "in halves" if rotation.is_in_halves else "in pairs of neighbours"
+    some = f", the first {rotation.n_turned} of {d_k} dimensions" * (rotation.n_turned < d_k)
+    base = f"{rotation.base:,.0f}" if rotation.base == round(rotation.base) else f"about {rotation.base:,.1f}"
+    slower = f"angles divided by {rotation.factor:g}" if not rotation.is_llama3 else "scaled as in Llama 3.1"
+    by = f", factor {rotation.factor:g}" * rotation.is_llama3
+    return f"RoPE, {pairs}{some}, base {base}" + f", {slower}{by}" * (rotation.factor != 1)
 
 
 def _of_an_output(found: Diagnosis, own: OwnArrays) -> list[str]:

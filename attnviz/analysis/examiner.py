@@ -1,0 +1,266 @@
+"""Examiner: what compares someone's arrays with passes, turned ones and mistaken ones, until one agrees."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.analysis.agreement import Agreement, agreement, targets
+from attnviz.analysis.basesearch import rotations_near
+from attnviz.analysis.candidates import Candidate, Candidates
+from attnviz.analysis.diagnosis import Diagnosis, is_perfect, magnitude, rank_of
+from attnviz.analysis.formats import FLOAT32, FLOAT64
+from attnviz.analysis.mistakes import Mistake, Nodes, evaluated, mistakes_in, nodes_of
+from attnviz.analysis.ownarrays import OwnArrays
+from attnviz.analysis.rotation import Rotation, known_rotations, may_be_rotated, shapes_of_rotations, usual_rotations
+from attnviz.analysis.rounding import Precision, Rounded
+from attnviz.analysis.unseeing import UNSEEING, filled
+from attnviz.core.stage import Stage
+
+_MAX_MISTAKES = 3
+"""So many are looked for, one on top of the other."""
+
+_MAX_CANDIDATES = 8
+"""So many readings are looked at closely."""
+
+_MAX_SEARCHED = 3
+"""In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores."""
+
+_MAX_SCORES = 2**14
+
+_ANYTHING = 1e9
+"""Beyond this, how far a number is off tells nothing."""
+
+_SPREAD = 0.25
+"""The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
+
+
+def diagnosed(candidates: Candidates) -> Diagnosis:
+    """What explains arrays best: in the finest precision in which a pass, perhaps with mistakes, explains all of them.
+
+    They are compared in the formats that they were written in, and where much of a stage differs in those that it may
+    have been computed in: of what goes in, or TF32.
+    """
+    held, looser = _precisions(candidates)
+    for precision in held:
+        found = Examiner(candidates.own, precision).diagnosis(candidates)
+        if found.explains_all:
+            return found
+    for precision in looser:
+        if found.first.spread < _SPREAD:
+            break
+        other = Examiner(candidates.own, precision).diagnosis(candidates)
+        if other.explains_all:
+            return other
+    return found
+
+
+def agreeing(candidates: Candidates) -> Diagnosis | None:
+    """Of a pass without any mistake that makes all of the numbers, in one of the precisions they were written in."""
+    held, _ = _precisions(candidates)
+    found = (Examiner(candidates.own, precision).right(candidates)[0] for precision in held)
+    return next(filter(None, found), None)
+
+
+def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
+    """Those that the compared arrays were written in, the finest first; and coarser ones."""
+    floats = {stage: each for stage, each in candidates.own.items() if each.dtype.kind == "f"}
+    compared = [each.written for stage, each in floats.items() if not candidates.likely[0].begins_with(stage)]
+    digits = min((digits for _, digits in compared if digits), key=lambda each: each.n, default=None)
+    held = {each for each, _ in compared} or {FLOAT64}
+    coarsest = min(each.bits for each in held)
+    entering = {each.written[0] for each in floats.values() if each.written[0].bits < coarsest}
+    finest_first = [
+        [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]
+        for formats in (held, entering)
+    ]
+    return finest_first[0], finest_first[1] + [Precision(FLOAT32, digits, is_tf32=True)] * (coarsest == FLOAT32.bits)
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    nodes: Nodes
+    values: Mapping[str, Rounded]
+    stages: tuple[Agreement, ...]
+    unseeing: str
+
+
+@dataclass(frozen=True, eq=False)
+class Examiner:
+    """What compares arrays with passes, in one precision.
+
+    Attributes
+    ----------
+    own : mapping of stages to OwnArray
+    precision : Precision
+    """
+
+    own: OwnArrays
+    precision: Precision
+
+    def right(self, candidates: Candidates) -> tuple[Diagnosis | None, list[tuple[Candidate, _State]]]:
+        """Of the first pass without a mistake that makes all of the numbers; and those that come nearest."""
+        states = []
+        for group in ("likely", "with_more_hidden"):
+            for candidate, nodes in self._likeliest(getattr(candidates, group)):
+                state = self._state(candidate, nodes, self.precision)
+                if is_perfect(state.stages):
+                    return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing), []
+                states.append((candidate, state))
+        best = max(rank_of(state.stages) for _, state in states)
+        tied = [each for each in states if rank_of(each[1].stages) == best]
+        turnable = (each for each, _ in tied if self._may_be_rotated(each))
+        rotated = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in turnable)
+        return next(filter(None, rotated), None), tied
+
+    def diagnosis(self, candidates: Candidates) -> Diagnosis:
+        """Of the pass that explains most of the arrays; of several that do, the first."""
+        right, tied = self.right(candidates)
+        if right:
+            return right
+        turnable = [each for each, _ in tied if self._may_be_rotated(each)]
+        found = max((self._explained(*each) for each in tied), key=lambda found: (found.rank, -found.rest))
+        if found.explains_all or not turnable:
+            return found
+        nearest = sorted(turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
+        usual = usual_rotations(nearest[0].sizes["d"])
+        rotated = (self._explained(*self._rotated(nearest[0], each)) for each in usual)
+        if wrong := next((each for each in rotated if each.explains_all), None):
+            return wrong
+        rotated = (self._first_perfect(each, self._searched(each)) for each in nearest)
+        return next(filter(None, rotated), found)
+
+    def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
+        """Of the pass with the first of some rotations that makes all of the numbers."""
+        before = self._state(plain, nodes_of(plain.trace, self._given), self._rough)
+        for rotation in rotations:
+            _, rough = self._rotated(plain, rotation, before)
+            if is_perfect(rough.stages):
+                candidate, state = self._rotated(plain, rotation)
+                if is_perfect(state.stages):
+                    return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
+        return None
+
+    def _rotated(self, plain: Candidate, rotation: Rotation, rough: _State | None = None) -> tuple[Candidate, _State]:
+        """The pass with queries and keys that are turned by their positions; roughly, on top of a rough one."""
+        nodes = rough.nodes if rough else nodes_of(plain.trace, self._given)
+        candidate, precision = replace(plain, rotation=rotation), self._rough if rough else self.precision
+        return candidate, self._state(candidate, rotation.nodes(nodes), precision, rough)
+
+    def _may_be_rotated(self, plain: Candidate) -> bool:
+        return plain.reading is not None and may_be_rotated(nodes_of(plain.trace, self._given), plain.sizes.get("d", 1))
+
+    def _searched(self, plain: Candidate) -> Iterator[Rotation]:
+        """Rotations with other bases than the known ones, or stretched otherwise."""
+        if plain.trace["scores"].value.size <= _MAX_SCORES:
+            for shape, varied in shapes_of_rotations(plain.sizes["d"]):
+                yield from rotations_near(shape, varied, self._off_by(plain))
+
+    def _off_by(self, plain: Candidate) -> Callable[[Rotation], float]:
+        """How far a pass is off, by how its queries and keys are turned."""
+        before = self._state(plain, nodes_of(plain.trace, self._given), self._rough)
+        return lambda rotation: sum(min(e.off, _ANYTHING) for e in self._rotated(plain, rotation, before)[1].stages)
+
+    def _off_if_turned(self, plain: Candidate) -> float:
+        return min(map(self._off_by(plain), usual_rotations(plain.sizes["d"])), default=math.inf)
+
+    @property
+    def _rough(self) -> Precision:
+        return replace(self.precision, is_rough=True)
+
+    def _likeliest(self, candidates: Sequence[Candidate]) -> list[tuple[Candidate, Nodes]]:
+        """The passes that roughly explain most, and are nearest, with their nodes; in their order, where they tie."""
+        found = [(each, nodes_of(each.trace, self._given)) for each in candidates]
+        if len(found) < 2:
+            return found
+        rough = [self._state(*each, self._rough).stages for each in found]
+        ranks = [rank_of(stages) for stages in rough]
+        off = [magnitude(max((each.roundings for each in stages), default=0.0)) for stages in rough]
+        nearest = sorted(range(len(found)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), off[i]))[:_MAX_CANDIDATES]
+        return [found[i] for i in sorted(sorted(nearest), key=lambda i: ranks[i], reverse=True)]
+
+    def _explained(self, candidate: Candidate, state: _State) -> Diagnosis:
+        first, mistakes, alternatives = state.stages, [], ()
+        while len(mistakes) < _MAX_MISTAKES and not is_perfect(state.stages):
+            found = self._with_a_mistake(candidate, state)
+            if not found:
+                break
+            if not mistakes:
+                alternatives = tuple(mistake for mistake, _ in found[1:])
+            mistake, state = found[0]
+            mistakes.append(mistake)
+        explained = state.stages if mistakes else ()
+        return Diagnosis(candidate, self.precision, first, tuple(mistakes), alternatives, explained, state.unseeing)
+
+    def _with_a_mistake(self, candidate: Candidate, state: _State) -> list[tuple[Mistake, _State]]:
+        """The mistakes with which most agrees, and at least the first stage that differs, and what is made of them."""
+        agreeing = rank_of(state.stages)[0]
+        until = {each.stage for each in state.stages[: agreeing + 1]}
+        best, found = (agreeing + 1, 0), []
+        for mistake in mistakes_in(candidate.trace, state.nodes, candidate.other_masks, set(self.own)):
+            nodes = {**state.nodes, **mistake.nodes}
+            rough = self._state(candidate, nodes, self._rough, state, until)
+            if not is_perfect(rough.stages):
+                continue
+            made = self._state(candidate, nodes, self.precision, state)
+            rank = rank_of(made.stages)
+            if not _is_finite(made.stages[agreeing]):
+                continue  # what isn't a number is explained by anything that makes none
+            if rank > best:
+                best, found = rank, []
+            if rank == best:
+                found.append((mistake, made))
+        return found
+
+    def _state(
+        self,
+        candidate: Candidate,
+        nodes: Nodes,
+        precision: Precision,
+        before: _State | None = None,
+        until: set[str] | None = None,
+    ) -> _State:
+        """The stages beside the arrays, with what suits these best where a query sees no key.
+
+        Only those that `until` names, where it does; what `before` has made already isn't made again.
+        """
+        stages = [each for each in self.own if each in nodes and (until is None or until.intersection(targets(each)))]
+        wanted = {name for each in stages for name in targets(each)} & set(nodes)
+        wanted |= {"masked"} & set(nodes) if "attention" in nodes else set()
+        old = (before.nodes, before.values) if before else None
+        values = evaluated(nodes, precision, wanted, old)
+        best = _State(nodes, values, self._agreements(candidate, values, stages, precision), UNSEEING[0])
+        if is_perfect(best.stages) or not {"masked", "scaled"} <= values.keys() or "attention" not in nodes:
+            return best
+        unseeing = np.isneginf(values["masked"].value).all(axis=-1)
+        if not unseeing.any():
+            return best
+        for nature in UNSEEING[1:-1] if unseeing.all() else UNSEEING[1:]:
+            other = {**nodes, "attention": filled(nodes["attention"], nature)}
+            others = evaluated(other, precision, wanted, (nodes, values))
+            found = self._agreements(candidate, others, stages, precision)
+            if rank_of(found) > rank_of(best.stages):
+                best = _State(other, others, found, nature)
+        return best
+
+    def _agreements(
+        self, candidate: Candidate, values: Mapping[str, Rounded], stages: list[str], precision: Precision
+    ) -> tuple[Agreement, ...]:
+        return tuple(
+            agreement(self.own[stage], stage, values, candidate.sizes, precision)
+            for stage in stages
+            if not candidate.begins_with(stage)
+        )
+
+    def _given(self, stage: Stage) -> Rounded:
+        """A stage that was given, with what it may have lost when it was written."""
+        own, fewest = self.own.get(stage.name), self.precision.digits
+        digits = own.digits if own and fewest and own.digits and own.digits.n >= fewest.n else None
+        return Rounded.given(stage.value, self.precision, digits)
+
+
+def _is_finite(stage: Agreement) -> bool:
+    return stage.value is not None and bool(np.isfinite(stage.value).any())

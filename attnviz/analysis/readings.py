@@ -1,0 +1,199 @@
+"""Readings: the ways in which someone's arrays fit each other as those that a pass begins with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from attnviz.analysis.layouts import IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
+from attnviz.analysis.ownarrays import OwnArrays
+from attnviz.analysis.ownmasks import HIDES, MaskReading, besides
+from attnviz.analysis.ownpass import PROJECTIONS, beginnings, made_of
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.settings import MAX_STAGE_NUMBERS
+
+_MAX_HEADS = 128
+_MAX_READINGS = 64
+
+_WEIGHTS = (*PROJECTIONS, "w_o")
+_ENDS = {"embeddings", "positions", "contributions", "output", "residual"}
+"""The stages that no pass begins with."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One way of reading the arrays that a pass begins with.
+
+    Attributes
+    ----------
+    sizes : mapping of letters to int
+        How long each axis is (see `layouts`).
+    layouts : mapping of stages to Layout
+    arrays : mapping of stages to ndarray
+        Those that the pass begins with, as attnviz lays them out.
+    mask : MaskReading, optional
+        What hides keys.
+    """
+
+    sizes: Sizes
+    layouts: Mapping[str, Layout]
+    arrays: Mapping[str, np.ndarray]
+    mask: MaskReading | None = None
+
+
+def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
+    """The ways of reading what the pass begins with in which all arrays fit each other, the simplest first.
+
+    Where their shapes allow it, all matrices are laid out alike. What is known of an array isn't tried otherwise.
+
+    Raises
+    ------
+    OwnArraysError
+        If they don't fit each other, or a stage would be too large.
+    """
+    begins = [stage for stage in ORDER if stage in beginnings(set(own)) - _ENDS]
+    ranked = []
+    for h in range(1, _MAX_HEADS + 1) if n_heads is None else (n_heads,):
+        for sizes, layouts in _fits(begins, own, {"h": h}, {}):
+            full, misfits = _with_ends(own, sizes, set(own) - set(begins))
+            ranked.append((misfits, _mixed(layouts), h, full, layouts))
+    if not begins or not ranked:
+        raise OwnArraysError(_misfit(own, begins))
+    fewest = min(rank[0] for rank in ranked)
+    ranked = [rank for rank in ranked if rank[0] == fewest]
+    mixed = min(rank[1] for rank in ranked) + (1 if _may_mix(own) else 0)
+    ranked = sorted((rank for rank in ranked if rank[1] <= mixed), key=lambda rank: rank[1:3])
+    small = [rank for rank in ranked if _largest_stage(rank[3]) <= MAX_STAGE_NUMBERS]
+    if not small:
+        raise OwnArraysError(
+            f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
+            f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
+        )
+    return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts)]
+
+
+def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
+    """How long each axis of a pass is, whose stages have these shapes."""
+    n_heads = next(shape[0] for name, shape in shapes.items() if name in ("scores", "masked", "attention", "q", "v"))
+    sizes: Sizes = {"h": n_heads, "g": n_heads}
+    for name, shape in shapes.items():
+        if name in LAYOUTS:
+            sizes = fitted(LAYOUTS[name][0], shape, sizes) or sizes
+    return sizes
+
+
+def _fits(
+    todo: list[str], own: OwnArrays, sizes: Sizes, layouts: dict[str, Layout]
+) -> Iterator[tuple[Sizes, dict[str, Layout]]]:
+    """The layouts in which the arrays that are still to be read fit those that are."""
+    if not todo:
+        yield sizes, layouts
+        return
+    stage, *rest = todo
+    fitting = [(each, fit) for each in LAYOUTS[stage] if (fit := fitted(each, own[stage].value.shape, sizes))]
+    known = [found for found in fitting if found[0].family == own[stage].orientation]
+    for layout, found in _distinct(stage, own[stage].value, known or fitting):
+        if sizes["h"] > 1 and layout.is_averaged:
+            continue
+        yield from _fits(rest, own, found | _tied(stage, found, own), layouts | {stage: layout})
+
+
+def _distinct(stage: str, array: np.ndarray, fitting: list[tuple[Layout, Sizes]]) -> Iterator[tuple[Layout, Sizes]]:
+    """Of layouts in which an array is the same, as a matrix for each of one head is one for all, the first."""
+    seen: list[tuple[Sizes, np.ndarray]] = []
+    for layout, sizes in fitting:
+        read = arranged(array, layout, stage, sizes)
+        if not any(sizes == other and np.array_equal(read, each) for other, each in seen):
+            seen.append((sizes, read))
+            yield layout, sizes
+
+
+def _tied(stage: str, sizes: Sizes, own: OwnArrays) -> Sizes:
+    """What x says of other axes: without a context it is its own, and without projections q, k and v are x."""
+    if stage != "x":
+        return {}
+    projected = set(own) & {*PROJECTIONS, "q", "k", "v"}
+    itself = "context" not in own and (not projected or set(own) & {"w_k", "w_v"})
+    tied = {"s": sizes["t"], "c": sizes["m"]} if itself else {}
+    return tied if projected else tied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
+
+
+def _with_ends(own: OwnArrays, sizes: Sizes, ends: set[str]) -> tuple[Sizes, int]:
+    """The lengths with those that only the arrays at the end have, and how many of these don't fit."""
+    misfits = 0
+    for stage in ORDER:
+        if stage in ends:
+            fit = next((f for each in LAYOUTS[stage] if (f := fitted(each, own[stage].value.shape, sizes))), None)
+            misfits += fit is None
+            sizes = fit or sizes
+    return sizes, misfits
+
+
+def _mixed(layouts: Mapping[str, Layout]) -> int:
+    """How many layouts there are beyond one for matrices, one for heads of matrices, and one for q, k and v."""
+    flat = {layouts[w].family for w in _WEIGHTS if w in layouts and layouts[w].family in (IN_OUT, OUT_IN)}
+    cut = {layouts[w].family for w in PROJECTIONS if w in layouts and layouts[w].family not in (IN_OUT, OUT_IN)}
+    headed = {layouts[each].family for each in "qkv" if each in layouts}
+    return sum(max(len(each) - 1, 0) for each in (flat, cut, headed))
+
+
+def _may_mix(own: OwnArrays) -> bool:
+    """Whether so few matrices are given, and so little is known of them, that none says how the others are laid out."""
+    flat = [own[w] for w in _WEIGHTS if w in own and own[w].value.ndim == 2]
+    return len(flat) == 2 and all(each.orientation is None for each in flat)
+
+
+def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout]) -> list[Reading]:
+    arrays = {
+        stage: arranged(own[stage].value, layout, stage, fitted(layout, own[stage].value.shape, sizes))
+        for stage, layout in layouts.items()
+        if stage != "mask"
+    }
+    if "mask" not in layouts:
+        return [Reading(sizes, layouts, arrays)]
+    masks = (each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks)
+    return [Reading(sizes, layouts, arrays | {"mask": each.value}, each) for each in masks]
+
+
+def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:
+    """Other ways of reading arrays, in which their masks, or the lack of one, isn't all that hides keys."""
+    t, s = reading.sizes.get("t"), reading.sizes.get("s")
+    if t is None or s is None or "masked" not in made_of(set(own)):
+        return []
+    return [
+        replace(reading, arrays={**reading.arrays, "mask": each.value}, mask=each)
+        for each in besides(reading.mask, t, s, _zeros(own))
+    ]
+
+
+def _zeros(own: OwnArrays) -> np.ndarray | None:
+    """Where an attention is exactly 0, or a score is hidden; None if none is given."""
+    for stage in ("masked", "scores", "attention"):
+        if stage in own:
+            value = own[stage].value
+            value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
+            zeros = value == 0 if stage == "attention" else value <= HIDES / 2
+            if stage != "scores" or zeros.any():
+                return zeros
+    return None
+
+
+def _largest_stage(sizes: Sizes) -> int:
+    """How many numbers the largest stage of a pass has."""
+    return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in ("hts", "htd", "hsd", "hsv", "htv", "to"))
+
+
+def _misfit(own: OwnArrays, begins: list[str]) -> str:
+    if not begins:
+        return (
+            "A pass begins with x and parameters, with q, k and v, or with scores or attention; got "
+            f"{', '.join(each.name[:40] for each in own.values()) or 'no array of a known name'}."
+        )
+    shapes = ", ".join(f"{own[stage].name[:40]} {own[stage].value.shape}" for stage in begins[:8])
+    return (
+        f"The arrays must fit each other in some layout, one sentence without a batch, the heads alike; got {shapes}. "
+        "Check which axis counts what."
+    )

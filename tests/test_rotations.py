@@ -1,0 +1,82 @@
+"""Rotations of queries and keys: each that attnviz can find is named, and no other is called a mistake."""
+
+import numpy as np
+import pytest
+from correctfiles import File, joined, split
+
+from attnviz import compare
+
+D = 8
+
+
+def angles(base, n=D, factor=1):
+    return float(base) ** (-np.arange(0, n, 2) / n) / factor
+
+
+def turned(rows, angles, is_in_halves):
+    """By complex numbers, of which a pair of dimensions is the real and the imaginary part."""
+    n = 2 * len(angles)
+    some = rows[..., :n]
+    real, imaginary = np.split(some, 2, axis=-1) if is_in_halves else (some[..., ::2], some[..., 1::2])
+    pairs = (real + 1j * imaginary) * np.exp(1j * np.outer(np.arange(rows.shape[-2]), angles))
+    again = [pairs.real, pairs.imag]
+    made = np.concatenate(again, -1) if is_in_halves else np.stack(again, -1).reshape(some.shape)
+    return np.concatenate([made, rows[..., n:]], axis=-1)
+
+
+def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True):
+    file = File(np.random.default_rng(seed), "float32", "causal", n_heads=2, d=D, n=7)
+    x, w = file.drawn(file.n, file.width), {each: file.weight(file.width, file.width) for each in "qkvo"}
+    *_, hidden = file.hidden()
+    q, k, v = (split(file.times(x, w[each].T), file.n_heads) for each in "qkv")
+    q, k = (file.rounded(turned(each, angles, is_in_halves)) for each in (q, k))
+    scores = file.rounded(file.times(q, k.transpose(0, 2, 1)) * file.carrier(D**-0.5 if is_scaled else 1))
+    attention = file.softmax(np.where(hidden, file.carrier(-np.inf), scores))
+    output = file.times(joined(file.times(attention, v)), w["o"].T)
+    stages = {"q": q, "k": k, "scaled": scores, "attention": attention, "output": output}
+    return {"x": x, **{f"{each}_proj.weight": w[each] for each in "qkvo"}, **{each: stages[each] for each in kept}}
+
+
+@pytest.mark.parametrize("is_in_halves", [True, False])
+@pytest.mark.parametrize(
+    ("angles", "says"),
+    [
+        (angles(25_000), "base 25,000"),
+        (angles(100), "base 100"),
+        (angles(10_000 * 4 ** (D / (D - 2))), "base 63,496"),  # NTK: a factor of 4
+        (angles(10_000, D // 2), "the first 4 of 8 dimensions, base 10,000"),
+        (angles(20_000, D // 2), "the first 4 of 8 dimensions, base 20,000"),
+        (angles(10_000, D, 4), "base 10,000, angles divided by 4"),
+        (angles(10_000, D, 3), "base 10,000, angles divided by 3"),
+    ],
+)
+def test_a_rotation_is_found_and_said(angles, says, is_in_halves):
+    for kept in (["q", "k", "attention"], ["output"]):
+        found = compare(None, a_pass(angles, is_in_halves, *kept))
+        assert found.first is None, str(found)
+        assert found.trace is None
+        (note,) = (each for each in found.notes if "RoPE" in each)
+        pairs = "in halves" if is_in_halves else "in pairs of neighbours"
+        assert f"(RoPE, {pairs}, {says})" in note or kept == ["output"]
+
+
+@pytest.mark.parametrize("kept", [["q", "k"], ["scaled", "attention"], ["attention"], ["output"]])
+def test_of_a_rotation_that_it_does_not_know_attnviz_says_so_and_names_no_mistake(kept):
+    found = compare(None, a_pass(np.array([1.3, 0.77, 0.2, 0.01]), True, *kept))
+    assert found.causes == ()
+    says_rope = "lengths agree, directions don't. Attnviz doesn't know this rotation." in str(found)
+    assert says_rope == (kept[0] in ("q", "scaled"))
+    assert "attnviz doesn't know normalised" in str(found) or says_rope
+    found = compare(None, a_pass(angles(10_000), True, *kept, is_scaled=False))
+    assert [each.id for each in found.causes] == (["unscaled"] if kept[0] != "q" else [])
+
+
+def test_the_scaling_of_llama_3_is_named():
+    def slowed(angle):
+        wavelength = 2 * np.pi / angle
+        smooth = (8192 / wavelength - 1) / 3
+        between = (1 - smooth) * angle / 8 + smooth * angle
+        return angle if wavelength < 8192 / 4 else angle / 8 if wavelength > 8192 else between
+
+    slow = np.array([slowed(each) for each in angles(500_000)])
+    assert "scaled as in Llama 3.1, factor 8" in str(compare(None, a_pass(slow, True, "q", "k")))
