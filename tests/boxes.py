@@ -67,7 +67,8 @@ def of(**address):
 def colours():
     """The themes as Streamlit gives them to a component."""
     names = {"background": "backgroundColor", "secondary-background": "secondaryBackgroundColor", "text": "textColor"}
-    names |= {"primary": "primaryColor"}
+    names |= {"primary": "primaryColor", "link": "linkColor"}
+    names |= {f"{each}-text": f"{each}TextColor" for each in ("blue", "orange", "green", "violet")}
     themes = {
         theme: "".join(f"--st-{name}-color: {THEMES[theme][key]};" for name, key in names.items())
         + f"--st-yellow-background-color: {yellow}; color-scheme: {theme};"

@@ -2,7 +2,9 @@
 
 import pytest
 from axe import violations_of_page, violations_of_viewer
-from tab import at, expect
+from boxes import MODEL, OWN, colours, of
+from contrast import faint
+from tab import at, expect, resized
 
 from attnviz import Settings, show, trace_of
 
@@ -20,6 +22,8 @@ VIEWS = [
     (at(step="mlp", view="matrices", present=1), {"model": "microgpt"}),
     (at(step="tokens", view="matrices"), {"model": "by-hand"}),
     (at(step="weighted-sum", view="sheet"), {"sentence": "the cat sat", "heads": "2"}),
+    (at(step="softmax", view="matrices"), {"sentence": "the cat sat", "mask": "causal", "changes": "scores[0,1,0]=3"}),
+    ("", {"model": "microgpt", "sentence": "eliza", "beside": "sentence=eliz", "draw": "1,3,1,0"}),
 ]
 """Where one is, and what is shown there."""
 
@@ -28,6 +32,50 @@ def test_every_view_of_the_viewer_is_for_everyone(opened):
     for address, shown in VIEWS:
         page = opened(address, **shown)
         assert violations_of_viewer(page) == [], (address, shown)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_all_that_is_written_has_contrast_pointed_at_and_held_too(opened, theme):
+    for address, shown in VIEWS:
+        page = opened(address, theme=theme, **shown)
+        page.add_style_tag(content=colours())
+        page.evaluate("() => { show({}); return drawn(); }")
+        assert faint(page) == [[], [], []], (address, shown)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_settings_and_the_buttons_of_articles_have_contrast(drawn, theme):
+    for shown in (of(**OWN), of(**MODEL)):
+        page = drawn(**shown)
+        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
+        page.get_by_role("button", name="More").click()
+        page.evaluate(_ARTICLE)
+        found = faint(page)
+        page.evaluate("() => document.querySelector('.article').remove()")
+        page.keyboard.press("Escape")
+        page.emulate_media(color_scheme="light", reduced_motion="null")
+        assert found == [[], [], []]
+
+
+_ARTICLE = """() => {
+  const box = document.createElement("section"), act = document.createElement("button");
+  box.className = "article";
+  act.textContent = "In the walkthrough";
+  box.append(act);
+  document.querySelector("main").append(box);
+}"""
+
+
+def test_what_is_pressed_is_24_pixels_high_in_a_low_window_too(opened):
+    page = opened(at(step="qkv-2", view="sheet"), **RECALL)
+    page.add_style_tag(content=".viewer { height: 34rem !important }")  # its least
+    resized(page, 1366, 640)
+    page.evaluate("drawn()")
+    folded = page.locator(".sheet tr.button button")
+    assert folded.count() == 2
+    for each in folded.all():
+        assert each.bounding_box()["height"] >= 24
+    assert page.locator(".sheet").evaluate("(box) => box.scrollHeight <= box.clientHeight")
 
 
 def test_what_is_drawn_for_paper_is_no_second_landmark(opened):

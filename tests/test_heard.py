@@ -9,6 +9,7 @@ from tab import cell, expect, parameters
 
 pytestmark = pytest.mark.browser
 
+WIDE = "the animal did not cross the street because it was too wide"
 PAIR = {"mask": "causal", "beside": "mask="}
 
 
@@ -187,3 +188,19 @@ def test_a_column_of_two_words_is_called_by_both(opened, view):
     assert names.count("rug / mat") == 1
     assert "mat" not in names
     assert opened("?step=softmax&view=sheet").locator(".sheet tr.names .both").count() == 0
+
+
+def test_rows_and_columns_of_the_sheet_are_heard_by_their_names(opened):
+    page = opened("?step=neurons&view=sheet", model="microgpt", sentence="eliza")
+    sheet = page.get_by_role("grid", name="a: what it becomes")
+    for role, names in (
+        ("columnheader", ["dimension 1", "dimension 16", "neuron 4"]),
+        ("rowheader", ["dimension 2", "Neurons", "Firing"]),
+    ):
+        for name in names:
+            expect(sheet.get_by_role(role, name=name, exact=True)).to_have_count(1)
+    expect(sheet.get_by_role("button", name=re.compile(r"^Hidden parameters.*: other \d+$"))).to_have_count(1)
+    page = opened("?step=softmax&view=sheet", model="who-is-it", beside=f"sentence={WIDE}")
+    expect(page.get_by_role("grid", name="tired: its attention")).to_have_count(1)
+    for side in "AB":
+        expect(page.get_by_role("button", name=re.compile(f"^{side}, Keys: other \\d+$"))).to_have_count(1)

@@ -68,8 +68,10 @@ function labelOf({ side, cells, band }, { row, isFirst, isPlace, hasHeads }) {
   return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${own}` : side;
 }
 
-function othersOf({ key, others, left }, acts) {
-  return button(left ? `other ${others.length}` : `${others.length} more`, () => acts.open(key), "link");
+function othersOf({ key, others, left, side, band }, acts) {
+  const text = left ? `other ${others.length}` : `${others.length} more`, made = button(text, () => acts.open(key), "link");
+  made.ariaLabel = `${side ? `${side}, ` : ""}${band.label}: ${text}`;
+  return made;
 }
 
 // A cell of the table: {element, update(face, isChosen), mark(own, sources), isThere()}.

@@ -43,6 +43,7 @@ export function makeHeader(part, place, width, acts) {
       there = part.columns;
       for (const [name, column, both] of names.map((each, i) => [each, part.columns[i], part.names?.[i]])) {
         write(name.firstChild, both ?? axis.labels[column] ?? "");
+        if (!hasWords(axis)) name.ariaLabel = shortNameAt(axis, column).replace("dim ", "dimension "); // what its number counts stands in another cell
         name.classList.toggle("both", both !== undefined && both !== axis.labels[column]);
         name.firstChild.disabled = !SELECTED.has(axis.name);
         name.classList.toggle("chosen", SELECTED.has(axis.name) && cell[axis.name] === column);

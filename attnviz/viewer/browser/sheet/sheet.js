@@ -107,7 +107,7 @@ export function makeSheet(tools) {
       table.replaceChildren(columnsOf(width), ...lines.map((line) => line.element));
     }
     built = stands;
-    table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: its attention`);
+    table.setAttribute("aria-label", `${pass.document.words.query[where.cell.query]}: ${stepAt(pass, where).page.startsWith("words") ? "its attention" : "what it becomes"}`);
     for (const line of lines) line.update(parts[line.place], parts[line.place].paint ?? paint);
     const isOfWords = !source && pass.document.words.shared && parts[0].cells.columns.name === "key" && !rest.length && !(isPaper && !look.shown(attention, pass.indexAt(attention, selection)));
     drawStrip(setSizes(box, { lines, parts: parts.length, columns: width, letters, least, multiplies: parts.some(showsProducts), isPaper, wanted: isOfWords, above: aboveIn() }), attention);
