@@ -111,7 +111,9 @@ def _join(trace: Trace, output: Stage) -> Source:
         "query",
         said(trace, output.name, "output from"),
         (
-            replace(_multiplied(trace, w_o, concat, output), said=said(trace, w_o.name, "w_o of heads", sum=output.name)),
+            replace(
+                _multiplied(trace, w_o, concat, output), said=said(trace, w_o.name, "w_o of heads", sum=output.name)
+            ),
             *_contributed(trace, trace[layer.names["contributions"]]),
             Band(said(trace, output.name), entry(output.name).title, _line(output)),
         ),
