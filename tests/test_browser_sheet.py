@@ -233,3 +233,15 @@ def test_where_slopes_stand_in_a_band_its_title_says_so_and_no_sentence_is_of_ot
 def trace_of_who():
     model = MODELS["who-is-it"]
     return model.at(model.seeds[0], None).trace(model.examples[0][1])
+
+
+@pytest.mark.slow
+def test_what_is_said_beside_the_rows_can_be_read_at_a_desk(visit):
+    for shown in ({"model": "who-is-it", "step": "softmax"}, {"model": "recall", "step": "softmax-2"}):
+        page = visit().open(at(view="sheet", **shown))
+        resized(page, 1366, 768)
+        sizes = page.locator(".sheet td.said:not(:empty)").evaluate_all(
+            "(all) => all.map((each) => parseFloat(getComputedStyle(each).fontSize))"
+        )
+        assert len(sizes) >= 4
+        assert min(sizes) >= 13, shown

@@ -1,13 +1,13 @@
 // Sizes: how high the lines of the sheet are and how large their digits, so that all of them fit its box.
 
-const SAID = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 56; // of the width: what is said, and what stands before a row
+const SAID = 0.26, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 68; // of the width: what is said, and what stands before a row
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const AIR = 0.4; // in units of the font's size: what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
 const TARGET_PX = 24; // of a line with a button: a finger or a shaking hand hits it
 const PAPER_PX = 12, NARROW_LETTER = 0.53, WIDE_LETTER = 0.64; // 9 points; on paper as many have room as in a narrow font, and no digit may touch another's in a wide one
 const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
-const LEAST_END_PX = 48; // the last column, where "dim 16" stands
+const LEAST_END_PX = 56; // the last column, where "head 1, 8" stands
 const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED_PX = 10.5; // the size of digits where there are many words
 const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
@@ -16,7 +16,7 @@ const IN_A_TALK = { label: 10.5, end: 9, line: 1.31 }; // of the smallest letter
 const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are no numbers
 
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
-const SENTENCE = { line: 0.6, most: 0.95 }; // the letters of what is said: of a line, and of the page's
+const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is said: of a line, and of the page's; pixels, before lines are less high
 
 // How many columns have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
 // room for products beside them, so that no column goes away as they come.
@@ -46,8 +46,8 @@ export function weightOf(lines) {
 // `lines` are as sheet.js has them, some with a `fixed` height in pixels; `letters` has how many those of the longest number and
 // `names` name have, and how `wide` a digit is in its font; `above` them pixels are taken. `least` is how large letters are at
 // least in a talk, 0 in none; there what is said stands above, and only what `multiplies` has room beside. The sizes are set as
-// properties of the styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller. Returns how
-// high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
+// properties of the styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller, the lines
+// less high, and what is said smaller again. Returns how high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
 export function setSizes(box, { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, wanted, above = 0 }) {
   const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX), isNarrow = !isPaper && isNarrowPage(), width = box.clientWidth;
   const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
@@ -75,12 +75,15 @@ export function setSizes(box, { lines, parts, columns, letters, least = 0, multi
   };
   const line = lineIn(room - strip);
   setLine(line);
-  for (let text = Math.min(Math.max(11, smallest, SENTENCE.line * line), SENTENCE.most * base); text >= smallest; text *= 0.93) {
-    set("said-size", text);
-    if (isNarrow || box.scrollHeight <= box.clientHeight) break;
-  }
-  const over = () => box.scrollHeight - box.clientHeight;
-  for (let low = line; isPaper && over() > 0 && low > LEAST_LINE_PX; setLine(low)) low -= Math.max(over() / weight, 0.2); // no one scrolls paper
+  const over = () => (isNarrow ? 0 : box.scrollHeight - box.clientHeight);
+  const say = (from, to) => {
+    set("said-size", from);
+    for (let text = from; over() > 0 && text > to; set("said-size", text)) text = Math.max(0.93 * text, to);
+  };
+  const read = Math.max(smallest, isPaper ? 0 : SENTENCE.least);
+  say(Math.max(read, Math.min(SENTENCE.line * line, SENTENCE.most * base)), read);
+  for (let low = line; !least && over() > 0 && low > LEAST_LINE_PX; setLine(low)) low = Math.max(low - Math.max(over() / weight, 0.2), LEAST_LINE_PX);
+  say(read, smallest);
   return strip;
 }
 

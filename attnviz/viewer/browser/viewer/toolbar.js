@@ -40,6 +40,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   page.hidden = !shell;
   const printed = button("Print", print);
   printed.hidden = isSandboxed(window); // which nothing is printed from
+  for (const each of [copy, coded, compared.button, page, printed]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
   const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
