@@ -13,19 +13,21 @@ _OFF_BY_ITSELF = ("target-size", "identical-links-same-purpose", "landmark-compl
 """Rules that axe follows if it is asked to. Left off: a contrast of 7 (level AAA) and those that it has given up."""
 
 _SHOWN = """(colour) => getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor === colour"""
-_FOUND = """async (rules) => {
-  const { violations } = await axe.run(document, { resultTypes: ["violations"], rules });
+_FOUND = """async ([rules, within]) => {
+  const shadows = [...document.querySelectorAll("*")].map((each) => each.shadowRoot).filter(Boolean);
+  const place = [document, ...shadows].map((root) => root.querySelector(within)).find(Boolean);
+  const { violations } = await axe.run(place, { resultTypes: ["violations"], rules });
   const told = (id, { html, failureSummary }) => `${id}: ${html.slice(0, 160)}: ${failureSummary}`;
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => told(id, node)));
 }"""
 
 
-def violations(page, theme):
-    """What axe's rules of levels A and AA and its best practices find on a page in a theme."""
+def violations(page, theme, within="html"):
+    """What axe's rules of levels A and AA and its best practices find on a page, or in a part of it, in a theme."""
     page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # no colour is on its way to another
     page.wait_for_function(_SHOWN, arg=PAGES[theme])
     frames(page)
-    return _found(page, {})
+    return _found(page, {}, within)
 
 
 def violations_but_contrast(page):
@@ -33,10 +35,10 @@ def violations_but_contrast(page):
     return _found(page, {"color-contrast": {"enabled": False}})
 
 
-def _found(page, rules):
+def _found(page, rules, within="html"):
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE)
-    return page.evaluate(_FOUND, {rule: {"enabled": True} for rule in _OFF_BY_ITSELF} | rules)
+    return page.evaluate(_FOUND, [{rule: {"enabled": True} for rule in _OFF_BY_ITSELF} | rules, within])
 
 
 def violations_of_page(page, theme):
@@ -49,7 +51,4 @@ def violations_of_page(page, theme):
 def violations_of_viewer(page):
     """What the rules find in the viewer alone, in the page that tests mount it in, but for colours."""
     page.evaluate("() => Object.assign(document, { title: 'attnviz' }) && (document.documentElement.lang = 'en')")
-    if not page.evaluate("() => 'axe' in window"):
-        page.evaluate(AXE)
-    rules = {rule: {"enabled": True} for rule in _OFF_BY_ITSELF} | {"color-contrast": {"enabled": False}}
-    return page.evaluate(_FOUND.replace("axe.run(document,", "axe.run('.viewer',"), rules)
+    return _found(page, {"color-contrast": {"enabled": False}}, ".viewer")

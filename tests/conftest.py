@@ -32,6 +32,7 @@ ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
     "--in-process-gpu",  # one process less to draw through: the suite takes 4 % less
+    "--js-flags=--no-opt --no-maglev --always-sparkplug",  # pages that live for a second: they load in 14 % less
     "--disable-quic",
     "--no-first-run",
     "--disable-background-networking",

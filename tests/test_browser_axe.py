@@ -78,8 +78,10 @@ def test_every_kind_of_step_is_for_everyone(tab):
         page = tab.open(at(**address))
         for number, step in enumerate(steps_of(parse(address).trace), 1):
             step_is(page, number)
-            if step.title not in seen:
-                assert violations(page, THEMES[len(seen) % 2]) == [], step.id
+            if step.title not in seen and ("model" not in address or step.id == "answer"):
+                assert violations(page, THEMES[len(seen) % 2], ".viewer") == [], step.id  # around it all are alike
+            elif step.title not in seen:  # a model's numbers have the colours of others
+                assert violations_but_contrast(page) == [], step.id
             seen.add(step.title)
             page.keyboard.press("PageDown")
         expect(page.locator(".way .end button")).to_be_disabled()

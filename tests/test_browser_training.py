@@ -99,7 +99,7 @@ def test_play_at_the_end_begins_anew_and_is_paused(visit):
 
 
 def test_on_a_slide_the_curve_stands_only_while_training_is_played(visit):
-    page = visit().open(at(model="who-is-it", step="scores", view="sheet"))
+    page = visit().open(at(model="who-is-it", step="scores", view="sheet", checkpoint=8))
     training, play = page.locator(".training"), page.get_by_role("button", name="Play training")
     page.keyboard.press("p")
     expect(page.locator(".viewer.presenting")).to_be_visible()

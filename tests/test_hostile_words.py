@@ -136,12 +136,10 @@ def test_in_a_browser_nothing_of_it_is_an_element_runs_or_asks_for_anything(visi
     tab = visit()
     tab.page.on("dialog", lambda dialog: tab.errors.append(dialog.message))
     active = ("Markdown", "Streamlit's Markdown", "HTML", "a closed element", "an attribute", "LaTeX", "Plotly")
-    for name in active:
-        address = dict.fromkeys(NOTICED[:-3], shown(CASES[name])) | {
-            "sentence": shown(CASES[name])[:110],
-            "step": "scores",
-        }
-        page = tab.open(at(**address))
+    texts = [shown(CASES[name]) for name in active]
+    for turned in (0, 3):  # each text in two places of the address, and all of them among the words
+        named = dict(zip(NOTICED[:-3], (texts * 3)[turned:], strict=False))
+        page = tab.open(at(**named | {"sentence": " ".join(text[:40] for text in texts), "step": "scores"}))
         expect(page.get_by_role("listbox", name="Queries").locator(".text").first).to_be_visible()
         main = page.get_by_test_id("stMain")
         typed = "img, script, iframe, a[href*=evil], a[href^=mailto], .katex-error, [onerror], [onload], [onfocus]"

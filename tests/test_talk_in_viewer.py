@@ -1,6 +1,7 @@
 """A talk: what is seen of it from the last row, and where a remote leads, with the viewer alone in a real browser."""
 
 import json
+from itertools import pairwise
 
 import pytest
 from alone import sent, written
@@ -32,7 +33,8 @@ _WALKED = """async (key) => {
     await drawn();
     await drawn();
     const [[least, text]] = ink(root), names = [...root.querySelectorAll(".sheet:not([hidden]) tr.names th button")];
-    stops.push({ place: now, least, text, words: names.map((each) => each.innerText) });
+    const shown = root.querySelector(".main").innerText;
+    stops.push({ place: now, least, text, shown, words: names.map((each) => each.innerText) });
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   }
   return stops;
@@ -70,19 +72,14 @@ def all_is_read(stops, *where):
         assert stop["least"] >= LEAST, (*where, stop)
 
 
-def short_and_whole(opened, name):
-    """The stops of both routes of a talk on the smallest screen, the short one on and back."""
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each != "own")) for each in TALKS])
+def test_a_route_is_read_on_the_smallest_screen_and_a_short_one_has_at_most_seven_presses(opened, name):
     page = talk(opened, TALKS[name])
     resized(page, *SIZES[0])
     short, back = walked(page), walked(page, "PageUp")
     page = talk(opened, TALKS[name], EVERY)
     resized(page, *SIZES[0])
-    return short, back, walked(page)
-
-
-@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each != "own")) for each in TALKS])
-def test_a_route_is_read_on_the_smallest_screen_and_a_short_one_has_at_most_seven_presses(opened, name):
-    short, back, whole = short_and_whole(opened, name)
+    whole = walked(page)
     for stop in short + whole:
         assert stop["least"] >= LEAST, stop
     for stop in short if name == "who-is-it" else ():
@@ -90,7 +87,9 @@ def test_a_route_is_read_on_the_smallest_screen_and_a_short_one_has_at_most_seve
     assert short[0]["place"][0] == "question"
     assert 4 <= len(short) - 1 + (json.loads(written(**TALKS[name]))["offer"] is not None) <= 7
     assert [stop["place"] for stop in back] == [stop["place"] for stop in short[::-1]]
-    assert len(whole) > max(10, len(short))
+    assert max(10, len(short)) < len(whole) <= 32
+    assert all(one["shown"] != other["shown"] for one, other in pairwise(whole)), "each press shows something"
+    assert sent(page) == []
 
 
 @pytest.mark.slow
