@@ -1,9 +1,8 @@
-"""What one run of each page and one act costs the server at its costliest address: processor, and bytes of the answer.
+"""What one run of each page and one act costs the server at its costliest address: processor, and an act's bytes.
 
 Run with `python -m benchmarks.costliest`. Each page is opened at its default address and at every address of
 `costly`, and each act is done there; of the rounds the cheapest counts, so that a busy machine changes little, and of
-the addresses the costliest. Times of the default address are measured in the same run: look at the ratio. What a page
-costs whoever opens it first in a process stands in its own column.
+the addresses the costliest. Times of the default address are measured in the same run: look at the ratio.
 """
 
 import functools
@@ -11,15 +10,15 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-import streamlit.testing.v1.local_script_runner as runner
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
 from attnviz.scene.address import parse
 from attnviz.scene.answer import PARTS, ActsRequest, reply_to
 from attnviz.scene.tabscene import TabScene
@@ -84,106 +83,68 @@ def first_of(stages: list[Stage]) -> str:
     return ";".join(text for _, text in sorted(parts, key=lambda part: -part[0])[:MAX_CHANGES])
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a run or an act costs: seconds of processor, and bytes sent."""
-
-    seconds: float
-    n_bytes: int
-
-
-def cost(task: Callable[[], int], rounds: int = ROUNDS) -> Cost:
-    """The cheapest of some rounds of a task that returns how many bytes it made."""
+def cost(task: Callable[[], int]) -> tuple[float, int]:
+    """The seconds of processor that a task takes, the fewest of some rounds, and what it returns."""
     found = []
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         start = time.process_time()
         n_bytes = task()
-        found.append(Cost(time.process_time() - start, n_bytes))
-    return min(found, key=lambda each: each.seconds)
+        found.append((time.process_time() - start, n_bytes))
+    return min(found)
 
 
 def opened(page: Path, address: dict[str, str]) -> int:
-    """Open a page; returns the bytes of all messages that the browser is sent."""
+    """Open a page. Its bytes are not counted: what it shows an act answers too."""
     at = AppTest.from_file(str(ROOT / "app.py"), default_timeout=600)
     at.switch_page(str(page.relative_to(ROOT)))
     for name, text in address.items():
         at.query_params[name] = text
     at.run()
     assert not at.exception, at.exception
-    return sum(sent)
+    return 0
 
 
-sent: list[int] = []
-"""The bytes of each message of the last run."""
-
-
-def listen() -> None:
-    """Have AppTest leave the sizes of messages in `sent`, and look for components once, as a server does."""
-    logging.disable()
-    manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
-    parsed = runner.parse_tree_from_messages
-
-    def weighed(messages: list) -> object:
-        sent[:] = [len(message.SerializeToString()) for message in messages]
-        return parsed(messages)
-
-    runner.parse_tree_from_messages = weighed
-
-
-def downloads(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
-    """What is made to be downloaded, at the address where it costs most."""
-    shown = {name: fitted for name, address in addresses.items() if (fitted := parse(address)).trace}
-    for name, makes in {"script": export.script, "arrays": export.arrays}.items():
-        yield name, *costliest({each: lambda f=f, makes=makes: len(makes(f.trace)) for each, f in shown.items()})
-
-
-def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
-    """Each act, and the most of them that one request may hold, at the address where it costs most."""
-    for name, done in ACTS.items():
-        for view in PARTS if name in OF_ALL_PAGES else ("pass",):
-            tasks = {each: lambda a=a, done=done, view=view: answer(a, done, view) for each, a in addresses.items()}
-            yield f"{name}: {view}", *costliest(tasks)
-
-
-def answer(address: dict[str, str], done: list[list], view: str) -> int:
+def answered(address: dict[str, str], done: list[list], view: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
     place = TabScene("", parse(address).scene)
     return len(reply_to(place, ActsRequest("", "", place.address, {}, view, done, [])))
 
 
-def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:
-    """The cost of the costliest task, and its name."""
-    costs = {name: cost(task) for name, task in tasks.items()}
-    worst = max(costs, key=lambda name: costs[name].seconds)
-    return costs[worst], worst
+def made(address: dict[str, str], makes: Callable[[Trace], bytes | str]) -> int:
+    """Make a file of the pass there; returns its bytes."""
+    trace = parse(address).trace
+    return len(makes(trace)) if trace else 0
+
+
+def tasks() -> Iterator[tuple[str, Callable[[dict[str, str]], int]]]:
+    """What is done at each address: a page is opened, acts are done, a file is made."""
+    for page in sorted(ROOT.glob("pages/*.py")):
+        yield page.stem, partial(opened, page)
+    for name, done in ACTS.items():
+        for view in PARTS if name in OF_ALL_PAGES else ("pass",):
+            yield f"{name}: {view}", partial(answered, done=done, view=view)
+    for name, makes in {"script": export.script, "arrays": export.arrays}.items():
+        yield name, partial(made, makes=makes)
 
 
 def main() -> int:
     """Print the figures; 1 if a run or an act costs more than its limit."""
-    listen()
-    pages = sorted(ROOT.glob("pages/*.py"))
-    first = {page: cost(lambda page=page: opened(page, {}), rounds=1) for page in pages}
-    addresses = costly()
-    print(f"{'page':30} {'first':>7} {'default':>15} {'costliest':>15} {'times':>6}")
-    slowest = 0.0
-    for page in pages:
-        default = cost(lambda page=page: opened(page, {}))
-        worst, where = costliest({name: lambda p=page, a=each: opened(p, a) for name, each in addresses.items()})
-        slowest = max(slowest, worst.seconds)
-        print(
-            f"{page.stem:30} {first[page].seconds * 1e3:4.0f} ms {_said(default)} {_said(worst)} "
-            f"{worst.seconds / default.seconds:6.1f}  {where}",
-            flush=True,
-        )
-    for name, found, where in (*acts(addresses), *downloads(addresses)):
-        slowest = max(slowest, found.seconds)
-        print(f"{name:54} {_said(found)}  {where}", flush=True)
+    logging.disable()
+    scan = manifest_scanner.scan_component_manifests
+    manifest_scanner.scan_component_manifests = functools.cache(scan)  # once, as in a server
+    addresses, slowest = costly(), 0.0
+    print(f"{'':54} {'default':>15} {'costliest':>15} {'times':>6}")
+    for name, task in tasks():
+        default = cost(partial(task, {}))
+        worst, where = max((cost(partial(task, each)), where) for where, each in addresses.items())
+        slowest = max(slowest, worst[0])
+        print(f"{name:54} {_said(*default)} {_said(*worst)} {worst[0] / default[0]:6.1f}  {where}", flush=True)
     print(f"The costliest takes {slowest * 1e3:.0f} ms of processor (limit {MAX_SECONDS * 1e3:.0f} ms).")
     return 0 if slowest <= MAX_SECONDS else 1
 
 
-def _said(found: Cost) -> str:
-    return f"{found.seconds * 1e3:4.0f} ms {found.n_bytes / 1e3:5.0f} kB"
+def _said(seconds: float, n_bytes: int) -> str:
+    return f"{seconds * 1e3:4.0f} ms {n_bytes / 1e3:5.0f} kB"
 
 
 if __name__ == "__main__":

@@ -143,8 +143,8 @@ def test_another_page_cannot_listen(server, bystander, name, origin):
 
 def wrong_states(visitor):
     """The states of each widget with a value of every type, and of one that is not there."""
-    keys = visitor.keys()
-    names = [*(visitor.widget(key).id for key in keys), *(f"$$ID-0-{key}" for key in keys), MARKER]
+    widgets = visitor.widgets()
+    names = [*(each.id for each in widgets.values()), *(f"$$ID-0-{key}" for key in widgets), MARKER]
     values = [
         {"string_value": MARKER},
         {"double_value": float("nan")},
@@ -177,8 +177,8 @@ def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
 def test_a_choice_is_heard_where_it_holds_an_option(server, bystander):
     async def pick():
         async with Visitor(f"http://{server.host}/by_hand") as visitor:
-            keys = sorted(visitor.keys())
-            boxes = [key for key in keys if type(visitor.widget(key)).__name__ in ("Selectbox", "Radio")]
+            widgets = sorted(visitor.widgets().items())
+            boxes = [key for key, each in widgets if type(each).__name__ in ("Selectbox", "Radio")]
             assert boxes
             for key in boxes:
                 await visitor.set(key, MARKER)
