@@ -22,6 +22,7 @@ from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.scene.address import parse
 from attnviz.scene.answer import PARTS, ActsRequest, reply_to
+from attnviz.scene.fitting import fit
 from attnviz.scene.tabscene import TabScene
 from attnviz.server.acts_route import MAX_ACTS
 from attnviz.text import export
@@ -57,7 +58,7 @@ def costly() -> dict[str, dict[str, str]]:
     found = {}
     for heads in (1, 16, 128):
         large = LARGE | {"heads": str(heads)}
-        stages = parse(large).trace.stages
+        stages = fit(parse(large).scene).trace.stages
         found[f"{heads} heads"] = large
         found[f"{heads} heads, changed at the start"] = large | {"changes": first_of(stages[:1])}
         found[f"{heads} heads, most cells set by hand"] = large | {"changes": first_of(stages)}
@@ -67,7 +68,7 @@ def costly() -> dict[str, dict[str, str]]:
     for model, text in (("who-is-it", "animal " * 12), ("mirror", "1 2 3 4 5 6 7 8"), ("recall", LETTERS)):
         found[model] = {"model": model, "sentence": text.strip(), "checkpoint": "1"}
     by_hand = {"model": "by-hand", "sentence": "abcd" * 3}
-    found["by hand, changed"] = by_hand | {"changes": first_of(parse(by_hand).trace.stages)}
+    found["by hand, changed"] = by_hand | {"changes": first_of(fit(parse(by_hand).scene).trace.stages)}
     found["as many terms as are audited unasked"] = {"sentence": "w " * 26}
     found["many marks"] = {"sentence": "a" + "\u0301\u0316" * (MAX_CHARACTERS // 2 - 1)}
     found["no words of a model"] = {"model": "who-is-it", "sentence": "\u4e2d" * MAX_CHARACTERS}
@@ -132,7 +133,7 @@ def listen() -> None:
 
 def downloads(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]]:
     """What is made to be downloaded, at the address where it costs most."""
-    shown = {name: fitted for name, address in addresses.items() if (fitted := parse(address)).trace}
+    shown = {name: fitted for name, address in addresses.items() if (fitted := fit(parse(address).scene)).trace}
     for name, makes in {"script": export.script, "arrays": export.arrays}.items():
         yield name, *costliest({each: lambda f=f, makes=makes: len(makes(f.trace)) for each, f in shown.items()})
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 from asgi import APP, ask, run
+from documents import fitted_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
 from attnviz.scene.acts import NAMES
-from attnviz.scene.address import parse
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts_route
@@ -166,7 +166,7 @@ def test_any_json_is_answered_refused_or_of_no_tab(done, parts):
     if answered.status == 200:
         found = json.loads(answered.text)
         written = {name: text for name, text in found["address"].items() if text is not None}
-        assert parse(written).scene == tab.places[""].fitted().scene
+        assert fitted_at(written).scene == tab.places[""].fitted().scene
     else:
         assert tab.places[""].scene == Scene(sentence="a b")
 

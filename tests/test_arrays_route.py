@@ -92,7 +92,7 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
     csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
     for name, stage in (("output.csv", ""), ("mine.csv", ""), ("mine.csv", "output")):
         assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to float64 rounding.")
-    assert tab.places[""].own is None
+    assert tab.places[""].own == {}
     assert said(post(sent(tab, npz({"q": trace["q"].value * 2}), against="shown"))).startswith(
         "The first stage that differs: Q."
     )
@@ -133,7 +133,7 @@ def test_a_pass_too_large_for_the_walkthrough_is_compared_and_says_so(tab):
     x = np.random.default_rng(2).normal(size=(65, 4))
     found = said(post(sent(tab, npz({"x": x, "w_q": np.eye(4), "w_k": np.eye(4), "w_v": np.eye(4)}))))
     assert "The walkthrough shows at most 64 tokens; this pass has 65." in found
-    assert tab.places[""].own is None
+    assert tab.places[""].own == {}
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_model_that_makes_no_pass_is_not_offered(tab):
     answered = post(sent(tab, json.dumps(too_large(range(5))).encode(), "mine.json"))
     assert said(answered).startswith(f"This microgpt makes no pass.\n{BEYOND}")
     assert "Open in the walkthrough" not in answered.text
-    assert tab.places[""].own_model is None
+    assert tab.places[""].own == {}
     answered = post(sent(tab, json.dumps(too_large([3])).encode(), "mine.json"))
     assert "Open in the walkthrough" in answered.text
 

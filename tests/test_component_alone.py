@@ -2,9 +2,9 @@
 
 import pytest
 from alone import MODULES, SHEET
+from documents import fitted_at
 from tab import becomes, expect, parameters, step_is
 
-from attnviz.scene.address import parse
 from attnviz.scene.answer import reply_bytes, reply_to
 from attnviz.scene.tabscene import TabScene
 from attnviz.server.acts_route import read
@@ -52,7 +52,7 @@ class Site:
         self.page.route(f"{SITE}**", lambda route: self._answer(route))
 
     def open(self, **address):
-        self.place = TabScene("", parse(address).scene)
+        self.place = TabScene("", fitted_at(address).scene)
         self.page.goto(SITE)
         self.page.wait_for_function("window.ready")
         return self.page

@@ -467,11 +467,11 @@ SPACED = "a b\u00c5\u212b\tc"
 def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
     """Typed, in an address, written on, taken away, swapped and cut: nothing is dropped."""
     model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
-    tab = TabScene("", Scene(source=OWN_MODEL, own=Built(model), sentence=text), own_model=Built(model))
+    tab = TabScene("", Scene(source=OWN_MODEL, own=Built(model), sentence=text), own={OWN_MODEL: Built(model)})
     assert model.tokens(text) == ("BOS", *text)
     assert len({*tab.fitted().trace.labels["answer"]}) == len(model.task.answers)
     assert not TASK.notes(text) or not model.task.notes(text)
-    assert parse(query(tab.scene), tab.original, tab.own_model).scene.sentence == text
+    assert parse(query(tab.scene), tab.own).scene.sentence == text
     token = next_token(tab.fitted())
     if token is not None:
         act(tab, "next", True)

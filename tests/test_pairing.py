@@ -10,7 +10,7 @@ from itertools import product
 
 import pytest
 from cases import of_each
-from documents import read
+from documents import fitted_at, read
 from page import ROOT, changes_of
 
 from attnviz import Settings, trace_of
@@ -248,17 +248,20 @@ def test_what_differs_is_said_of_a_and_of_b():
 def test_an_address_gives_the_pair_that_it_was_written_of(name):
     a, b = PAIRS[name]
     scene = fit(replace(b, beside=pinned(fit(a).scene), compare="difference")).scene
-    found = parse(query(scene))
-    assert (found.scene, found.notices, found.refused) == (scene, (), ())
+    assert parse(query(scene)) == (scene, ())
 
 
 def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
     assert parse({"beside": "same"}).scene.beside == pinned(parse({"beside": "same"}).scene)
-    found = parse({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
+    found = fitted_at({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
     assert found.scene.beside == Scene(sentence="the cat")
     assert all(notice.startswith("A: ") for notice in found.notices)
     assert len(found.notices) == 3
-    assert parse({"sentence": "the cat", "beside": "sentence=%20"}).scene.beside is None
+    nothing = fitted_at({"sentence": "the cat", "beside": "sentence=%20"})
+    assert (nothing.scene.beside, nothing.beside, len(nothing.notices)) == (None, None, 1)
+    refused = fitted_at({"sentence": "the cat", "beside": "changes=scores[9,9,9]=1"})
+    assert (refused.scene.beside.changes, refused.refused) == ((), ())
+    assert [notice.startswith("A: scores[9,9,9]=1 is left out") for notice in refused.notices] == [True]
     assert parse({"beside": "&".join(f"a{n}=1" for n in range(500))}).notices[-1].startswith("beside has at most")
 
 
@@ -331,7 +334,7 @@ def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act(
     assert len(pairs) > 68
     for scene, pair in pairs:
         address = query(replace(pair.b, beside=pair.a))
-        a, b = fit(pair.a).trace, parse(address)
+        a, b = fit(pair.a).trace, fitted_at(address)
         opened = where(b.scene, b.trace, a)
         assert apart(a, b.trace, opened) or not pairing(a, b.trace).first, (address, opened)
         place = TabScene("", scene)

@@ -14,11 +14,21 @@ from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, OPTIONS, nearest
 from attnviz.models import MODELS
-from attnviz.scene.continuing import can_continue, drawing_in, next_token
+from attnviz.scene.continuing import can_continue, next_token
 from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.fitting import SceneWithPass, fit
-from attnviz.scene.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
+from attnviz.scene.messages import (
+    cell_in,
+    change_in,
+    drawing_in,
+    heads_in,
+    option_in,
+    place_in,
+    places_in,
+    writer_in,
+)
 from attnviz.scene.pairs import pairs_of
+from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options, model_of, shortened, spaced, unknown, without_end
 from attnviz.scene.scene import (
     COMPARISONS,
@@ -209,7 +219,7 @@ def _pair(place: TabScene, fitted: SceneWithPass, message: object) -> None:
     pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
     if pair is None:
         return
-    a, b = (fit(scene, place.original) for scene in (pair.a, pair.b))
+    a, b = (fit(scene, ANSWERS.original) for scene in (pair.a, pair.b))
     if a.refused or b.refused:
         place.said = (*a.refused, *b.refused)[0]
         return

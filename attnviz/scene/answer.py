@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from attnviz.core.settings import nearest
 from attnviz.scene import advice
 from attnviz.scene.acts import act
-from attnviz.scene.address import PARAMETERS, VIEWERS, looking, parse, query
+from attnviz.scene.address import looking, parse, query
 from attnviz.scene.controls import settings
-from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.parameters import PARAMETERS, VIEWERS
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN_PARAMETERS, Scene, lacks_file
+from attnviz.scene.scene import Scene, lacks_file
 from attnviz.scene.tabscene import TabScene
 from attnviz.scene.verdict import verdict
 from attnviz.scene.written import json_of
@@ -60,7 +61,7 @@ def reply_to(place: TabScene, done: ActsRequest) -> bytes:
     """The answer to what a person did, which changes the place."""
     if done.address != place.address:
         written = {name: text for name, text in done.address.items() if text is not None}
-        place.scene = parse(written, place.original, place.own_model).scene
+        place.scene = parse(written, place.own).scene
     if not place.name:  # the one scene that the address is of
         place.scene = looking(place.scene, done.look)
     with place.answering():
@@ -108,16 +109,7 @@ def _pass(place: TabScene, fitted: SceneWithPass, tab: str, plans: Collection[st
     """The document that a viewer shows."""
     asked = {"asked": place.heads, "slopes_of": place.slopes_of, "flips_of": place.flips_of}
     asked["with_names"] = place.with_names
-    return ANSWERS.written(fitted, tab, **asked, arrival=place.arrivals, plans=plans, beside=_beside(place, fitted))
-
-
-def _beside(place: TabScene, fitted: SceneWithPass) -> SceneWithPass | None:
-    """The second scene beside its pass, at the same number as the first."""
-    pinned = fitted.scene.beside
-    if pinned is None:
-        return None
-    found = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step), place.original)
-    return found if found.trace else None
+    return ANSWERS.written(fitted, tab, **asked, arrival=place.arrivals, plans=plans)
 
 
 def _audit(place: TabScene, fitted: SceneWithPass, *_: object) -> bytes:
@@ -154,7 +146,7 @@ def reply_head(place: TabScene, fitted: SceneWithPass, view: str, tab: str, noti
         "settings": settings(scene, place.seed if has_options(scene) else ""),
         "notices": [*said, *advice.said(fitted), *fitted.refused],
         "offers": advice.offers(fitted),
-        "lacksFile": fitted.trace is None and (scene.source == OWN_PARAMETERS or lacks_file(scene)),
+        "lacksFile": lacks_file(scene),
         "byHand": _by_hand(place, fitted) if view != "pass" else None,
         "address": place.address,
     }

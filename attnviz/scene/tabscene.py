@@ -8,13 +8,11 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.core.trace import Trace
-from attnviz.models.choice import Choice
-from attnviz.scene.address import LOOKED_AT
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.parameters import LOOKED_AT
 from attnviz.scene.pass_cache import ANSWERS, Key
-from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Scene
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Own, Scene
 
 
 @dataclass(eq=False)
@@ -47,10 +45,8 @@ class TabScene:
         The parameters that the browser's address has, or lacks, since the last answer.
     audit : tuple of Key and Audit or None
         What decides the pass that was audited last because somebody asked for it (`pass_key`), and what was found.
-    own : OwnParameters or None
-        What somebody gave last that makes a pass. It is theirs alone.
-    own_model : Choice or None
-        The model that they gave last, theirs alone too.
+    own : dict of str to OwnParameters or Choice
+        What somebody gave last of arrays and of models, by the source that it is of. It is theirs alone.
     """
 
     name: str
@@ -65,8 +61,7 @@ class TabScene:
     said: str = ""
     address: dict[str, str | None] = field(default_factory=dict)
     audit: tuple[Key, Audit] | None = None
-    own: OwnParameters | None = None
-    own_model: Choice | None = None
+    own: dict[str, Own] = field(default_factory=dict)
     _made: dict[Scene, SceneWithPass] | None = None
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -77,17 +72,11 @@ class TabScene:
     def fitted(self) -> SceneWithPass:
         """The scene beside its pass."""
         number, scene, made = self.number(), self.scene, self._made
-        fitted = (made or {}).get(scene) or fit(scene, self.original)
+        fitted = (made or {}).get(scene) or fit(scene, ANSWERS.original)
         if made is not None:
             made.clear()
             made[scene] = fitted
         return replace(fitted, number=number)
-
-    def original(self, scene: Scene) -> Trace:
-        """The pass of a scene before any number is set by hand. That of somebody's own parameters is kept nowhere."""
-        if scene.source == OWN_PARAMETERS and self.own:
-            return self.own.trace()
-        return ANSWERS.original(scene)
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -98,18 +87,14 @@ class TabScene:
         finally:
             self._made = None
 
-    def given(self, own: OwnParameters | Choice) -> None:
+    def given(self, own: Own) -> None:
         """Keep what somebody gave of their own, in place of what they gave before."""
-        self.audit = None
-        if isinstance(own, OwnParameters):
-            self.own = own
-        else:
-            self.own_model = own
+        self.own[OWN_PARAMETERS if isinstance(own, OwnParameters) else OWN_MODEL] = own
         self.update()
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""
         scene = replace(self.scene, **parts)
-        self.scene = replace(scene, own=self.own_model if scene.source == OWN_MODEL else None)
+        self.scene = replace(scene, own=self.own.get(scene.source))
         if not parts.keys().isdisjoint(LOOKED_AT):
             self.arrivals += 1

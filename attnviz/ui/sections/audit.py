@@ -12,12 +12,12 @@ from attnviz.ui.state.turns import in_turns
 
 def run(shown: Shown) -> NoReturn:
     """Audit the pass of a scene, and draw the page anew: with the verdict, or with another pass if there is one."""
-    place, before = shown.place, (shown.place.own, pass_key(shown.kept))
+    place, before = shown.place, pass_key(shown.kept)
     n_cells = sum(stage.size for stage in shown.trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
     for each in in_turns(audit(shown.trace)):
-        if (place.own, pass_key(place.scene)) != before:  # by an act, for which no run ends
+        if pass_key(place.scene) != before:  # by an act, for which no run ends
             st.rerun()
         slices.append(each)
         done += each.n_given + each.n_made

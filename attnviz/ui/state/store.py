@@ -3,7 +3,7 @@
 What a person does changes a scene: by an act in the viewer and its settings
 (`scene/acts`), which is answered without a run, or in a widget's callback
 (`Writer.update`), and the run that follows reads the scene (`read`). Where one
-looks in a pass (`address.VIEWERS`) is written by the viewer; every run and act
+looks in a pass (`parameters.VIEWERS`) is written by the viewer; every run and act
 reads that from the address it comes with. So no widget has a value of its own
 that could contradict the scene (`Writer.shows`).
 """
@@ -16,8 +16,9 @@ from typing import NoReturn
 
 import streamlit as st
 
-from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, looking, parse, query
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.address import looking, parse, query
+from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import Scene
 from attnviz.scene.tabscene import TabScene
@@ -94,10 +95,10 @@ def read() -> Shown:
     has_arrived = "" not in places or arrival.is_navigation()
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
-        known = places[""].original if "" in places else ANSWERS.original
-        fitted = parse(written, known, places[""].own_model if "" in places else None)
+        scene, notices = parse(written, places[""].own if "" in places else {})
+        fitted = fit(scene, ANSWERS.original)
         place = _arrived(places, fitted.scene, here)
-        fitted = replace(fitted, number=place.number())
+        fitted = replace(fitted, notices=(*notices, *fitted.notices), number=place.number())
     else:
         place = places[""]
         if st.session_state[_PAGE] == here and place.arrivals_sent == place.arrivals:
