@@ -20,11 +20,11 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
+from attnviz.scene.actsrequest import MAX_ACTS, ActsRequest
 from attnviz.scene.address import parse
-from attnviz.scene.answer import PARTS, ActsRequest, reply_to
+from attnviz.scene.answer import PARTS
 from attnviz.scene.fitting import fit
-from attnviz.scene.tabscene import TabScene
-from attnviz.server.acts_route import MAX_ACTS
+from attnviz.scene.session import Session, answer_to
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
 
@@ -148,8 +148,8 @@ def acts(addresses: dict[str, dict[str, str]]) -> Iterator[tuple[str, Cost, str]
 
 def answer(address: dict[str, str], done: list[list], view: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
-    place = TabScene("", parse(address).scene)
-    return len(reply_to(place, ActsRequest("", "", place.address, {}, view, done, [])))
+    session = Session(parse(address).scene)
+    return len(answer_to(session, ActsRequest("", session.address, {}, view, done, [])))
 
 
 def costliest(tasks: dict[str, Callable[[], int]]) -> tuple[Cost, str]:

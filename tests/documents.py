@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from attnviz.scene import document as scene_document
 from attnviz.scene.address import parse
+from attnviz.scene.extras import Extras
 from attnviz.scene.fitting import fit, pass_of
 from attnviz.scene.plan import plan_of
 from attnviz.scene.start import starts
@@ -20,6 +21,11 @@ def fitted_at(written, make_pass=pass_of, own=None):
     scene, notices = parse(written, own or {})
     fitted = fit(scene, make_pass)
     return replace(fitted, notices=(*notices, *fitted.notices))
+
+
+def answer_bytes(session, view="pass", tab="tab", extras=None):
+    """The answer for a session as it stands, byte for byte."""
+    return session.answer(session.fitted(), extras or Extras(), tab, view, session.number())
 
 
 def document(fitted, *, arrival=0, **asked):

@@ -12,11 +12,10 @@ from attnviz import Settings, trace_of
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.tokens import leading, replaced, tokenize
 from attnviz.models import MODELS
-from attnviz.scene.acts import act
 from attnviz.scene.address import query
 from attnviz.scene.advice import offers, said
 from attnviz.scene.scene import OWN, Options, Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 
 WORDS = st.sampled_from(
     [*MODELS["who-is-it"].task.words, *"01aeĩ^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]
@@ -83,7 +82,7 @@ def test_an_address_with_an_unknown_word_gives_random_parameters_with_their_sett
 @settings(max_examples=40)
 @given(st.sampled_from([name for name, model in MODELS.items() if "it" in model.task.words]), TEXTS)
 def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_were_typed(source, text):
-    place = TabScene("", Scene(source=source, sentence=text))
+    place = Session(Scene(source=source, sentence=text))
     before = [word.lower() for word in tokenize(text)]
     known = MODELS[source].task.words
     for _ in before:
@@ -93,7 +92,7 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
         word, by = offered[0]["value"]
         assert word not in known
         assert by in known
-        act(place, "replace", [word, by])
+        place.do("replace", [word, by])
         before = [by if each == word else each for each in before]
         assert [each.lower() for each in tokenize(place.scene.sentence)] == before
     title = place.fitted().trace.origin.title if place.fitted().trace else ""
@@ -135,14 +134,14 @@ def test_letters_are_near_to_no_word():
 def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(model, text, most):
     at = opened(model=model, sentence=text)
     words = re.findall(r"\S", text)
-    place = TabScene("", fitted_at(dict(at.query_params)).scene)
+    place = Session(fitted_at(dict(at.query_params)).scene)
     fitted = place.fitted()
     assert same(fitted.trace, MODELS[model].at(0).trace(" ".join(words[:most])))
     first = f"the pass below has the first {most} of the {len(words)} in this sentence."
     assert said(fitted) == [f"This model reads at most {most} tokens: {first}"]
     (offer,) = offers(fitted)
     assert offer["label"] == f"Show all {len(words)} with random parameters"
-    act(place, offer["event"], offer["value"])
+    place.do(offer["event"], offer["value"])
     assert (said(place.fitted()), offers(place.fitted())) == ([], [])
     assert place.scene.source == OWN
     assert list(tokenize(place.scene.sentence)) == words
@@ -161,14 +160,14 @@ def test_more_tokens_than_any_pass_has_room_for_are_said_and_not_offered():
 
 
 def test_what_was_set_comes_back_with_an_unknown_word_and_the_training_with_the_words():
-    place = TabScene("", fitted_at({"model": "who-is-it", "seed": "3", "checkpoint": "4"}).scene)
+    place = Session(fitted_at({"model": "who-is-it", "seed": "3", "checkpoint": "4"}).scene)
     known = place.scene.sentence
-    act(place, "sentence", "hello")
-    act(place, "d_model", 16)
-    act(place, "sentence", known)
+    place.do("sentence", "hello")
+    place.do("d_model", 16)
+    place.do("sentence", known)
     fitted = place.fitted()
     assert (fitted.scene.model_seed, fitted.scene.checkpoint, fitted.scene.options) == (3, 4, Options())
-    act(place, "sentence", "hello again")
+    place.do("sentence", "hello again")
     assert place.fitted().scene.options == Options(d_model=16)
 
 

@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 from cases import of_each
-from documents import document, document_bytes, document_of, fitted_at
+from documents import answer_bytes, document, document_bytes, document_of, fitted_at
 from documents import read as read_answer
 from page import ROOT, changes_of
 from passes import TRACES
@@ -21,11 +21,12 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
-from attnviz.scene.answer import PARTS, reply_bytes
+from attnviz.scene.answer import PARTS
 from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
+from attnviz.scene.extras import Extras
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
@@ -78,18 +79,17 @@ def test_every_document_follows_the_schema(name):
 
 
 ANSWERED = {
-    "a model": TabScene("", FIRST_VISIT),
-    "a model with words": TabScene("", of_model("mirror")),
-    "a language model": TabScene("", of_model("microgpt")),
-    "words that a model does not know": TabScene("", replace(FIRST_VISIT, sentence="unicorn")),
-    "no words": TabScene("", Scene(sentence="")),
-    "a seed that is none": TabScene("", Scene(), seed="abc"),
-    "a number that can't be set": TabScene("other ", Scene(), said="No change was made."),
-    "a mask with a size": TabScene("", Scene(options=Options(mask="window"), context="der Hund")),
-    "an example": TabScene("", Scene(source="001 with")),
-    "a large pass": TabScene("", Scene(sentence="word " * 30)),
-    "a number set by hand": TabScene("", Scene(changes=changes_of("scores[0,1,2]=3"))),
-    "a pass beside it": TabScene("", Scene(beside=Scene(options=Options(mask="causal")), compare="difference")),
+    "a model": Session(FIRST_VISIT),
+    "a model with words": Session(of_model("mirror")),
+    "a language model": Session(of_model("microgpt")),
+    "words that a model does not know": Session(replace(FIRST_VISIT, sentence="unicorn")),
+    "no words": Session(Scene(sentence="")),
+    "a seed that is none": Session(Scene(), Extras(seed="abc")),
+    "a mask with a size": Session(Scene(options=Options(mask="window"), context="der Hund")),
+    "an example": Session(Scene(source="001 with")),
+    "a large pass": Session(Scene(sentence="word " * 30)),
+    "a number set by hand": Session(Scene(changes=changes_of("scores[0,1,2]=3"))),
+    "a pass beside it": Session(Scene(beside=Scene(options=Options(mask="causal")), compare="difference")),
 }
 TAB = "0123456789abcdef" * 2
 
@@ -97,7 +97,7 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {view}": read_answer(reply_bytes(place, place.fitted(), view, TAB, ["one more"]))
+        f"{name}: {view}": read_answer(answer_bytes(place, view, TAB, Extras(said=("one more",))))
         for name, place in ANSWERED.items()
         for view in PARTS
     }

@@ -42,8 +42,6 @@ class SceneWithPass:
         One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
     beside : SceneWithPass or None
         The scene beside it with its pass, at the same step and number; None where there is none, or it makes no pass.
-    number : int
-        Larger than that of every earlier scene of the same place.
     """
 
     scene: Scene
@@ -52,7 +50,6 @@ class SceneWithPass:
     notices: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
     beside: SceneWithPass | None = None
-    number: int = 0
 
 
 def pass_of(scene: Scene) -> Trace:

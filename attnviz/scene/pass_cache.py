@@ -48,6 +48,11 @@ def key_of(scene: Scene) -> Key:
     return (scene.source, scene.sentence, scene.context, scene.options, scene.model_seed, scene.checkpoint, scene.own)
 
 
+def pass_key(scene: Scene) -> Key:
+    """What decides the pass of a scene, numbers set by hand among it."""
+    return (*key_of(scene), scene.changes)
+
+
 def closed() -> frozenset[Key]:
     """The scenes that everyone may meet without typing or picking a setting."""
     scenes = [FIRST_VISIT, Scene(), *(Scene(source=source) for source in SOURCES)]
