@@ -232,7 +232,7 @@ def test_a_run_and_what_is_done_to_a_scene_with_a_name_leave_the_address_as_it_i
     page = site.open(sentence="the cat sat")
     before = page.evaluate("[history.length, location.href]")
     site.run("one")
-    site.place.name = "other "
+    site.session.name = "other "
     site.run("other")
     box, seed = page.locator("#other"), site.session.scene.options.seed
     box.get_by_role("button", name="Another seed").click()
@@ -258,4 +258,4 @@ def test_a_script_is_copied_as_it_stands(site):
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
     page.locator("#paper").focus()
     page.keyboard.press("ControlOrMeta+V")
-    expect(page.locator("#paper")).to_have_value(export.script(site.place.fitted().trace))
+    expect(page.locator("#paper")).to_have_value(export.script(site.session.fitted().trace))
