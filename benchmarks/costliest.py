@@ -19,10 +19,11 @@ from streamlit.testing.v1 import AppTest
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
+from attnviz.scene.actsrequest import MAX_ACTS, ActsRequest
 from attnviz.scene.address import parse
-from attnviz.scene.answer import PARTS, ActsRequest, reply_to
-from attnviz.scene.tabscene import TabScene
-from attnviz.server.acts_route import MAX_ACTS
+from attnviz.scene.answer import PARTS
+from attnviz.scene.fitting import fit
+from attnviz.scene.session import Session, answer_to
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
 
@@ -56,7 +57,7 @@ def costly() -> dict[str, dict[str, str]]:
     found = {}
     for heads in (1, 16, 128):
         large = LARGE | {"heads": str(heads)}
-        stages = parse(large).trace.stages
+        stages = fit(parse(large).scene).trace.stages
         found[f"{heads} heads"] = large
         found[f"{heads} heads, changed at the start"] = large | {"changes": first_of(stages[:1])}
         found[f"{heads} heads, most cells set by hand"] = large | {"changes": first_of(stages)}
@@ -66,7 +67,7 @@ def costly() -> dict[str, dict[str, str]]:
     for model, text in (("who-is-it", "animal " * 12), ("mirror", "1 2 3 4 5 6 7 8"), ("recall", LETTERS)):
         found[model] = {"model": model, "sentence": text.strip(), "checkpoint": "1"}
     by_hand = {"model": "by-hand", "sentence": "abcd" * 3}
-    found["by hand, changed"] = by_hand | {"changes": first_of(parse(by_hand).trace.stages)}
+    found["by hand, changed"] = by_hand | {"changes": first_of(fit(parse(by_hand).scene).trace.stages)}
     found["as many terms as are audited unasked"] = {"sentence": "w " * 26}
     found["many marks"] = {"sentence": "a" + "\u0301\u0316" * (MAX_CHARACTERS // 2 - 1)}
     found["no words of a model"] = {"model": "who-is-it", "sentence": "\u4e2d" * MAX_CHARACTERS}
@@ -106,13 +107,13 @@ def opened(page: Path, address: dict[str, str]) -> int:
 
 def answered(address: dict[str, str], done: list[list], view: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
-    place = TabScene("", parse(address).scene)
-    return len(reply_to(place, ActsRequest("", "", place.address, {}, view, done, [])))
+    session = Session(parse(address).scene)
+    return len(answer_to(session, ActsRequest("", session.address, {}, view, done, [])))
 
 
 def made(address: dict[str, str], makes: Callable[[Trace], bytes | str]) -> int:
     """Make a file of the pass there; returns its bytes."""
-    trace = parse(address).trace
+    trace = fit(parse(address).scene).trace
     return len(makes(trace)) if trace else 0
 
 

@@ -16,6 +16,6 @@ with frame.of_pass(shown):
         "`math.fsum`. No arithmetic is shared, so a mistake would have to be made twice to go unseen. What differs is "
         "rounding: the last of some 16 digits."
     )
-    component.draw_outlet(shown)
+    component.draw_outlet()
     if asked == "recompute" and shown.trace:
         audit.run(shown)

@@ -21,7 +21,7 @@ with st.container(width=1280):
     fitted = byhand.fitted(shown)
     changes = fitted.scene.changes
     choice, pictures = st.columns([1, 3], gap="medium")
-    with choice, st.container(key=shown.key("beside")):
+    with choice, st.container(key="beside"):
         byhand.ask(shown, fitted)
         breaking.choose(shown, changes)
     with pictures:

@@ -22,4 +22,4 @@ with st.container(width=900):
         "attnviz. Of others, what the shapes don't tell is tried in all ways, and the one that fits is named. "
         "Give one sentence and one layer. `tokens`, an array of words, is shown beside them."
     )
-    ownnumbers.draw_saving(shown.place)
+    ownnumbers.draw_saving(shown.session)

@@ -2,10 +2,9 @@
 
 import json
 
-from documents import document
+from documents import document, fitted_at
 from page import SENTENCE
 
-from attnviz.scene.address import parse
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.viewer.bundle import bundle, module
@@ -66,7 +65,7 @@ def written(trace=None, **settings):
     """The document of a pass, or of the one that settings describe, as JSON; the usual sentence if they name none."""
     if settings.keys().isdisjoint({"model", "source"}):
         settings = {"sentence": SENTENCE} | settings
-    return json.dumps(document(parse(settings) if trace is None else SceneWithPass(Scene(), trace, trace)))
+    return json.dumps(document(fitted_at(settings) if trace is None else SceneWithPass(Scene(), trace, trace)))
 
 
 class Alone:

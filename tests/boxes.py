@@ -3,9 +3,9 @@
 import tomllib
 
 from alone import MODULES, SHEET
+from documents import fitted_at
 from page import ROOT
 
-from attnviz.scene.address import parse
 from attnviz.scene.controls import settings
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
@@ -61,7 +61,7 @@ MODEL = {"model": "who-is-it"}
 
 def of(**address):
     """The boxes of the scene of an address."""
-    return {"settings": settings(parse(address).scene)}
+    return {"settings": settings(fitted_at(address).scene)}
 
 
 def colours():

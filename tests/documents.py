@@ -4,7 +4,9 @@ import json
 from dataclasses import replace
 
 from attnviz.scene import document as scene_document
-from attnviz.scene.fitting import fit
+from attnviz.scene.address import parse
+from attnviz.scene.extras import Extras
+from attnviz.scene.fitting import fit, pass_of
 from attnviz.scene.plan import plan_of
 from attnviz.scene.start import starts
 from attnviz.text.steps import steps_of
@@ -14,6 +16,18 @@ from attnviz.views.scales import limits
 from attnviz.views.stages import numbers
 
 
+def fitted_at(written, make_pass=pass_of, own=None):
+    """The scene of an address beside its pass, with all that was mended."""
+    scene, notices = parse(written, own or {})
+    fitted = fit(scene, make_pass)
+    return replace(fitted, notices=(*notices, *fitted.notices))
+
+
+def answer_bytes(session, view="pass", tab="tab", extras=None):
+    """The answer for a session as it stands, byte for byte."""
+    return session.answer(session.fitted(), extras or Extras(), tab, view, session.number())
+
+
 def document(fitted, *, arrival=0, **asked):
     """The document of a scene, as JSON reads it."""
     return whole(json.loads(document_bytes(fitted, arrival=arrival, **asked)))
@@ -21,9 +35,8 @@ def document(fitted, *, arrival=0, **asked):
 
 def document_bytes(fitted, *, arrival=0, **asked):
     """The document of a scene, byte for byte; with that of the pass beside it, if it has one."""
-    given, pinned = {"arrival": arrival}, fitted.scene.beside
-    if pinned:
-        a = fit(replace(pinned, selection=fitted.scene.selection, step=fitted.scene.step))
+    given, a = {"arrival": arrival}, fitted.beside
+    if a:
         given |= {"beside": scene_document.written_beside(a, fitted, document_bytes(a)), "other": a.trace}
     return scene_document.written(scene_document.body(fitted, **asked), fitted, **given)
 

@@ -11,7 +11,9 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
-from attnviz.scene.answer import PARTS, ActsRequest, reply_to
+from attnviz.scene.actsrequest import ActsRequest
+from attnviz.scene.answer import PARTS
+from attnviz.scene.session import answer_to
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))
@@ -54,10 +56,10 @@ def components(at):
     return sent
 
 
-def answer_of(at, name=""):
-    """The answer that the last run gave of a scene: its settings, what is said of it, and what is shown of its pass."""
+def answer_of(at):
+    """The answer that the last run gave: the settings, what is said of the scene, and what is shown of its pass."""
     sent = components(at)
-    return next((sent[name + part] for part in PARTS if name + part in sent), None)
+    return next((sent[part] for part in PARTS if part in sent), None)
 
 
 def sent(at):
@@ -75,18 +77,18 @@ def mended(written, address):
     return {name: text for name, text in (written | address).items() if text is not None}
 
 
-def scene_of(at, name=""):
+def scene_of(at):
     """The scene that is kept for the tab."""
-    return at.session_state["tab"].places[name].scene
+    return at.session_state["tab"].session.scene
 
 
-def did(at, act, message, name=""):
+def did(at, act, message):
     """The answer to what a person does in the viewer or its settings; the browser's address follows it."""
-    tab, view = at.session_state["tab"], answer_of(at, name)["view"]
+    tab, view = at.session_state["tab"], answer_of(at)["view"]
     look = {parameter: [text] for parameter, text in at.query_params.items()}
-    place = tab.places[name]
-    answer = read(reply_to(place, ActsRequest(tab.token, name, place.address, look, view, [[act, message]], [])))
-    written = mended(at.query_params, {} if name else answer["address"])
+    session = tab.session
+    answer = read(answer_to(session, ActsRequest(tab.token, session.address, look, view, [[act, message]], [])))
+    written = mended(at.query_params, answer["address"])
     at.query_params.clear()
     at.query_params.update(written)
     return answer

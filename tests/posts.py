@@ -6,7 +6,7 @@ from asgi import APP, ask
 from documents import read
 
 from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 
@@ -15,13 +15,13 @@ def new_tab(sentence="the cat sat"):
     """An open tab that shows a sentence; it is closed when nobody holds it any longer."""
     tab = tabs.Tab()
     tabs.OPEN[tab.token] = tab
-    tab.places[""] = TabScene("", Scene(sentence=sentence))
+    tab.session = Session(Scene(sentence=sentence))
     return tab
 
 
 def said(tab, /, *done, **parts):
     """What a viewer says was done in a tab."""
-    usual = {"tab": tab.token, "name": "", "address": tab.places[""].address, "look": "", "view": "pass", "plans": []}
+    usual = {"tab": tab.token, "address": tab.session.address, "look": "", "view": "pass", "plans": []}
     return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
 
 

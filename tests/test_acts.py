@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from cases import of_each
+from documents import answer_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import changes_of
@@ -16,12 +17,13 @@ from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.address import parse, query
-from attnviz.scene.answer import PARTS, reply_bytes
+from attnviz.scene.answer import PARTS
 from attnviz.scene.controls import offered
+from attnviz.scene.extras import Extras
 from attnviz.scene.fitting import fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
 KINDS = {
@@ -55,7 +57,7 @@ DOES = {
     "d_model": (OF_OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
     "n_heads": sets("n_heads", 8),
     "seed": (OF_OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
-    "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=0)),
+    "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=295)),
     "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
     "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}".strip())),
     "replace": (("unknown words",), ["dragon", WORD], lambda scene: replace(scene, sentence=f"unicorn {WORD}")),
@@ -96,8 +98,15 @@ DOES = {
 }
 """Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
 
-ASKS = {"slopes": ("slopes_of", "q[0,1,0]"), "flip": ("flips_of", "attention[0,1,0]"), "need": ("heads", (0,))}
-"""What the next answer has besides, of acts that leave the scene as it is."""
+SAYS = {
+    "seed": Extras(seed=" 7"),
+    "d_model": Extras(said=("2 heads don't divide 9: showing 1.",)),
+    "slopes": Extras(slopes_of="q[0,1,0]"),
+    "flip": Extras(flips_of="attention[0,1,0]"),
+    "need": Extras(heads=(0,)),
+    "pair": Extras(seed=""),
+}
+"""What the answer has besides, of acts that have it say something."""
 
 
 def other_way_round(sentence):
@@ -111,30 +120,24 @@ def test_every_act_is_tried():
 
 @of_each("kind", [*KINDS])
 @of_each("name", [*DOES])
-def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(monkeypatch, name, kind):
-    monkeypatch.setattr("random.choice", lambda options: options[0])
+def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(name, kind):
     kinds, message, does = DOES[name]
-    place = TabScene("", KINDS[kind])
-    before = vars(place).copy()
-    act(place, name, message)
+    scene, extras = act(KINDS[kind], name, message)
     if kind not in kinds:
-        assert vars(place) == before
+        assert (scene, extras) == (KINDS[kind], Extras())
         return
-    assert replace(place.scene, selection=None) == does(KINDS[kind])  # a pair leads to where it differs most
-    assert place.said == ("2 heads don't divide 9: showing 1." if name == "d_model" else "")
-    if name in ASKS:
-        part, value = ASKS[name]
-        assert getattr(place, part) == value
+    assert replace(scene, selection=None) == does(KINDS[kind])  # a pair leads to where it differs most
+    arrives = name in ("source", "unpin") or scene.selection is not None
+    assert extras == replace(SAYS.get(name, Extras()), arrives=arrives)
 
 
 @pytest.mark.parametrize("source", [*MODELS, OWN, *SOURCES])
 def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source):
     for scene in KINDS.values():
-        place = TabScene("", scene)
-        act(place, "source", source)
-        assert place.scene.source == source
-        assert place.scene.changes == ()
-        assert place.fitted().trace is not None or (source == OWN and not scene.sentence.strip())
+        shown = act(scene, "source", source).scene
+        assert shown.source == source
+        assert shown.changes == ()
+        assert fit(shown).trace is not None or (source == OWN and not scene.sentence.strip())
 
 
 @pytest.mark.parametrize(
@@ -155,10 +158,7 @@ def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source)
 )
 def test_a_setting_is_heard_in_its_very_type(name, messages):
     for message in messages:
-        place = TabScene("", KINDS["own"])
-        act(place, name, message)
-        assert place.scene == KINDS["own"], message
-        assert place.seed == ""
+        assert act(KINDS["own"], name, message) == (KINDS["own"], Extras()), message
 
 
 @pytest.mark.parametrize(
@@ -173,16 +173,13 @@ def test_a_setting_is_heard_in_its_very_type(name, messages):
 )
 def test_what_a_model_does_not_offer_is_not_heard(name, messages):
     for message in messages:
-        place = TabScene("", KINDS["model"])
-        act(place, name, message)
-        assert place.scene == KINDS["model"], message
+        assert act(KINDS["model"], name, message) == (KINDS["model"], Extras()), message
 
 
 def test_what_would_flip_it_is_asked_of_shares_alone():
-    place = TabScene("", KINDS["own"])
-    act(place, "flip", "q[0,0,0]")
-    assert place.said.startswith("What would flip it is asked of a share")
-    assert place.flips_of == ""
+    extras = act(KINDS["own"], "flip", "q[0,0,0]").extras
+    assert extras.said[0].startswith("What would flip it is asked of a share")
+    assert extras.flips_of == ""
 
 
 OF_ANOTHER_PASS = {
@@ -198,42 +195,35 @@ OF_ANOTHER_PASS = {
 
 @pytest.mark.parametrize("name", OF_ANOTHER_PASS)
 def test_a_message_of_another_pass_or_of_none_changes_nothing(name):
-    place = TabScene("", KINDS["own"])
-    before = vars(place).copy()
     for message in (*OF_ANOTHER_PASS[name], None, [[[[]]]], "\ud83d\ude00" * 1000):
-        act(place, name, message)
-        assert vars(place) == before, message
+        assert act(KINDS["own"], name, message) == (KINDS["own"], Extras()), message
 
 
 @pytest.mark.parametrize("name", [None, 1, True, ["mask"], {"mask": 1}, "", "MASK", "nothing", "__class__", "said"])
 def test_what_is_no_act_changes_nothing(name):
     for scene in KINDS.values():
-        place = TabScene("", scene)
-        before = vars(place).copy()
-        act(place, name, "causal")
-        assert vars(place) == before
+        assert act(scene, name, "causal") == (scene, Extras())
 
 
 def test_another_number_can_be_set_beside_one_that_no_longer_fits():
-    place = TabScene("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
-    act(place, "sentence", "the cat")
-    act(place, "change", {"cell": "k[0,0,0]", "value": 2})
-    assert place.said == ""
+    place = Session(Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1;q[0,0,0]=1")))
+    place.do("sentence", "the cat")
+    assert place.do("change", {"cell": "k[0,0,0]", "value": 2}).said == ()
     assert place.scene.changes == changes_of("q[0,0,0]=1;k[0,0,0]=2")
 
 
 def test_what_no_longer_fits_comes_back_with_the_words_that_it_fits():
-    place = TabScene("", Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
+    place = Session(Scene(sentence="the cat sat", changes=changes_of("scores[0,2,2]=1")))
     for sentence, changes in (("the cat", ()), ("the cat sat", changes_of("scores[0,2,2]=1"))):
-        act(place, "sentence", sentence)
+        place.do("sentence", sentence)
         assert place.fitted().scene.changes == changes
 
 
 def test_the_head_that_was_asked_for_last_stands_last():
-    place = TabScene("", KINDS["own"])
+    place = Session(KINDS["own"])
     for head in (0, 1, 0):
-        act(place, "need", head)
-    assert place.heads == (1, 0)
+        place.do("need", head)
+    assert place.extras.heads == (1, 0)
 
 
 OFFERED = [
@@ -263,14 +253,14 @@ OFFERED += [
     st.sampled_from([*PARTS]),
 )
 def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_gives_back(scene, done, view):
-    place = TabScene("", scene)
+    place = Session(scene)
     for name, message in done:
-        act(place, name, message)
+        place.do(name, message)
     fitted = place.fitted()
-    assert parse(query(fitted.scene), ANSWERS.original).scene == fitted.scene
+    assert parse(query(fitted.scene)).scene == fitted.scene
     again = fit(fitted.scene, ANSWERS.original)
     assert (again.scene, again.notices) == (fitted.scene, ())
-    answer = json.loads(reply_bytes(place, fitted, view, "tab"))
+    answer = json.loads(answer_bytes(place, view))
     assert (answer[view] is None) == (fitted.trace is None)
     assert fitted.trace is not None or answer["notices"]
 
@@ -279,14 +269,19 @@ def test_no_act_raises_and_any_leaves_a_scene_that_fits_and_that_its_address_giv
 @given(st.text(), MEANT)
 def test_no_name_and_no_message_raises(name, message):
     for scene in (KINDS["own"], KINDS["no pass"]):
-        place = TabScene("", scene)
-        act(place, name, message)
-        assert name in NAMES or place.scene == scene
+        done = act(scene, name, message)
+        assert name in NAMES or done == (scene, Extras())
 
 
 def test_the_number_of_heads_is_one_that_divides_d_model_after_any_two_settings():
     for d_model in offered(KINDS["own"], "d_model"):
-        place = TabScene("", KINDS["own"])
-        act(place, "n_heads", 8)
-        act(place, "d_model", d_model)
-        assert d_model % place.scene.options.n_heads == 0
+        eight = act(KINDS["own"], "n_heads", 8).scene
+        assert d_model % act(eight, "d_model", d_model).scene.options.n_heads == 0
+
+
+def test_another_seed_comes_by_all_below_a_thousand():
+    scene, seeds = Scene(options=replace(Scene().options, seed=2**32 - 1)), []
+    for _ in range(1000):
+        scene = act(scene, "another_seed", True).scene
+        seeds.append(scene.options.seed)
+    assert sorted(seeds) == [*range(1000)]

@@ -4,15 +4,16 @@ import json
 
 import pytest
 from asgi import APP, ask, run
+from documents import fitted_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
 from attnviz.scene.acts import NAMES
-from attnviz.scene.address import parse
+from attnviz.scene.actsrequest import MAX_ACTS
 from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 from attnviz.viewer.bundle import module
@@ -29,16 +30,21 @@ def tab():
 def test_nothing_is_done_but_by_a_post(tab, method):
     answered = ask(APP, acts_route.PATH, method, body=said(tab, ("mask", "causal")))
     assert (answered.status, answered.headers["allow"]) == (405, "POST")
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
+    assert tab.session.scene == Scene(sentence="the cat sat")
 
 
-@pytest.mark.parametrize("parts", [{"tab": "0" * 32}, {"tab": ""}, {"name": "other "}, {"name": "\ud800"}], ids=str)
-def test_a_tab_or_a_scene_that_is_not_there_is_not_found(tab, parts):
-    answered = post(said(tab, ("mask", "causal"), **parts))
+@pytest.mark.parametrize("token", ["0" * 32, "", "before the first run"])
+def test_a_tab_that_is_not_there_is_not_found(tab, token):
+    if token == "before the first run":
+        asked = said(tab, ("mask", "causal"))
+        tab.session = None
+    else:
+        asked = said(tab, ("mask", "causal"), tab=token)
+    answered = post(asked)
     assert (answered.status, "knows no such tab" in answered.text) == (404, True)
 
 
-WRONG = {"tab": [None, 1, [], {}], "name": [None, 0, ["a"]], "address": [None, [], "a=b", {"mask": 1}, {"mask": ["a"]}]}
+WRONG = {"tab": [None, 1, [], {}], "address": [None, [], "a=b", {"mask": 1}, {"mask": ["a"]}]}
 WRONG |= {
     "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
     "view": [None, 0, True, "", "passes", ["pass"], {}],
@@ -50,12 +56,12 @@ WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]],
 @pytest.mark.parametrize(("part", "value"), [(part, value) for part, values in WRONG.items() for value in values])
 def test_a_part_of_another_type_is_refused_and_nothing_is_done(tab, part, value):
     is_refused(post(said(tab, ("mask", "causal"), **{part: value})))
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
+    assert tab.session.scene == Scene(sentence="the cat sat")
 
 
 def is_refused(answered):
     assert (answered.status, answered.headers["connection"]) == (400, "close")
-    parts = "{tab, name, address, look, view, acts, plans}"
+    parts = "{tab, address, look, view, acts, plans}"
     assert answered.text.startswith(f"What is asked here is a viewer's own: {parts}.")
 
 
@@ -102,7 +108,7 @@ def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
 
 def test_a_viewer_tells_as_much_at_once_as_is_heard():
     server = module("server").read_text("utf-8")
-    assert f"const MAX_ACTS = {acts_route.MAX_ACTS};" in server
+    assert f"const MAX_ACTS = {MAX_ACTS};" in server
 
 
 def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
@@ -137,7 +143,7 @@ def test_who_hangs_up_before_all_is_sent_has_done_nothing(tab):
         )
     )
     assert sent[0]["status"] == 400
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
+    assert tab.session.scene == Scene(sentence="the cat sat")
 
 
 def test_nobody_passes_for_another_tab(tab):
@@ -146,10 +152,10 @@ def test_nobody_passes_for_another_tab(tab):
     for token in (other.token, "x" * 1000, ""):
         first = json.dumps({"tab": tab.token}).encode()[:-1]
         is_refused(post(first + b"," + said(tab, ("mask", "causal"), tab=token)[1:]))  # JSON may say a part twice
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
+    assert tab.session.scene == Scene(sentence="the cat sat")
 
 
-PART = st.sampled_from(["tab", "name", "address", "look", "view", "acts", "plans"])
+PART = st.sampled_from(["tab", "address", "look", "view", "acts", "plans"])
 LISTS = st.lists(
     st.tuples(st.sampled_from(NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )
@@ -160,15 +166,15 @@ LISTS = st.lists(
 def test_any_json_is_answered_refused_or_of_no_tab(done, parts):
     tab = tabs.Tab()
     tabs.OPEN[tab.token] = tab
-    tab.places[""] = TabScene("", Scene(sentence="a b"))
+    tab.session = Session(Scene(sentence="a b"))
     answered = post(said(tab, *done, **parts))
     assert answered.status in (200, 400, 404)
     if answered.status == 200:
         found = json.loads(answered.text)
         written = {name: text for name, text in found["address"].items() if text is not None}
-        assert parse(written).scene == tab.places[""].fitted().scene
+        assert fitted_at(written).scene == tab.session.fitted().scene
     else:
-        assert tab.places[""].scene == Scene(sentence="a b")
+        assert tab.session.scene == Scene(sentence="a b")
 
 
 @pytest.mark.parametrize(
@@ -177,7 +183,7 @@ def test_any_json_is_answered_refused_or_of_no_tab(done, parts):
 def test_a_page_of_another_site_can_do_nothing(tab, origin):
     answered = post(said(tab, ("mask", "causal")), origin=origin)
     assert (answered.status, answered.headers["connection"]) == (403, "close")
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
+    assert tab.session.scene == Scene(sentence="the cat sat")
 
 
 @pytest.mark.parametrize(
@@ -185,9 +191,9 @@ def test_a_page_of_another_site_can_do_nothing(tab, origin):
 )
 def test_a_page_of_ours_can_and_who_has_no_page(tab, headers):
     assert post(said(tab, ("mask", "causal")), **headers).status == 200
-    assert tab.places[""].scene.options.mask == "causal"
+    assert tab.session.scene.options.mask == "causal"
 
 
 def test_under_another_name_nothing_is_done(tab):
     assert post(said(tab, ("mask", "causal")), host="evil.example", origin="http://evil.example").status == 421
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
+    assert tab.session.scene == Scene(sentence="the cat sat")

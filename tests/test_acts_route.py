@@ -9,11 +9,10 @@ from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
-from attnviz.scene import tabscene
-from attnviz.scene.answer import PARTS, reply_bytes
+from attnviz.scene import session
+from attnviz.scene.answer import PARTS
+from attnviz.scene.extras import Extras
 from attnviz.scene.fitting import fit
-from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
 from attnviz.server import acts_route
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
@@ -40,7 +39,7 @@ def test_acts_and_the_viewers_script_are_there_wherever_the_app_is_mounted(tab):
     for script in SCRIPTS.values():
         assert ask(APP, "/a/course" + script.path).text == script.text.decode()
     assert ask(APP, "/a/course" + acts_route.PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
-    assert tab.places[""].scene.options.mask == "causal"
+    assert tab.session.scene.options.mask == "causal"
 
 
 def test_half_a_character_is_a_mark_that_stands_for_it(tab):
@@ -50,12 +49,12 @@ def test_half_a_character_is_a_mark_that_stands_for_it(tab):
 
 def test_a_pass_is_made_once_for_what_leaves_it_as_it_is_and_then_let_go(tab, monkeypatch):
     made = []
-    monkeypatch.setattr(tabscene, "fit", lambda *given: made.append(given[0]) or fit(*given))
+    monkeypatch.setattr(session, "fit", lambda *given: made.append(given[0]) or fit(*given))
     answer(tab, ("need", 0), ("slopes", "scores[1,1,1]"), ("need", 1))
     assert len(made) == 1
     answer(tab, ("mute", {"stage": "heads", "place": 0}), ("need", 0))
     assert len(made) == 3, "one of the scene before, and one of that with a muted head"
-    assert tab.places[""].fitted().trace is not tab.places[""].fitted().trace, "nothing is kept"
+    assert tab.session.fitted().trace is not tab.session.fitted().trace, "nothing is kept"
 
 
 def test_back_to_another_scene_is_where_the_next_is_done(tab):
@@ -75,14 +74,6 @@ def test_where_one_looks_is_read_from_the_browsers_address_and_nothing_else_is(t
     )
     assert (found["pass"]["where"]["step"], found["pass"]["where"]["cell"]["head"]) == ("softmax", 1)
     assert (values(found)["sentence"], values(found)["mask"]) == ("the cat sat", "none")
-
-
-def test_the_browsers_address_is_about_the_scene_without_a_name_alone(tab):
-    tab.places["other "] = TabScene("other ", Scene(sentence="der Hund"))
-    found = answer(tab, ("mask", "causal"), name="other ", address={}, look="?step=softmax&cell=2.1.1.1.1")
-    assert (found["pass"]["where"]["step"], found["pass"]["where"]["cell"]["head"]) != ("softmax", 1)
-    assert tab.places["other "].scene.options.mask == "causal"
-    assert tab.places[""].scene == Scene(sentence="the cat sat")
 
 
 @pytest.mark.parametrize("view", PARTS)
@@ -144,10 +135,9 @@ def back_in(context):
 
 
 def test_what_a_run_has_read_is_older_than_what_is_done_before_it_has_drawn_that(tab):
-    place = tab.places[""]
-    read = place.fitted()
+    number, read = tab.session.number(), tab.session.fitted()
     done = answer(tab, ("mask", "causal"))
-    late = json.loads(reply_bytes(place, read, "pass", tab.token))
+    late = json.loads(tab.session.answer(read, Extras(), tab.token, "pass", number))
     assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")
     assert late["number"] < done["number"]
 

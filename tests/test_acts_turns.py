@@ -9,7 +9,7 @@ from asgi import APP, asked, run
 from posts import answer, new_tab, said
 
 from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.server import acts_route
 from attnviz.ui.state import cpu_quota, tabs
 from attnviz.ui.state.cpu_quota import MAX_WAIT_SECONDS
@@ -23,14 +23,14 @@ def tab():
 def test_what_is_done_in_a_tab_is_answered_one_after_the_other_and_others_do_not_wait(tab, monkeypatch):
     other, may_end, begun = tabs.Tab(), threading.Event(), []
     tabs.OPEN[other.token] = other
-    other.places[""] = TabScene("", Scene())
+    other.session = Session(Scene())
 
     def answered(place, done):
         begun.append((done.tab, done.acts[0][1]))
         assert done.tab == other.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts_route, "reply_to", answered)
+    monkeypatch.setattr(acts_route, "answer_to", answered)
 
     async def story():
         ours = [
@@ -56,7 +56,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
     heavy, may_end, begun = [tabs.Tab() for _ in range(8)], threading.Event(), []
     for each in heavy:
         tabs.OPEN[each.token] = each
-        each.places[""] = TabScene("", Scene())
+        each.session = Session(Scene())
         each.cpu_quota.spend(1.5 * acts_route.HEAVY_SECONDS)
 
     def answered(place, done):
@@ -64,7 +64,7 @@ def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, monk
         assert done.tab == tab.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts_route, "reply_to", answered)
+    monkeypatch.setattr(acts_route, "answer_to", answered)
 
     async def story():
         waiting = [asyncio.create_task(asked(APP, acts_route.PATH, "POST", body=said(each))) for each in heavy]
@@ -87,7 +87,7 @@ def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, 
         assert done.tab == tab.token or may_end.wait(60)
         return b"{}"
 
-    monkeypatch.setattr(acts_route, "reply_to", answered)
+    monkeypatch.setattr(acts_route, "answer_to", answered)
 
     async def story():
         waiting = [
@@ -107,7 +107,7 @@ def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, 
 
 def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
     may_end = threading.Event()
-    monkeypatch.setattr(acts_route, "reply_to", lambda *_: may_end.wait(60) and b"{}")
+    monkeypatch.setattr(acts_route, "answer_to", lambda *_: may_end.wait(60) and b"{}")
 
     async def ask():
         return (await asked(APP, acts_route.PATH, "POST", body=said(tab))).status

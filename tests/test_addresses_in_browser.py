@@ -5,10 +5,11 @@ import re
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from documents import document
+from documents import document, fitted_at
 from page import ROOT
 
-from attnviz.scene.address import VIEWERS, parse, query
+from attnviz.scene.address import query
+from attnviz.scene.parameters import VIEWERS
 from attnviz.viewer.bundle import module
 
 ADDRESSES = {
@@ -26,8 +27,10 @@ def answers(node):
     """What the viewer writes for the place that the server means, and what it reads from the server's address."""
     asked = []
     for address in ADDRESSES.values():
-        sent = document(parse(address))
-        asked.append({"document": sent, "where": sent["where"], "search": f"?{urlencode(query(parse(address).scene))}"})
+        sent = document(fitted_at(address))
+        asked.append(
+            {"document": sent, "where": sent["where"], "search": f"?{urlencode(query(fitted_at(address).scene))}"}
+        )
     found = json.loads(node(str(ROOT / "tests/js/addresses.mjs"), text=json.dumps(asked)))
     return dict(zip(ADDRESSES, found, strict=True))
 
@@ -35,8 +38,8 @@ def answers(node):
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_the_server_reads_the_place_that_the_viewer_has_written(answers, name):
     written = dict(parse_qsl(answers[name]["search"].removeprefix("?")))
-    read = parse(written)
-    assert document(read)["where"] == document(parse(ADDRESSES[name]))["where"]
+    read = fitted_at(written)
+    assert document(read)["where"] == document(fitted_at(ADDRESSES[name]))["where"]
     assert not read.notices
     assert written == query(read.scene)
 
@@ -44,7 +47,7 @@ def test_the_server_reads_the_place_that_the_viewer_has_written(answers, name):
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_the_viewer_reads_the_place_that_the_server_has_written(answers, name):
     unfolded = {"from": ""}  # on the sheet, of which no address speaks
-    assert answers[name]["where"] == document(parse(ADDRESSES[name]))["where"] | unfolded
+    assert answers[name]["where"] == document(fitted_at(ADDRESSES[name]))["where"] | unfolded
 
 
 def test_the_viewer_and_the_server_agree_on_whose_each_parameter_is():

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from documents import fitted_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page import did, opened, values
@@ -11,11 +12,10 @@ from attnviz import Settings, trace_of
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.tokens import leading, replaced, tokenize
 from attnviz.models import MODELS
-from attnviz.scene.acts import act
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import query
 from attnviz.scene.advice import offers, said
 from attnviz.scene.scene import OWN, Options, Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 
 WORDS = st.sampled_from(
     [*MODELS["who-is-it"].task.words, *"01aeĩ^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]
@@ -30,7 +30,7 @@ def same(one, other):
 @settings(max_examples=60)
 @given(st.sampled_from([*MODELS, OWN]), TEXTS)
 def test_whatever_has_a_word_makes_a_pass_of_its_first_tokens(source, text):
-    fitted = parse({"sentence": text} | ({"model": source} if source in MODELS else {}))
+    fitted = fitted_at({"sentence": text} | ({"model": source} if source in MODELS else {}))
     assert fitted.refused == () or not tokenize(text)
     if fitted.trace is None:
         return
@@ -54,7 +54,7 @@ def test_an_address_with_an_unknown_word_gives_random_parameters_with_their_sett
         "seed": "7",
         "mask": "causal",
     }
-    fitted = parse(written)
+    fitted = fitted_at(written)
     assert query(fitted.scene) == written
     expected = trace_of(Settings("Hello street", d_model=12, n_heads=3, seed=7, mask="causal"))
     assert same(fitted.trace, expected)
@@ -82,7 +82,7 @@ def test_an_address_with_an_unknown_word_gives_random_parameters_with_their_sett
 @settings(max_examples=40)
 @given(st.sampled_from([name for name, model in MODELS.items() if "it" in model.task.words]), TEXTS)
 def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_were_typed(source, text):
-    place = TabScene("", Scene(source=source, sentence=text))
+    place = Session(Scene(source=source, sentence=text))
     before = [word.lower() for word in tokenize(text)]
     known = MODELS[source].task.words
     for _ in before:
@@ -92,7 +92,7 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
         word, by = offered[0]["value"]
         assert word not in known
         assert by in known
-        act(place, "replace", [word, by])
+        place.do("replace", [word, by])
         before = [by if each == word else each for each in before]
         assert [each.lower() for each in tokenize(place.scene.sentence)] == before
     title = place.fitted().trace.origin.title if place.fitted().trace else ""
@@ -108,7 +108,7 @@ def test_the_nearest_words_lead_back_to_the_model_and_leave_the_others_as_they_w
     ],
 )
 def test_unknown_words_are_named_as_they_were_typed_beside_the_nearest_known_ones(unknown, named, first):
-    fitted = parse({"model": "who-is-it", "sentence": unknown})
+    fitted = fitted_at({"model": "who-is-it", "sentence": unknown})
     assert f"doesn't know {named}, so" in said(fitted)[0]
     nearest = [each["label"] for each in offers(fitted)[:-1]]
     assert nearest[:1] == ([first] if first else []), "what is spelt like none is near to none"
@@ -117,7 +117,7 @@ def test_unknown_words_are_named_as_they_were_typed_beside_the_nearest_known_one
 
 
 def test_letters_are_near_to_no_word():
-    fitted = parse({"model": "mirror", "sentence": "hello 1"})
+    fitted = fitted_at({"model": "mirror", "sentence": "hello 1"})
     assert [each["label"] for each in offers(fitted)] == ["Back to Mirror"]
     assert "nearest" not in said(fitted)[0]
 
@@ -134,14 +134,14 @@ def test_letters_are_near_to_no_word():
 def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(model, text, most):
     at = opened(model=model, sentence=text)
     words = re.findall(r"\S", text)
-    place = TabScene("", parse(dict(at.query_params)).scene)
+    place = Session(fitted_at(dict(at.query_params)).scene)
     fitted = place.fitted()
     assert same(fitted.trace, MODELS[model].at(0).trace(" ".join(words[:most])))
     first = f"the pass below has the first {most} of the {len(words)} in this sentence."
     assert said(fitted) == [f"This model reads at most {most} tokens: {first}"]
     (offer,) = offers(fitted)
     assert offer["label"] == f"Show all {len(words)} with random parameters"
-    act(place, offer["event"], offer["value"])
+    place.do(offer["event"], offer["value"])
     assert (said(place.fitted()), offers(place.fitted())) == ([], [])
     assert place.scene.source == OWN
     assert list(tokenize(place.scene.sentence)) == words
@@ -151,7 +151,7 @@ def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(mod
 def test_more_tokens_than_any_pass_has_room_for_are_said_and_not_offered():
     long = "the " * (MAX_TOKENS + 6)
     for written in ({"sentence": long}, {"model": "who-is-it", "sentence": long}, {"sentence": "a b", "context": long}):
-        fitted = parse(written)
+        fitted = fitted_at(written)
         assert len(fitted.trace.labels["key"]) == MAX_TOKENS
         name = "context" if "context" in written else "sentence"
         assert said(fitted)[0].endswith(f"the first 64 of the 70 in this {name}.")
@@ -160,14 +160,14 @@ def test_more_tokens_than_any_pass_has_room_for_are_said_and_not_offered():
 
 
 def test_what_was_set_comes_back_with_an_unknown_word_and_the_training_with_the_words():
-    place = TabScene("", parse({"model": "who-is-it", "seed": "3", "checkpoint": "4"}).scene)
+    place = Session(fitted_at({"model": "who-is-it", "seed": "3", "checkpoint": "4"}).scene)
     known = place.scene.sentence
-    act(place, "sentence", "hello")
-    act(place, "d_model", 16)
-    act(place, "sentence", known)
+    place.do("sentence", "hello")
+    place.do("d_model", 16)
+    place.do("sentence", known)
     fitted = place.fitted()
     assert (fitted.scene.model_seed, fitted.scene.checkpoint, fitted.scene.options) == (3, 4, Options())
-    act(place, "sentence", "hello again")
+    place.do("sentence", "hello again")
     assert place.fitted().scene.options == Options(d_model=16)
 
 

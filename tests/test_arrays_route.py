@@ -88,11 +88,11 @@ def test_an_example_needs_no_file(tab, example):
 
 
 def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
-    trace = tab.places[""].fitted().trace
+    trace = tab.session.fitted().trace
     csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
     for name, stage in (("output.csv", ""), ("mine.csv", ""), ("mine.csv", "output")):
         assert said(post(sent(tab, csv, name, stage=stage))).startswith("Output agrees to float64 rounding.")
-    assert tab.places[""].own is None
+    assert tab.session.own == {}
     assert said(post(sent(tab, npz({"q": trace["q"].value * 2}), against="shown"))).startswith(
         "The first stage that differs: Q."
     )
@@ -104,7 +104,7 @@ def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_atte
     words = ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
     before = dict(pass_cache.ANSWERS._kept), dict(pass_cache.ANSWERS._waiting)
     assert "nothing to compare yet" in said(post(sent(tab, npz(arrays | {"tokens": np.array(words)}))))
-    tab.places[""].update(**parts_for_source(OWN_PARAMETERS))
+    tab.session.update(**parts_for_source(OWN_PARAMETERS))
     found = answer(tab, ("change", {"cell": "w_o[0,0]", "value": 2}), ("reset", True), ("slopes", "output[0,0]"))
     assert found["pass"]["words"]["query"] == ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
     assert found["pass"]["slopes"]["values"]
@@ -114,14 +114,14 @@ def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_atte
     assert found["address"]["source"] == OWN_PARAMETERS
     parameters = {name: each for name, each in arrays.items() if name[1:2] == "_"}
     expected = attend(own.x, parameters=Parameters(**parameters), mask=own.mask)
-    trace = tab.places[""].fitted().trace
+    trace = tab.session.fitted().trace
     for stage in expected.stages:
         np.testing.assert_array_equal(trace[stage.name].value, stage.value)
     for view in ("audit", "script", "pass"):
         assert answer(tab, view=view)[view]
     assert answer(tab, view="audit")["audit"]["agrees"]
     other = new_tab()
-    other.places[""].update(**parts_for_source(OWN_PARAMETERS))
+    other.session.update(**parts_for_source(OWN_PARAMETERS))
     for _ in range(2):  # what two ask for alike is kept else
         lacking = answer(other)
         assert (lacking["pass"], lacking["lacksFile"], lacking["notices"]) == (None, True, [LACKS_ARRAYS])
@@ -133,7 +133,7 @@ def test_a_pass_too_large_for_the_walkthrough_is_compared_and_says_so(tab):
     x = np.random.default_rng(2).normal(size=(65, 4))
     found = said(post(sent(tab, npz({"x": x, "w_q": np.eye(4), "w_k": np.eye(4), "w_v": np.eye(4)}))))
     assert "The walkthrough shows at most 64 tokens; this pass has 65." in found
-    assert tab.places[""].own is None
+    assert tab.session.own == {}
 
 
 @pytest.mark.parametrize(
@@ -258,7 +258,7 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
     written = json.dumps(own_microgpt()).encode()
     model, before = statefile.read(written), dict(pass_cache.ANSWERS._kept)
     assert said(post(sent(tab, written, "mine.json"))).startswith("A microgpt of your own")
-    place = tab.places[""]
+    place = tab.session
     place.update(**parts_for_source(OWN_MODEL), sentence="zxy")
     assert np.array_equal(place.fitted().trace["logits"].value, model.trace("zxy")["logits"].value)
     found = answer(tab, ("sentence", "Éy"), ("pin", True), ("sentence", "xy"))
@@ -270,7 +270,7 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
     }
     assert dict(pass_cache.ANSWERS._kept) == before
     other = new_tab()  # who follows the link has none
-    other.places[""].update(source=OWN_MODEL, sentence="xy")
+    other.session.update(source=OWN_MODEL, sentence="xy")
     assert answer(other)["notices"] == [LACKS_ARRAYS]
     assert answer(other)["lacksFile"]
     answer(tab, ("source", "mirror"))
@@ -293,7 +293,7 @@ def test_a_model_that_makes_no_pass_is_not_offered(tab):
     answered = post(sent(tab, json.dumps(too_large(range(5))).encode(), "mine.json"))
     assert said(answered).startswith(f"This microgpt makes no pass.\n{BEYOND}")
     assert "Open in the walkthrough" not in answered.text
-    assert tab.places[""].own_model is None
+    assert tab.session.own == {}
     answered = post(sent(tab, json.dumps(too_large([3])).encode(), "mine.json"))
     assert "Open in the walkthrough" in answered.text
 
@@ -301,7 +301,7 @@ def test_a_model_that_makes_no_pass_is_not_offered(tab):
 def test_a_text_of_which_a_model_makes_no_pass_is_told_so_on_every_page_and_breaks_none():
     for page in PAGES:
         at = opened(page)
-        place = at.session_state["tab"].places[""]
+        place = at.session_state["tab"].session
         place.given(Built(statefile.read(json.dumps(too_large([3])).encode())))
         for sentence, says in (("xy", []), ("xé", [BEYOND])):
             place.update(**parts_for_source(OWN_MODEL), sentence=sentence)
@@ -311,6 +311,6 @@ def test_a_text_of_which_a_model_makes_no_pass_is_told_so_on_every_page_and_brea
 
 
 def test_names_whose_numbers_go_beyond_float64_are_not_written_and_it_is_said(tab):
-    tab.places[""].given(Built(statefile.read(json.dumps(too_large([3])).encode())))
-    tab.places[""].update(**parts_for_source(OWN_MODEL), sentence="xy")
+    tab.session.given(Built(statefile.read(json.dumps(too_large([3])).encode())))
+    tab.session.update(**parts_for_source(OWN_MODEL), sentence="xy")
     assert answer(tab, ("names", True))["pass"]["next"]["names"]["said"] == BEYOND

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 from axe import violations, violations_but_contrast
 from boxes import THEMES as COLOURS
+from documents import fitted_at
 from page import ROUTED
 from tab import Tab, at, becomes, expect, heading, resized, step_is
 
 from attnviz.examples import EXAMPLES
-from attnviz.scene.address import parse
 from attnviz.text.steps import steps_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -76,7 +76,7 @@ def test_every_kind_of_step_is_for_everyone(tab):
         {"model": "recall", "sentence": "g 5 g"},
     ):
         page = tab.open(at(**address))
-        for number, step in enumerate(steps_of(parse(address).trace), 1):
+        for number, step in enumerate(steps_of(fitted_at(address).trace), 1):
             step_is(page, number)
             if step.title not in seen and ("model" not in address or step.id == "answer"):
                 assert violations(page, THEMES[len(seen) % 2], ".viewer") == [], step.id  # around it all are alike

@@ -4,12 +4,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from documents import fitted_at
 from needs import needed
 from numerals import short
 from tab import at
 
 from attnviz.core.numerals import digits
-from attnviz.scene.address import parse
 from attnviz.scene.start import start
 from attnviz.text.steps import steps_of
 from attnviz.views.pictures import pictures
@@ -49,7 +49,7 @@ def drawn(trace):
 )
 def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(visit, settings, paper):
     page = visit().open(at(**settings))
-    trace = parse(settings).trace
+    trace = fitted_at(settings).trace
     sheets = printed(page, **paper)
     text = "\n".join(sheet.text for sheet in sheets)
     missing = {row: n for row, n in drawn(trace).items() if text.count(row) < n}
@@ -64,7 +64,7 @@ def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_li
     words = [f"w{number}" for number in range(1, 41)]
     settings = {"sentence": " ".join(words), "d_model": "64", "heads": "8"}
     sheets = printed(visit().open(at(**settings)), **A4)
-    trace = parse(settings).trace
+    trace = fitted_at(settings).trace
     attention, selected = trace["attention"].value[0], start(trace, "question")
     of_query = zip(words, attention[selected.query], strict=True)
     of_key = zip(words, attention[:, selected.key], strict=True)

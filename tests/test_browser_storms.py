@@ -1,10 +1,10 @@
 """A hundred quick clicks, and two tabs of one browser: what is shown is what the address says."""
 
 import pytest
+from documents import fitted_at
 from tab import at, becomes, cell, parameters
 
 from attnviz.core.numerals import digits
-from attnviz.scene.address import parse
 from attnviz.scene.start import selected
 
 pytestmark = pytest.mark.browser
@@ -27,7 +27,7 @@ def shows_its_address(tab):
         return [words.all_inner_texts(), picked[1:], seed.input_value(), number.inner_text()]
 
     def meant():
-        fitted = parse(parameters(page))
+        fitted = fitted_at(parameters(page))
         options, trace = fitted.scene.options, fitted.trace
         score = trace.cell_at("scores", selected(fitted.scene, trace))
         picked = [str(options.d_model), str(options.n_heads), options.mask]

@@ -2,12 +2,11 @@
 
 import pytest
 from alone import MODULES, SHEET
+from documents import answer_bytes, fitted_at
 from tab import becomes, expect, parameters, step_is
 
-from attnviz.scene.address import parse
-from attnviz.scene.answer import reply_bytes, reply_to
-from attnviz.scene.tabscene import TabScene
-from attnviz.server.acts_route import read
+from attnviz.scene.actsrequest import read
+from attnviz.scene.session import Session, answer_to
 from attnviz.text import export
 
 pytestmark = pytest.mark.browser
@@ -32,7 +31,7 @@ PAGE = """
     window.outlet = (id) => { // in a shadow root, as Streamlit's are
         const parentElement = document.getElementById(id).attachShadow({ mode: "open" });
         parentElement.innerHTML = '<div class="attnviz outlet" aria-busy="true"></div>';
-        show({ data: { name: "" }, parentElement }, new URL(location.origin));
+        show({ data: {}, parentElement }, new URL(location.origin));
     };
     window.leave = (id, place) => {
         document.getElementById(id).replaceChildren();
@@ -52,14 +51,14 @@ class Site:
         self.page.route(f"{SITE}**", lambda route: self._answer(route))
 
     def open(self, **address):
-        self.place = TabScene("", parse(address).scene)
+        self.session = Session(fitted_at(address).scene)
         self.page.goto(SITE)
         self.page.wait_for_function("window.ready")
         return self.page
 
     def run(self, box, view="pass"):
         """Run the page, which view into a box the settings, and the pass where that is its view."""
-        self.bring(box, reply_bytes(self.place, self.place.fitted(), view, "a tab"))
+        self.bring(box, answer_bytes(self.session, view, "a tab"))
 
     def bring(self, box, answer):
         """Bring the answer of a run into a box; returns whether that is busy then."""
@@ -67,7 +66,7 @@ class Site:
 
     def _answer(self, route):
         if route.request.method == "POST":
-            route.fulfill(body=reply_to(self.place, read(route.request.post_data_buffer)))
+            route.fulfill(body=answer_to(self.session, read(route.request.post_data_buffer)))
         elif route.request.url.endswith(".js"):
             route.fulfill(body=MODULES, content_type="text/javascript")
         else:
@@ -127,7 +126,7 @@ def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focu
 
 def test_a_page_is_busy_until_it_is_there_and_until_what_is_late_is_replaced(site):
     page = site.open(sentence="the cat sat")
-    first = reply_bytes(site.place, site.place.fitted(), "pass", "a tab")
+    first = answer_bytes(site.session, tab="a tab")
     busy = page.locator("[aria-busy=true]")
     expect(busy).to_have_count(1)
     site.bring("one", first)
@@ -233,9 +232,9 @@ def test_a_run_and_what_is_done_to_a_scene_with_a_name_leave_the_address_as_it_i
     page = site.open(sentence="the cat sat")
     before = page.evaluate("[history.length, location.href]")
     site.run("one")
-    site.place.name = "other "
+    site.session.name = "other "
     site.run("other")
-    box, seed = page.locator("#other"), site.place.scene.options.seed
+    box, seed = page.locator("#other"), site.session.scene.options.seed
     box.get_by_role("button", name="Another seed").click()
     becomes(page, lambda: box.get_by_role("textbox", name="Seed").input_value() == str(seed), False)
     assert page.evaluate("[history.length, location.href]") == before
@@ -246,7 +245,7 @@ def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
     site.run("one")
     page.get_by_role("textbox", name="Seed").fill("7.5")
     page.evaluate("leave('one', 0)")
-    becomes(page, lambda: site.place.seed, "7.5")
+    becomes(page, lambda: site.session.extras.seed, "7.5")
     site.run("other")
     becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)
 
@@ -259,4 +258,4 @@ def test_a_script_is_copied_as_it_stands(site):
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
     page.locator("#paper").focus()
     page.keyboard.press("ControlOrMeta+V")
-    expect(page.locator("#paper")).to_have_value(export.script(site.place.fitted().trace))
+    expect(page.locator("#paper")).to_have_value(export.script(site.session.fitted().trace))

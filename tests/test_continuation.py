@@ -9,7 +9,7 @@ from dataclasses import replace
 import jsonschema
 import numpy as np
 import pytest
-from documents import document, read
+from documents import answer_bytes, document, read
 from hypothesis import given
 from hypothesis import strategies as st
 from test_document import SCHEMA
@@ -19,13 +19,11 @@ from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
-from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
-from attnviz.scene.answer import reply_bytes
 from attnviz.scene.continuing import next_token
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 
 DRAWINGS = st.builds(Drawing, **{name: st.sampled_from(list(values)) for name, values in OFFERED.items()})
 ROWS = st.lists(st.integers(0, 1000), min_size=2, max_size=30).filter(any)
@@ -70,11 +68,11 @@ def test_letters_are_drawn_as_often_as_they_are_probable():
 
 def written(scene):
     """The letters that follow, one after the other, and the passes that gave them."""
-    place, passes = TabScene("", scene), []
+    place, passes = Session(scene), []
     for _ in range(20):
         passes.append(place.fitted())
         before = place.scene.sentence
-        act(place, "next", True)
+        place.do("next", True)
         if place.scene.sentence == before:
             return place, passes
     raise AssertionError(place.scene)
@@ -95,16 +93,16 @@ def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
         data = document(passes[-1])["next"]
         assert data["ends"] or data["isFull"]
         assert next_token(passes[-1]) is None
-        act(place, "shorter", True)
+        place.do("shorter", True)
         assert place.scene.sentence == text[:-1]
 
 
 def test_a_link_writes_the_same_name_in_another_process():
     place, _ = written(replace(of_model("microgpt"), sentence="", drawing=Drawing(1.5, 0, 0.95, 11)))
     source = (
-        "import sys; from attnviz.scene.address import parse; from attnviz.scene.tabscene import TabScene; "
-        "from attnviz.scene.acts import act; place = TabScene('', parse({'model': 'microgpt', 'sentence': '', "
-        "'draw': sys.argv[1]}).scene); [act(place, 'next', True) for _ in range(16)]; print(place.scene.sentence)"
+        "import sys; from attnviz.scene.address import parse; from attnviz.scene.session import Session; "
+        "place = Session(parse({'model': 'microgpt', 'sentence': '', 'draw': sys.argv[1]}).scene); "
+        "[place.do('next', True) for _ in range(16)]; print(place.scene.sentence)"
     )
     draw = query(place.scene)["draw"]
     assert draw == "1.5,0,0.95,11"
@@ -114,9 +112,9 @@ def test_a_link_writes_the_same_name_in_another_process():
 
 def test_where_nothing_comes_next_nothing_is_appended():
     for scene in (FIRST_VISIT, Scene(), replace(of_model("microgpt"), sentence="1 2")):
-        place = TabScene("", scene)
+        place = Session(scene)
         for name in ("next", "shorter"):
-            act(place, name, True)
+            place.do(name, True)
         assert place.scene == scene
         assert document(fit(scene))["next"] is None
 
@@ -126,9 +124,9 @@ def test_how_it_is_drawn_is_read_strictly(text):
     found = parse({"model": "microgpt", "draw": text})
     assert found.scene.drawing is None
     assert [notice.startswith("draw is a temperature") for notice in found.notices] == [True]
-    place = TabScene("", of_model("microgpt"))
+    place = Session(of_model("microgpt"))
     for message in (text, [1, 0, 1, 3], {"temperature": True, "top_k": 0, "top_p": 1, "seed": 0}, {"seed": 1}):
-        act(place, "draw", message)
+        place.do("draw", message)
         assert place.scene.drawing is None
 
 
@@ -139,9 +137,9 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
         scene = replace(of_model("microgpt"), sentence="", drawing=replace(drawing, seed=40 + number))
         place, _ = written(scene)
         assert place.scene.sentence == found[number]
-    place = TabScene("", replace(of_model("microgpt"), drawing=drawing))
-    act(place, "names", True)
-    whole = read(reply_bytes(place, place.fitted(), "pass", "0" * 32))["pass"]
+    place = Session(replace(of_model("microgpt"), drawing=drawing))
+    extras = place.do("names", True)
+    whole = read(answer_bytes(place, extras=extras))["pass"]
     assert [*jsonschema.Draft202012Validator(SCHEMA).iter_errors(whole)] == []
     told = whole["next"]["names"]
     assert [each["text"] for each in told["listed"]] == list(found)
@@ -156,7 +154,7 @@ def test_a_hundred_names_are_those_that_each_seed_writes_alone():
     for kind in ("held out", "trained on", "in the list", "new"):
         n = sum(each["is"] == kind for each in told["listed"])
         assert n == 0 or f"{n} {kind}" in told["said"]
-    assert read(reply_bytes(place, place.fitted(), "pass", "0" * 32))["pass"]["next"]["names"] is None
+    assert read(answer_bytes(place))["pass"]["next"]["names"] is None
 
 
 def multiplied_by_a_loop(n, rows):

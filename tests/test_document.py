@@ -10,7 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 from cases import of_each
-from documents import document, document_bytes, document_of
+from documents import answer_bytes, document, document_bytes, document_of, fitted_at
 from documents import read as read_answer
 from page import ROOT, changes_of
 from passes import TRACES
@@ -21,12 +21,12 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
-from attnviz.scene.address import parse
-from attnviz.scene.answer import PARTS, reply_bytes
+from attnviz.scene.answer import PARTS
 from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
+from attnviz.scene.extras import Extras
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
@@ -52,11 +52,13 @@ LARGE = Scene(sentence=" ".join(f"w{i}" for i in range(64)), options=Options(d_m
 
 @functools.cache
 def documents():
-    found = {name: fit_and_write(parse(address)) for name, address in ADDRESSES.items()}
+    found = {name: fit_and_write(fitted_at(address)) for name, address in ADDRESSES.items()}
     asked = {"slopes": {"slopes_of": "output[1,2]"}, "flips": {"flips_of": "attention[0,1,2]"}}
     beside = answers()["a pass beside it: pass"]["pass"]
     return (
-        found | {name: fit_and_write(parse({}), **each) for name, each in asked.items()} | {"a pass beside it": beside}
+        found
+        | {name: fit_and_write(fitted_at({}), **each) for name, each in asked.items()}
+        | {"a pass beside it": beside}
     )
 
 
@@ -77,18 +79,17 @@ def test_every_document_follows_the_schema(name):
 
 
 ANSWERED = {
-    "a model": TabScene("", FIRST_VISIT),
-    "a model with words": TabScene("", of_model("mirror")),
-    "a language model": TabScene("", of_model("microgpt")),
-    "words that a model does not know": TabScene("", replace(FIRST_VISIT, sentence="unicorn")),
-    "no words": TabScene("", Scene(sentence="")),
-    "a seed that is none": TabScene("", Scene(), seed="abc"),
-    "a number that can't be set": TabScene("other ", Scene(), said="No change was made."),
-    "a mask with a size": TabScene("", Scene(options=Options(mask="window"), context="der Hund")),
-    "an example": TabScene("", Scene(source="001 with")),
-    "a large pass": TabScene("", Scene(sentence="word " * 30)),
-    "a number set by hand": TabScene("", Scene(changes=changes_of("scores[0,1,2]=3"))),
-    "a pass beside it": TabScene("", Scene(beside=Scene(options=Options(mask="causal")), compare="difference")),
+    "a model": Session(FIRST_VISIT),
+    "a model with words": Session(of_model("mirror")),
+    "a language model": Session(of_model("microgpt")),
+    "words that a model does not know": Session(replace(FIRST_VISIT, sentence="unicorn")),
+    "no words": Session(Scene(sentence="")),
+    "a seed that is none": Session(Scene(), Extras(seed="abc")),
+    "a mask with a size": Session(Scene(options=Options(mask="window"), context="der Hund")),
+    "an example": Session(Scene(source="001 with")),
+    "a large pass": Session(Scene(sentence="word " * 30)),
+    "a number set by hand": Session(Scene(changes=changes_of("scores[0,1,2]=3"))),
+    "a pass beside it": Session(Scene(beside=Scene(options=Options(mask="causal")), compare="difference")),
 }
 TAB = "0123456789abcdef" * 2
 
@@ -96,7 +97,7 @@ TAB = "0123456789abcdef" * 2
 @functools.cache
 def answers():
     return {
-        f"{name}: {view}": read_answer(reply_bytes(place, place.fitted(), view, TAB, ["one more"]))
+        f"{name}: {view}": read_answer(answer_bytes(place, view, TAB, Extras(said=("one more",))))
         for name, place in ANSWERED.items()
         for view in PARTS
     }
@@ -137,7 +138,7 @@ def keys(value):
 
 @of_each("name", [*ADDRESSES])
 def test_every_number_of_the_pass_is_in_its_document_bit_for_bit(name):
-    trace = parse(ADDRESSES[name]).trace
+    trace = fitted_at(ADDRESSES[name]).trace
     written = documents()[name]["stages"]
     assert list(written) == [stage.name for stage in trace.stages]
     for stage in trace.stages:
@@ -252,11 +253,11 @@ def test_slopes_are_those_of_the_pass_with_its_changes():
     ],
 )
 def test_words_are_those_of_the_queries_and_of_the_keys(address, words):
-    assert fit_and_write(parse(address))["words"] == words
+    assert fit_and_write(fitted_at(address))["words"] == words
 
 
 def test_a_document_is_of_its_arrival_and_knows_where_steps_lead_that_its_pass_lacks():
-    written = fit_and_write(parse({}), arrival=3)
+    written = fit_and_write(fitted_at({}), arrival=3)
     steps = {step["id"] for step in written["steps"]}
     assert written["arrival"] == 3
     assert {each for each, shown in written["nearest"].items() if each == shown} == steps
@@ -292,7 +293,7 @@ def test_slopes_of_no_cell_are_none(address):
 
 def test_slopes_are_sent_of_the_heads_whose_numbers_are():
     words = " ".join(f"w{n}" for n in range(64))
-    sent = fit_and_write(parse({"sentence": words, "d_model": "64", "heads": "64"}), slopes_of="output[1,1]")
+    sent = fit_and_write(fitted_at({"sentence": words, "d_model": "64", "heads": "64"}), slopes_of="output[1,1]")
     numbers, found = sent["stages"]["scores"]["values"], sent["slopes"]["values"]["scores"]
     assert [each is None for each in found] == [each is None for each in numbers]
     assert None in found
@@ -302,7 +303,7 @@ def test_slopes_are_sent_of_the_heads_whose_numbers_are():
 def test_the_costliest_address_is_answered_by_at_most_5_MB_and_8_with_all_heads(heads):
     address = largest.ADDRESS | {"heads": heads, "positions": "sinusoidal", "mask": "window", "mask_size": "64"}
     for asked, most in (((), 5_000_000), (range(128), 8_000_000)):
-        assert len(json.dumps(document(parse(address), asked=asked, slopes_of="output[1,1]"))) <= most
+        assert len(json.dumps(document(fitted_at(address), asked=asked, slopes_of="output[1,1]"))) <= most
 
 
 def test_slopes_beyond_float64_are_a_sentence():
@@ -335,4 +336,4 @@ def test_pieces_hold_every_number_also_those_of_one_head_alone(name):
     ],
 )
 def test_a_link_has_the_sentence_that_was_typed(address, link):
-    assert fit_and_write(parse(address))["link"] == link
+    assert fit_and_write(fitted_at(address))["link"] == link

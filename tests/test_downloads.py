@@ -7,7 +7,7 @@ import pytest
 
 from attnviz import Settings, trace_of
 from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.ui.sections import downloads
 
 
@@ -20,7 +20,7 @@ def offered(monkeypatch):
 
 
 def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(offered):
-    place = TabScene("", Scene(sentence="the cat sat"))
+    place = Session(Scene(sentence="the cat sat"))
     downloads.draw(place)
     for words in ("the cat sat", "a dog"):
         place.update(sentence=words)
@@ -31,5 +31,5 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
 
 
 def test_where_there_is_no_pass_a_file_is_empty(offered):
-    downloads.draw(TabScene("", Scene(sentence="")))
+    downloads.draw(Session(Scene(sentence="")))
     assert [make() for make in offered.values()] == [b""]

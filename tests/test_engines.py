@@ -1,7 +1,7 @@
 """The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting."""
 
 import pytest
-from documents import document
+from documents import document, fitted_at
 from engines import Chromium, started, until
 from numerals import short
 from page import SENTENCE
@@ -9,11 +9,10 @@ from tab import at
 
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change
-from attnviz.scene.address import parse
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-DOCUMENT = document(parse({"sentence": SENTENCE}))
+DOCUMENT = document(fitted_at({"sentence": SENTENCE}))
 STEPS, ASKS = DOCUMENT["steps"], DOCUMENT["where"]["cell"]["query"]
 VIEWER = "[...document.querySelectorAll('*')].find((each) => each.shadowRoot?.querySelector('.viewer'))?.shadowRoot"
 SEEN = f"""(() => {{

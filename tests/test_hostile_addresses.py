@@ -4,7 +4,7 @@ import json
 from functools import lru_cache
 from random import Random
 
-from documents import document
+from documents import document, fitted_at
 from hostile import CASES
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ from test_scene import PARAMETERS
 
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import query
 from attnviz.scene.fitting import pass_of
 from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Scene
 from attnviz.text.ids import ids
@@ -99,14 +99,14 @@ def made(scene):
 @settings(max_examples=250)
 @given(st.integers(0, 2**64 - 1).map(address))
 def test_no_address_raises_and_what_it_mends_is_said_and_mended_for_good(written):
-    mended = parse(written, made)
+    mended = fitted_at(written, made)
     for said in (*mended.notices, *mended.refused):
         assert said[0].isprintable()
         assert said.endswith(".")
         assert len(said) < 800
     assert len(mended.notices) + len(mended.refused) < 60
     address = query(mended.scene)
-    again = parse(address, made)
+    again = fitted_at(address, made)
     assert again.scene == mended.scene
     assert query(again.scene) == address
     assert again.trace is None or not (again.notices or again.refused)

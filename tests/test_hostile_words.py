@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from documents import document
+from documents import document, fitted_at
 from hostile import CASES
 from page import ROOT, answer_of, opened, values, warnings
 from tab import at, expect
@@ -16,7 +16,7 @@ from tab import at, expect
 from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.models import MODELS
-from attnviz.scene.address import parse, query
+from attnviz.scene.address import query
 from attnviz.scene.words import swapped
 from attnviz.text import export
 
@@ -50,14 +50,14 @@ def neutral(trace):
         name: " ".join(f"word{n}" for n in range(len(trace.labels[axis])))
         for name, axis in (("sentence", "query"), ("context", "key"))
     }
-    return parse(words).trace
+    return fitted_at(words).trace
 
 
 @every_case
 def test_a_text_makes_a_pass_of_its_words_or_a_sentence_says_why_not(text):
-    fitted = parse({"sentence": text})
+    fitted = fitted_at({"sentence": text})
     assert fitted.scene.sentence == shown(text)
-    assert parse(query(fitted.scene)).scene == fitted.scene
+    assert fitted_at(query(fitted.scene)).scene == fitted.scene
     if fitted.trace is None:
         assert tokenize(text) == () or len(tokenize(text)) > MAX_TOKENS
         assert "Type 1 to 64 words" in fitted.refused[0] or "Shorten it" in fitted.refused[0]
@@ -70,7 +70,7 @@ def test_a_text_makes_a_pass_of_its_words_or_a_sentence_says_why_not(text):
 @every_case
 def test_a_model_says_which_words_it_does_not_know(text):
     for source in MODELS:
-        fitted = parse({"model": source, "sentence": text})
+        fitted = fitted_at({"model": source, "sentence": text})
         for said in fitted.refused:
             assert len(said) < 1000
             assert said.endswith(".")
@@ -80,7 +80,7 @@ def test_a_model_says_which_words_it_does_not_know(text):
 
 @every_case
 def test_nothing_that_was_typed_is_in_a_script_and_its_arrays_hold_words_as_text_alone(text):
-    trace = parse({"sentence": text, "context": text}).trace
+    trace = fitted_at({"sentence": text, "context": text}).trace
     if trace is None:
         return
     trace = trace.with_change("embeddings", (0, 0), 1.0)
@@ -94,7 +94,7 @@ def test_nothing_that_was_typed_is_in_a_script_and_its_arrays_hold_words_as_text
 
 @every_case
 def test_its_words_can_be_swapped_and_stay_its_words(text):
-    fitted = parse({"sentence": text})
+    fitted = fitted_at({"sentence": text})
     n = len(fitted.trace.labels["query"]) if fitted.trace else 0
     if n > 1:
         after = swapped(fitted, *Random(0).sample(range(n), 2))

@@ -10,14 +10,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from documents import document
+from documents import document, fitted_at
 from numerals import short
 from page import ROOT
 from passes import TRACES
 from rules import said
 
 from attnviz.core.numerals import digits, tex
-from attnviz.scene.address import parse
 from attnviz.text.steps import ENTRIES
 from attnviz.text.wording import percent
 from attnviz.viewer.bundle import bundle, module
@@ -137,7 +136,7 @@ def _nodes(tree):
 
 def sent_colours():
     """The colours of numbers that the browser is sent."""
-    return document(parse({}))["palette"]
+    return document(fitted_at({}))["palette"]
 
 
 def channels(colour):

@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from documents import fitted_at
 from readback import numerals
 from test_writers import written_by
 
 from attnviz.analysis.stream import parts
 from attnviz.core.numerals import digits
 from attnviz.models.continuation import Drawing, weighed
-from attnviz.scene.address import parse
 from attnviz.scene.fitting import fit
 from attnviz.text.wording import percent
 
@@ -37,7 +37,7 @@ WRITERS = """(box) => {
 
 
 def test_a_bar_is_as_high_as_its_probabilities_and_is_heard_with_them(opened):
-    fitted, page = parse(KA), opened(**KA)
+    fitted, page = fitted_at(KA), opened(**KA)
     answers = fitted.trace.axes("probabilities")[1].labels
     row, in_a = (trace["probabilities"].value[-1] for trace in (fitted.trace, fit(fitted.scene.beside).trace))
     weights = weighed(row, Drawing(0.5, 5, 0.9, 3))
@@ -71,7 +71,7 @@ def by_key(trace, head, answer):
 
 
 def test_each_line_of_a_logit_s_sum_is_what_its_writer_added_to_that_logit(opened):
-    trace, page = parse({"model": "microgpt", "sentence": ENDED}).trace, opened(model="microgpt", sentence=ENDED)
+    trace, page = fitted_at({"model": "microgpt", "sentence": ENDED}).trace, opened(model="microgpt", sentence=ENDED)
     answers = trace.axes("logits")[1].labels
     for name in ("a", "n", "end"):
         page.locator(".bar-of", has=page.get_by_text(name, exact=True)).click()

@@ -26,11 +26,10 @@ from attnviz.models.task import Batch
 from attnviz.models.training import batches, passed, stages_for
 from attnviz.models.writing import names
 from attnviz.models.yardsticks import headless, muted, recorded
-from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
 from attnviz.scene.continuing import next_token
 from attnviz.scene.scene import OWN_MODEL, Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.text import micropython
 from attnviz.text.wording import percent
 from attnviz.ui.sections.ownnumbers import MICROGPT_SNIPPET
@@ -467,22 +466,22 @@ SPACED = "a b\u00c5\u212b\tc"
 def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
     """Typed, in an address, written on, taken away, swapped and cut: nothing is dropped."""
     model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
-    tab = TabScene("", Scene(source=OWN_MODEL, own=Built(model), sentence=text), own_model=Built(model))
+    tab = Session(Scene(source=OWN_MODEL, own=Built(model), sentence=text), own={OWN_MODEL: Built(model)})
     assert model.tokens(text) == ("BOS", *text)
     assert len({*tab.fitted().trace.labels["answer"]}) == len(model.task.answers)
     assert not TASK.notes(text) or not model.task.notes(text)
-    assert parse(query(tab.scene), tab.original, tab.own_model).scene.sentence == text
+    assert parse(query(tab.scene), tab.own).scene.sentence == text
     token = next_token(tab.fitted())
     if token is not None:
-        act(tab, "next", True)
+        tab.do("next", True)
         assert tab.scene.sentence == text + token
-        act(tab, "shorter", True)
+        tab.do("shorter", True)
     assert tab.scene.sentence == text
-    act(tab, "swap", [1, len(text)])
+    tab.do("swap", [1, len(text)])
     assert tab.scene.sentence == (text[-1] + text[1:-1] + text[0] if len(text) > 1 else text)
-    act(tab, "word", " ")
+    tab.do("word", " ")
     assert tab.scene.sentence.endswith(" ")
-    act(tab, "sentence", text * 9)
+    tab.do("sentence", text * 9)
     assert tab.fitted().trace.origin.spoken == (text * 9)[: model.longest - 1]
     for name in names(model, Drawing(), 9):
         assert model.tokens(name) == ("BOS", *name)

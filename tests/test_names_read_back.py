@@ -6,12 +6,12 @@ import re
 import numpy as np
 import pytest
 from alone import written as document_of
+from documents import fitted_at
 from numerals import short
 from readback import called, go, titled
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
-from attnviz.scene.address import parse
 from attnviz.text.steps import steps_of
 from attnviz.text.wording import percent
 from attnviz.views.scales import limits
@@ -34,7 +34,7 @@ def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(ope
     page = opened("?step=softmax", **settings)
     right = page.evaluate("given.model.right")
     page.evaluate("(document) => viewer.show(document)", json.loads(document_of(**settings, **change)))
-    trace = parse(settings | change).trace
+    trace = fitted_at(settings | change).trace
     labels, expected = trace.axes("probabilities")[1].labels, []
     for row, wanted in zip(trace["probabilities"].value, right, strict=True):
         answer = labels[row.argmax()]
@@ -46,7 +46,7 @@ def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(ope
     go(page, step="weighted-sum", view="matrices")
     heard = page.locator("p.heard").inner_text()
     place = page.evaluate("given.where.cell")
-    assert titled(parse(settings).trace, "heads", (place["head"], place["query"], place["feature"])) + ". " in heard
+    assert titled(fitted_at(settings).trace, "heads", (place["head"], place["query"], place["feature"])) + ". " in heard
     count, title = page.evaluate("(at) => [given.steps.length, given.steps[at].title]", step)
     assert heard.startswith(f"Step {step + 1} of {count}: {title}.")
 
@@ -81,7 +81,7 @@ def test_over_heads_side_by_side_stands_whose_columns_they_are(opened):
 
 def test_a_legend_ends_where_its_scale_does(opened):
     settings = {"sentence": LONG, "d_model": "16", "heads": "1", "seed": "0"}
-    trace, page = parse(settings).trace, opened(**settings)
+    trace, page = fitted_at(settings).trace, opened(**settings)
     reached = limits(trace, steps_of(trace))
     shares = trace["attention"].value.max()
     assert reached["attention"] == shares < 0.3

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from axe import violations_of_page
 from boxes import THEMES
-from documents import merged
+from documents import fitted_at, merged
 from engines import Chromium, started, until
 from hostile import CASES
 from needs import needed
@@ -20,7 +20,6 @@ from tab import becomes, cell, expect
 from attnviz import Parameters, Settings, attend, page, show, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
-from attnviz.scene.address import parse
 from attnviz.scene.document import body, written
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import FIRST_VISIT
@@ -68,7 +67,7 @@ class Reader(HTMLParser):
 def passes():
     """A pass of each hostile text that makes one, and one of arrays whose words are markup."""
     for name, text in CASES.items():
-        if trace := parse({"sentence": text, "d_model": "2", "heads": "1"}).trace:
+        if trace := fitted_at({"sentence": text, "d_model": "2", "heads": "1"}).trace:
             yield name, trace
     words = ["</script><script>alert(1)</script>", '"><img src=x onerror=alert(2)>', "<!--<script>", "&quot;{0}"]
     trace = attend(np.eye(4), parameters=Parameters(w_q=np.ones((1, 4, 2)), w_k=np.ones((1, 4, 2))))

@@ -10,7 +10,7 @@ from attnviz.analysis.audit import Audit, audit
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.scene import tabscene, verdict
+from attnviz.scene import session, verdict
 from attnviz.scene.pass_cache import Answers
 from attnviz.ui.sections import audit as section
 from attnviz.ui.state import store
@@ -95,7 +95,7 @@ def pressed(settings, act=None):
     def under_way(trace):
         for number, each in enumerate(analysis.audit(trace)):
             if number == 3 and act:
-                shown.place.update(**act)
+                shown.session.update(**act)
             st.session_state["slices"] = number + 1
             yield each
 
@@ -135,7 +135,7 @@ def test_an_audit_ends_where_an_act_has_made_another_pass(monkeypatch):
 
 def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
     kept = Answers()
-    for each in (store, tabscene):
+    for each in (store, session):
         monkeypatch.setattr(each, "ANSWERS", kept)
     first = opened(AUDIT, sentence=SENTENCE)
     monkeypatch.setattr(verdict, "audit", None)

@@ -6,6 +6,7 @@ from page import ROOT, address_of, did, opened, scene_of, sent, warnings
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.settings import MAX_CHANGES
+from attnviz.scene.extras import Extras
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
@@ -125,7 +126,7 @@ def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
 
 def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
     at = opened(**LARGE | {"heads": "128"})
-    at.session_state["tab"].places[""].heads = tuple(range(1, 100))
+    at.session_state["tab"].session.extras = Extras(heads=tuple(range(1, 100)))
     written = did(at, "need", 100)["pass"]
     there = [head for head, piece in enumerate(written["stages"]["attention"]["values"]) if piece]
     assert {0, 100} <= {*there}, "and the selected one"
@@ -163,7 +164,7 @@ def test_where_one_looks_after_another_source_is_where_the_next_run_leads():
 
 def test_a_press_that_leads_to_a_step_leads_there_whatever_the_address_says():
     at = opened(step="scores")
-    at.session_state["tab"].places[""].update(step="output")
+    at.session_state["tab"].session.update(step="output")
     assert sent(at.run())["where"]["step"] == at.query_params["step"] == "output"
 
 

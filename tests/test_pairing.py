@@ -10,23 +10,21 @@ from itertools import product
 
 import pytest
 from cases import of_each
-from documents import read
+from documents import answer_bytes, fitted_at, read
 from page import ROOT, changes_of
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.axes import Axis
 from attnviz.models import MODELS
-from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
-from attnviz.scene.answer import reply_bytes
 from attnviz.scene.document import where
 from attnviz.scene.fitting import fit
 from attnviz.scene.paired import differing, paired_data, parted, said_of
 from attnviz.scene.pairs import pairs_of
 from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.session import Session
 from attnviz.scene.start import starts
-from attnviz.scene.tabscene import TabScene
 
 TAB = "0123456789abcdef" * 2
 SIX = Scene(options=Options(mask="causal"))
@@ -248,48 +246,52 @@ def test_what_differs_is_said_of_a_and_of_b():
 def test_an_address_gives_the_pair_that_it_was_written_of(name):
     a, b = PAIRS[name]
     scene = fit(replace(b, beside=pinned(fit(a).scene), compare="difference")).scene
-    found = parse(query(scene))
-    assert (found.scene, found.notices, found.refused) == (scene, (), ())
+    assert parse(query(scene)) == (scene, ())
 
 
 def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
     assert parse({"beside": "same"}).scene.beside == pinned(parse({"beside": "same"}).scene)
-    found = parse({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
+    found = fitted_at({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
     assert found.scene.beside == Scene(sentence="the cat")
     assert all(notice.startswith("A: ") for notice in found.notices)
     assert len(found.notices) == 3
-    assert parse({"sentence": "the cat", "beside": "sentence=%20"}).scene.beside is None
+    nothing = fitted_at({"sentence": "the cat", "beside": "sentence=%20"})
+    assert (nothing.scene.beside, nothing.beside, len(nothing.notices)) == (None, None, 1)
+    refused = fitted_at({"sentence": "the cat", "beside": "changes=scores[9,9,9]=1"})
+    assert (refused.scene.beside.changes, refused.refused) == ((), ())
+    assert [notice.startswith("A: scores[9,9,9]=1 is left out") for notice in refused.notices] == [True]
     assert parse({"beside": "&".join(f"a{n}=1" for n in range(500))}).notices[-1].startswith("beside has at most")
 
 
 def test_a_link_gives_the_same_picture_in_another_process():
-    place = TabScene("", SIX)
-    act(place, "pair", "mask")
+    place = Session(SIX)
+    place.do("pair", "mask")
     address = query(place.scene)
     source = (
-        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.answer import reply_bytes; "
-        "from attnviz.scene.tabscene import TabScene; place = TabScene('', parse(json.loads(sys.argv[1])).scene); "
-        f"sys.stdout.buffer.write(reply_bytes(place, place.fitted(), 'pass', '{TAB}'))"
+        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.answer import Has, reply; "
+        "from attnviz.scene.extras import Extras; from attnviz.scene.fitting import fit; "
+        f"has = Has('{TAB}', 'pass'); scene = parse(json.loads(sys.argv[1])).scene; "
+        "sys.stdout.buffer.write(reply(fit(scene), Extras(), has))"
     )
     done = subprocess.run([sys.executable, "-c", source, json.dumps(address)], capture_output=True, check=True)
-    theirs, ours = read(done.stdout)["pass"], read(reply_bytes(place, place.fitted(), "pass", TAB))["pass"]
+    theirs, ours = read(done.stdout)["pass"], read(answer_bytes(place, tab=TAB))["pass"]
     assert theirs | {"arrival": 0} == ours | {"arrival": 0}
 
 
 def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question():
-    place = TabScene("", SIX)
-    act(place, "pair", "mask")
+    place = Session(SIX)
+    place.do("pair", "mask")
     assert place.scene.beside.options.mask == "none"
     before = place.scene
     assert before.selection is not None
-    act(place, "turn", True)
+    place.do("turn", True)
     assert (place.scene.options.mask, place.scene.beside.options.mask) == ("none", "causal")
-    act(place, "turn", True)
+    place.do("turn", True)
     assert place.scene == before
-    act(place, "unpin", True)
+    place.do("unpin", True)
     assert place.scene == replace(before, beside=None)
-    model = TabScene("", FIRST_VISIT)
-    act(model, "pair", "training")
+    model = Session(FIRST_VISIT)
+    model.do("pair", "training")
     assert (model.scene.beside.checkpoint, model.scene.checkpoint, model.scene.selection) == (0, None, None)
 
 
@@ -331,11 +333,11 @@ def test_every_pair_opens_where_its_passes_differ_by_its_address_and_by_its_act(
     assert len(pairs) > 68
     for scene, pair in pairs:
         address = query(replace(pair.b, beside=pair.a))
-        a, b = fit(pair.a).trace, parse(address)
+        a, b = fit(pair.a).trace, fitted_at(address)
         opened = where(b.scene, b.trace, a)
         assert apart(a, b.trace, opened) or not pairing(a, b.trace).first, (address, opened)
-        place = TabScene("", scene)
-        act(place, "pair", pair.id)
+        place = Session(scene)
+        place.do("pair", pair.id)
         acted = place.fitted()
         there = where(acted.scene, acted.trace, a)
         assert (there["cell"], there["picked"]) == (opened["cell"], opened["picked"]), address
@@ -366,8 +368,8 @@ def test_shuffled_words_are_joined_as_they_are_typed(scene, shuffled):
 def in_browser(node):
     documents = {}
     for name, (a, b) in PAIRS.items():
-        place = TabScene("", replace(b, beside=a))
-        documents[name] = read(reply_bytes(place, place.fitted(), "pass", TAB))["pass"]
+        place = Session(replace(b, beside=a))
+        documents[name] = read(answer_bytes(place, tab=TAB))["pass"]
     found = json.loads(node(str(ROOT / "tests/js/paired.mjs"), text=json.dumps([*documents.values()])))
     return dict(zip(documents, found, strict=True))
 

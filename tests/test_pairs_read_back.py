@@ -5,11 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from documents import fitted_at
 from numerals import short
 from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
-from attnviz.scene.address import parse
 from attnviz.scene.fitting import fit
 
 pytestmark = pytest.mark.browser
@@ -123,7 +123,7 @@ class Pair:
     """Pass A and pass B on one sheet, where a word asks."""
 
     def __init__(self, settings, word):
-        b = parse(settings)
+        b = fitted_at(settings)
         self.word, self.traces = word, {"A": fit(b.scene.beside).trace, "B": b.trace}
         self.selected = {"head": 0, "word": word}
 

@@ -3,10 +3,9 @@
 import re
 
 import pytest
+from documents import fitted_at
 from page import changes_of
 from readback import called, go, lines, written
-
-from attnviz.scene.address import parse
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +26,7 @@ PAGES = """(all) => all.map((page) => ({
 
 
 def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(opened):
-    trace, page = parse(PAIR).trace, opened("?view=sheet", **PAIR)
+    trace, page = fitted_at(PAIR).trace, opened("?view=sheet", **PAIR)
     cell = page.evaluate("given.where.cell") | {"head": 1, "query": 2, "key": 1}
     go(page, step="weighted-sum", cell=cell)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
@@ -58,7 +57,7 @@ def sheets(page):
 @pytest.mark.slow
 @pytest.mark.parametrize("band", ["Scores", "Residual"])
 def test_a_worksheet_leaves_out_what_is_worked_out_from_a_band_on_and_nothing_that_is_given(opened, band):
-    page, trace = opened("?view=sheet", afresh=True, model="recall"), parse({"model": "recall"}).trace
+    page, trace = opened("?view=sheet", afresh=True, model="recall"), fitted_at({"model": "recall"}).trace
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
     page.get_by_role("button", name="Print", exact=True).click()
     page.get_by_label("Numbers left out from").select_option(band)

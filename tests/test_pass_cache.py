@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from documents import document, whole
+from documents import document, fitted_at, whole
 from page import changes_of
 
 from attnviz.scene import pass_cache
-from attnviz.scene.address import parse
 from attnviz.scene.document import body
 from attnviz.scene.fitting import fit, pass_of
 from attnviz.scene.pass_cache import MAX_PASS_BYTES, MIN_SESSIONS, Answers, closed, key_of
@@ -156,8 +155,8 @@ def test_many_threads_get_the_same():
 
 
 def test_what_is_kept_of_a_pass_is_the_same_beside_another():
-    alone = parse({"model": "who-is-it"}).scene
-    for scene in (alone, parse({}).scene):
-        paired = replace(scene, beside=pinned(parse({"model": "who-is-it", "seed": "1"}).scene))
+    alone = fitted_at({"model": "who-is-it"}).scene
+    for scene in (alone, fitted_at({}).scene):
+        paired = replace(scene, beside=pinned(fitted_at({"model": "who-is-it", "seed": "1"}).scene))
         assert key_of(paired) == key_of(scene)
         assert body(fit(paired)) == body(fit(scene))

@@ -4,11 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from documents import fitted_at
 from numerals import short
 from readback import go, number, numerals, written
 from tab import resized
-
-from attnviz.scene.address import parse
 
 pytestmark = pytest.mark.browser
 
@@ -53,7 +52,7 @@ def opened_at(opened, name):
     settings, chosen = PASSES[name]
     page = opened("?view=sheet", **settings)
     resized(page, 390, 844)
-    return page, parse(settings).trace, page.evaluate("given.where.cell") | chosen
+    return page, fitted_at(settings).trace, page.evaluate("given.where.cell") | chosen
 
 
 def address(text):

@@ -7,11 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 from alone import sent, written
+from documents import fitted_at
 from needs import needed
 from numerals import short
 from tab import expect
-
-from attnviz.scene.address import parse
 
 printed = needed("paper").printed
 
@@ -31,7 +30,7 @@ SMALLEST = 9
 def of_sheet(opened, settings, address="?view=sheet"):
     page = opened(address, **settings)
     page.evaluate("window.print = () => { window.isPrinted = true; }")
-    return page, parse(settings).trace, json.loads(written(**settings))
+    return page, fitted_at(settings).trace, json.loads(written(**settings))
 
 
 def worksheet(page, band):

@@ -6,6 +6,7 @@ from tab import at, becomes, expect, frames, resized
 pytestmark = pytest.mark.browser
 
 WHO = {"model": "who-is-it"}
+_OVERFLOW = "(each) => each.scrollWidth - each.clientWidth"
 
 
 def edges(part):
@@ -42,8 +43,7 @@ def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, s
     page = opened(at(step=step) if step else "", **WHO)
     for width in (1024, 900, 830, 700):
         resized(page, width, 720)
-        overflow = "(each) => each.scrollWidth - each.clientWidth"
-        becomes(page, lambda: page.locator(".thread").evaluate(overflow) <= 1, True, width)
+        becomes(page, lambda: page.locator(".thread").evaluate(_OVERFLOW) <= 1, True, width)
         toolbar, main = (page.locator(part).bounding_box() for part in (".toolbar", ".foot"))
         assert toolbar["x"] + toolbar["width"] <= main["x"] + main["width"] + 1, width
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from cases import of_each
+from documents import fitted_at
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +14,9 @@ from attnviz.core.selection import Selection
 from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene.address import LOOKED_AT, VIEWERS, looking, parse, query
+from attnviz.scene.address import looking, parse, query
 from attnviz.scene.fitting import fit
+from attnviz.scene.parameters import LOOKED_AT, VIEWERS
 from attnviz.scene.scene import (
     COMPARISONS,
     FIRST_VISIT,
@@ -26,6 +28,7 @@ from attnviz.scene.scene import (
     Scene,
     of_model,
     parts_for_source,
+    pinned,
     with_options,
 )
 from attnviz.scene.start import start, starts
@@ -87,10 +90,30 @@ def scenes(draw):
 
 @given(scenes())
 def test_an_address_gives_back_the_scene_that_wrote_it(scene):
-    read = parse(query(scene))
-    assert read.scene == scene
-    assert hash(read.scene) == hash(scene)
-    assert not read.notices or read.trace is None
+    assert parse(query(scene)) == (scene, ())
+    assert hash(parse(query(scene)).scene) == hash(scene)
+
+
+@given(scenes(), scenes())
+def test_an_address_gives_back_the_pair_that_wrote_it(scene, other):
+    pair = fit(replace(scene, beside=pinned(other))).scene
+    assert parse(query(pair)) == (pair, ())
+
+
+def test_an_address_is_read_without_a_pass(monkeypatch):
+    def made(*_, **__):
+        raise AssertionError("a pass is made")
+
+    monkeypatch.setattr("attnviz.core.builder.Builder.__init__", made)
+    with pytest.raises(AssertionError):
+        fit(Scene())
+    for written in (
+        {"sentence": "the cat", "changes": "q[0,0,0]=1", "cell": "1.1.1.1.1", "trail": "output[0,0]<q[0,0,0]"},
+        {"model": "microgpt", "sentence": "ka", "beside": "model=who-is-it&sentence=animal&changes=scores[0,0,0]=1"},
+    ):
+        scene, notices = parse(written)
+        assert notices == ()
+        assert query(scene).items() >= written.items() - {("beside", written.get("beside"))}
 
 
 @given(scenes(), scenes())
@@ -102,15 +125,14 @@ def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(sc
 
 @given(st.dictionaries(st.sampled_from(PARAMETERS), WRITTEN | st.lists(WRITTEN, max_size=3)))
 def test_no_address_raises_and_what_it_mends_is_mended_for_good(written):
-    mended = parse(written)
-    again = parse(query(mended.scene))
-    assert again.scene == mended.scene
-    assert not again.notices or again.trace is None
+    mended = fitted_at(written)
+    assert parse(query(mended.scene)) == (mended.scene, ())
+    assert fit(mended.scene).notices == ()
 
 
 @given(st.sampled_from(PARAMETERS), WRITTEN)
 def test_no_value_is_dropped_without_a_word(parameter, text):
-    read = parse({parameter: text})
+    read = fitted_at({parameter: text})
     scene, notices = read.scene, read.notices + read.refused
     taken = query(scene).get(parameter, query_of_the_default(parameter)).casefold()
     assert notices or taken == text.strip().casefold() or is_another_spelling(parameter, text, scene)
@@ -184,7 +206,7 @@ def is_another_spelling(parameter, text, scene):
     ],
 )
 def test_what_is_mended_is_said(written, says):
-    read = parse(written)
+    read = fitted_at(written)
     notices = read.notices + read.refused
     assert [notice for notice in notices if says in notice] == list(notices)
     assert len(notices) == 1
@@ -240,7 +262,7 @@ def test_a_training_that_is_not_there_becomes_the_nearest_and_the_last_checkpoin
 def test_titles_of_steps_still_open_them_in_any_case():
     for step in STEPS:
         for written in (step.title, step.title.upper(), step.id):
-            fitted = parse({"step": written, "positions": "sinusoidal", "mask": "causal"})
+            fitted = fitted_at({"step": written, "positions": "sinusoidal", "mask": "causal"})
             assert fitted.scene.step == nearest(fitted.trace)[step.id]
             assert not [notice for notice in fitted.notices if "step is one of" in notice]
 
@@ -255,7 +277,7 @@ def test_a_first_visit_has_no_parameters():
 
 def test_an_address_without_a_model_means_what_it_meant_before_there_were_models():
     assert parse({"step": "scores"}).scene == replace(Scene(), step="scores")
-    assert parse({"seed": "7"}).trace["x"].shape == (6, 8)
+    assert fitted_at({"seed": "7"}).trace["x"].shape == (6, 8)
     assert query(Scene()) == {"sentence": Scene().sentence}  # an empty one is that of a first visit
 
 
@@ -285,8 +307,8 @@ def test_a_change_that_does_not_fit_is_refused_and_the_others_hold():
 
 def test_a_trail_ends_at_a_number_set_by_hand():
     trail = "output[1,2]<concat[1,5]<heads[1,1,1]"
-    assert len(parse({"trail": trail}).scene.trail) == 3
-    assert parse({"trail": trail, "changes": "concat[1,5]=0"}).scene.trail == ("output[1,2]", "concat[1,5]")
+    assert len(fitted_at({"trail": trail}).scene.trail) == 3
+    assert fitted_at({"trail": trail, "changes": "concat[1,5]=0"}).scene.trail == ("output[1,2]", "concat[1,5]")
 
 
 def test_one_looks_first_from_the_word_at_which_something_is_asked_to_the_right_answer():

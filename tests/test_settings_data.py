@@ -13,12 +13,12 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
-from attnviz.scene.answer import reply_head
+from attnviz.scene.answer import Has, reply_head
 from attnviz.scene.controls import settings as settings_of
 from attnviz.scene.fitting import fit
 from attnviz.scene.reading import has_options, reading_model
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 
 KINDS = {
     "own": Scene(),
@@ -34,9 +34,9 @@ def no_pass(scene):
     raise SettingsError("Settings are those of the scene, whatever pass it makes.")
 
 
-def shown(place):
-    """The settings that the next answer shows."""
-    return values(reply_head(place, fit(place.scene, no_pass), "pass", "tab"))
+def shown(scene, extras):
+    """The settings that the answer to an act shows."""
+    return values(reply_head(fit(scene, no_pass), extras, Has("tab", "pass")))
 
 
 def listed(scene):
@@ -90,10 +90,9 @@ def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
         if "options" not in box or box["event"] == "word":
             continue
         for option in box["options"]:
-            place = TabScene("", scene)
-            act(place, box["event"], option["value"])
-            assert shown(place)[box["event"]] == option["value"], option
-            assert place.said == "" or box["event"] == "d_model"
+            done = act(scene, box["event"], option["value"])
+            assert shown(*done)[box["event"]] == option["value"], option
+            assert done.extras.said == () or box["event"] == "d_model"
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -101,17 +100,14 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
     for box in listed(KINDS[model]):
         for option in box["options"] if box.get("event") == "word" else []:
             assert box["value"] is None
-            place = TabScene("", KINDS[model])
-            act(place, "word", option["value"])
+            done = act(KINDS[model], "word", option["value"])
             between = "" if reading_model(KINDS[model]).task.is_open else " "
-            assert shown(place)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
+            assert shown(*done)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
 
 
 @pytest.mark.parametrize("value", [True, False])
 def test_a_switch_is_where_it_was_put(value):
-    place = TabScene("", Scene())
-    act(place, "scaled", value)
-    assert shown(place)["scaled"] is value
+    assert shown(*act(Scene(), "scaled", value))["scaled"] is value
 
 
 @pytest.mark.parametrize("scene", KINDS.values(), ids=KINDS)
@@ -120,24 +116,20 @@ def test_a_switch_is_where_it_was_put(value):
 def test_what_is_typed_into_a_box_stays_in_it(scene, text):
     for box in listed(scene):
         if box["kind"] == "text":
-            place = TabScene("", scene)
-            act(place, box["event"], text)
-            assert shown(place)[box["event"]] == text
+            assert shown(*act(scene, box["event"], text))[box["event"]] == text
 
 
 @pytest.mark.parametrize("event", ["sentence", "context", "seed"])
 def test_no_box_holds_more_than_its_limit(event):
-    place = TabScene("", Scene())
     limit = next(box["limit"] for box in listed(Scene()) if box.get("event") == event)
-    act(place, event, "1" * (limit + 1))
-    assert shown(place)[event] == "1" * limit
+    assert shown(*act(Scene(), event, "1" * (limit + 1)))[event] == "1" * limit
 
 
 def test_a_box_that_is_emptied_of_its_seed_shows_the_one_that_is_used():
-    place = TabScene("", Scene())
+    session = Session(Scene())
     for text, used in (("7", "7"), ("", str(Options().seed))):
-        act(place, "seed", text)
-        assert shown(place)["seed"] == used == str(place.scene.options.seed)
+        session.do("seed", text)
+        assert shown(session.scene, session.extras)["seed"] == used == str(session.scene.options.seed)
 
 
 @settings(max_examples=60)

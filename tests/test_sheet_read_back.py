@@ -5,12 +5,12 @@ One page of a pass is mounted, and each page of its sheet is read on it.
 
 import numpy as np
 import pytest
+from documents import fitted_at
 from numerals import short
 from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
 from attnviz.core.operations.layernorm import LayerNorm
-from attnviz.scene.address import parse
 
 pytestmark = pytest.mark.browser
 
@@ -208,7 +208,7 @@ def check_products(part, texts):
 @pytest.mark.parametrize("name", PASSES)
 def test_all_that_stands_on_the_sheet_or_is_heard_is_what_the_arrays_say(opened, name):
     settings, chosen = PASSES[name]
-    fitted, page = parse(settings), opened("?view=sheet", **settings)
+    fitted, page = fitted_at(settings), opened("?view=sheet", **settings)
     selected = page.evaluate("given.where.cell") | chosen
     for place in page.evaluate(PAGES):
         go(page, cell=selected, **place)

@@ -5,10 +5,10 @@ import re
 
 import pytest
 from alone import number, sent, written
+from documents import fitted_at
 from numerals import short
 from tab import becomes, expect, frames, parameters, resized
 
-from attnviz.scene.address import parse
 from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser
@@ -105,7 +105,7 @@ def test_the_table_of_kinds_and_the_patterns_are_those_of_the_checkpoint(opened)
 
 def test_the_answer_stands_after_the_last_word_with_what_it_was_and_leads_to_its_step(opened):
     settings = {"model": "who-is-it", "changes": "mask[11,1]=0"}
-    fitted = parse(settings)
+    fitted = fitted_at(settings)
     answers = fitted.trace.labels["answer"]
     hidden, was = (answers[each["probabilities"].value[-1].argmax()] for each in (fitted.trace, fitted.original))
     assert hidden != was == "animal"

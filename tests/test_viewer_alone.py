@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from alone import hasten, moment, number, sent, written
+from documents import fitted_at
 from numerals import short
 from page import SENTENCE
 from streamlit import file_util
 from tab import becomes, cell, expect, grid, parameters
 
-from attnviz.scene.address import parse
 from attnviz.text.steps import full_title
 
 pytestmark = pytest.mark.browser
@@ -660,7 +660,7 @@ def test_letters_that_come_late_leave_the_picture_that_letters_in_time_make(open
 def test_in_a_large_pass_lists_are_named_by_the_words_whose_row_or_column_they_are(opened):
     words = [f"w{n}" for n in range(1, 41)]
     address = {"sentence": " ".join(words), "seed": "3"}
-    scores = parse(address).trace["scores"].value[0]
+    scores = fitted_at(address).trace["scores"].value[0]
     page = opened("?step=scores&cell=1.3.5.1.1", **address)
     lists = page.locator(".readout section").evaluate_all(
         "(all) => all.map((each) => [each.querySelector('h3 .name').textContent,"
@@ -675,7 +675,7 @@ def test_in_a_large_pass_lists_are_named_by_the_words_whose_row_or_column_they_a
 def test_in_the_whole_pass_the_selected_word_is_marked_and_each_matrix_says_its_shape(opened):
     page = opened("?step=whole-pass&cell=1.2.3.1.4")
     assert page.locator(".whole .words-of .selected").all_inner_texts() == ["cat"]
-    stages = parse({"sentence": SENTENCE}).trace.stages
+    stages = fitted_at({"sentence": SENTENCE}).trace.stages
     said = page.locator(".whole canvas").evaluate_all("(all) => all.map((each) => each.ariaLabel)")
     shapes = {" × ".join(map(str, stage.shape)) for stage in stages}
     titles = {f"{full_title(stage.name)}: {' × '.join(map(str, stage.shape))} numbers" for stage in stages}

@@ -94,21 +94,6 @@ def _names(fitted: SceneWithPass) -> dict:
     return {"listed": listed, "said": f"{of_seeds}{said and ': '}{said}.", "about": model.task.about}
 
 
-def drawing_in(message: object) -> Drawing | None:
-    """How the next token is drawn, as a message or an address says it; ValueError if it says nothing of the kind."""
-    if message is None:
-        return None
-    if not isinstance(message, dict) or message.keys() != OFFERED.keys():
-        raise ValueError("no drawing")
-    found = {}
-    for name, offered in OFFERED.items():
-        value = message[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
-            raise ValueError("no drawing")
-        found[name] = type(offered[0])(value)
-    return Drawing(**found)
-
-
 def _row(fitted: SceneWithPass) -> np.ndarray:
     return fitted.trace["probabilities"].value[-1]
 

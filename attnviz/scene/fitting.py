@@ -13,7 +13,8 @@ from attnviz.core.settings import MAX_TOKENS, Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
 from attnviz.scene.reading import has_options
-from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene, choice_of, lacks_file
+from attnviz.scene.scene import OWN_PARAMETERS, SOURCES, Scene, choice_of, lacks_file, pinned
+from attnviz.scene.settled import settled
 from attnviz.scene.start import start
 from attnviz.text.ids import nearest, title
 
@@ -39,8 +40,8 @@ class SceneWithPass:
         One sentence for each part that was brought inside the pass: the rule, what came, what is shown.
     refused : tuple of str
         One sentence for each number set by hand that does not fit, or for the sentence that makes no pass.
-    number : int
-        Larger than that of every earlier scene of the same place.
+    beside : SceneWithPass or None
+        The scene beside it with its pass, at the same step and number; None where there is none, or it makes no pass.
     """
 
     scene: Scene
@@ -48,7 +49,7 @@ class SceneWithPass:
     trace: Trace | None
     notices: tuple[str, ...] = ()
     refused: tuple[str, ...] = ()
-    number: int = 0
+    beside: SceneWithPass | None = None
 
 
 def pass_of(scene: Scene) -> Trace:
@@ -57,12 +58,14 @@ def pass_of(scene: Scene) -> Trace:
     Raises
     ------
     SettingsError
-        If its sentence makes none, or its arrays are in somebody's tab (see `TabScene.original`).
+        If its sentence makes none, or it is of a file of somebody's own that is not here.
     ArrayError
         If numbers of it go beyond float64.
     """
-    if scene.source == OWN_PARAMETERS or lacks_file(scene):
+    if lacks_file(scene):
         raise SettingsError(LACKS_ARRAYS)
+    if scene.source == OWN_PARAMETERS:
+        return scene.own.trace()
     if scene.source in SOURCES:
         return SOURCES[scene.source][1].trace
     if has_options(scene):
@@ -81,13 +84,25 @@ def settings_of(scene: Scene) -> Settings:
 
 
 def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWithPass:
-    """Make the pass of a scene with `make_pass`, and bring what lies outside of it inside."""
-    scene, notices = _with_own_settings(scene)
+    """Make the pass of a scene with `make_pass`, and that of the scene beside it; bring what lies outside inside.
+
+    What needs no pass to be mended (`settled`) is mended without a notice: `address.parse` has said it.
+    """
+    scene, _ = settled(scene)
     try:
         original = make_pass(scene)
     except (ArrayError, SettingsError) as error:  # a model of somebody's own may hold any numbers
-        return SceneWithPass(scene, None, None, tuple(notices), refused=(str(error),))
+        return SceneWithPass(scene, None, None, refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
+    scene, notices = _placed(scene, trace)
+    a, of_a = _beside(scene, make_pass)
+    scene = replace(scene, changes=changes, beside=a and pinned(a.scene))
+    return SceneWithPass(scene, original, trace, (*notices, *of_a), refused, a)
+
+
+def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
+    """The scene at a step, a number and a trail of its pass, and a sentence for each that is another."""
+    notices = []
     step = nearest(trace)[scene.step]
     selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
@@ -101,48 +116,15 @@ def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWit
         notices.append(f"picked is a stage of this pass; got {scene.picked[:40]!r}, so no stage is picked.")
     if title(step) != title(scene.step):
         notices.append(f"This pass has no step {title(scene.step)!r}; showing {title(step)!r}.")
-    fitted = replace(
-        scene,
-        changes=changes,
-        selection=selection,
-        picked=picked,
-        step=step,
-        trail=tuple(map(str, trail)),
-    )
-    return SceneWithPass(fitted, original, trace, tuple(notices), refused)
+    return replace(scene, selection=selection, picked=picked, step=step, trail=tuple(map(str, trail))), notices
 
 
-def _with_own_settings(scene: Scene) -> tuple[Scene, list[str]]:
-    """The scene without what its pass has no use for, and with a training that there is; what was mended."""
-    if scene.source in READY_MADE:
-        scene = replace(scene, sentence=Scene().sentence)
-    if scene.source != OWN:
-        scene = replace(scene, context="")
-    if not has_options(scene):
-        scene = replace(scene, options=Options())
-    if not choice_of(scene) or has_options(scene):
-        return replace(scene, model_seed=Scene().model_seed, checkpoint=None), []
-    model, notices = choice_of(scene), []
-    seed, checkpoint = scene.model_seed, scene.checkpoint
-    if seed not in model.seeds:
-        seed = min(model.seeds, key=lambda each: abs(each - seed))
-        known = ", ".join(map(str, model.seeds))
-        notices.append(f"The seeds of “{model.title}” are {known}; got {scene.model_seed}, using {seed}.")
-    steps = model.checkpoints(seed)
-    if checkpoint and len(steps) == 1:
-        notices.append(
-            f"“{model.title}” was not trained, so it has no checkpoints; got {checkpoint}, and it is left out."
-        )
-        checkpoint = None
-    elif checkpoint is not None and checkpoint >= len(steps):
-        notices.append(
-            f"“{model.title}” has the checkpoints 0 to {len(steps) - 1}; got {checkpoint}, using the last, after "
-            f"{steps[-1]:,} steps of training."
-        )
-        checkpoint = None
-    if checkpoint == len(steps) - 1:
-        checkpoint = None
-    return replace(scene, model_seed=seed, checkpoint=checkpoint), notices
+def _beside(scene: Scene, make_pass: Callable[[Scene], Trace]) -> tuple[SceneWithPass | None, list[str]]:
+    """The scene beside this one at its step and number, if it makes a pass; a sentence for each part refused."""
+    if scene.beside is None:
+        return None, []
+    a = fit(replace(pinned(scene.beside), selection=scene.selection, step=scene.step), make_pass)
+    return a if a.trace else None, [f"A: {each}" for each in a.refused]
 
 
 def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:

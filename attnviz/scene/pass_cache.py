@@ -45,7 +45,12 @@ Key = tuple
 
 def key_of(scene: Scene) -> Key:
     """What decides a scene's pass, as long as no number is set by hand; and its document but for where one looks."""
-    return (scene.source, scene.sentence, scene.context, scene.options, scene.model_seed, scene.checkpoint)
+    return (scene.source, scene.sentence, scene.context, scene.options, scene.model_seed, scene.checkpoint, scene.own)
+
+
+def pass_key(scene: Scene) -> Key:
+    """What decides the pass of a scene, numbers set by hand among it."""
+    return (*key_of(scene), scene.changes)
 
 
 def closed() -> frozenset[Key]:
@@ -116,7 +121,6 @@ class Answers:
         flips_of: str = "",
         arrival: int = 0,
         plans: Collection[str] = (),
-        beside: SceneWithPass | None = None,
         with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON (see `document`).
@@ -124,7 +128,7 @@ class Answers:
         Parameters
         ----------
         fitted : SceneWithPass
-            The scene beside its pass.
+            The scene beside its pass, perhaps with another beside that.
         asker : str
             What stands for the session that asks.
         asked : sequence of int, optional
@@ -137,12 +141,10 @@ class Answers:
             Another number where the viewer is to look where the scene says.
         plans : collection of str, optional
             The plans that its browser has.
-        beside : SceneWithPass, optional
-            The scene of a second pass beside this one.
         with_names : bool, optional
             Whether it asked for texts that a language model writes.
         """
-        made = self._body(fitted, asker, asked, slopes_of, flips_of)
+        made, beside = self._body(fitted, asker, asked, slopes_of, flips_of), fitted.beside
         if beside is None:
             return written(made, fitted, arrival=arrival, plans=plans, with_names=with_names)
         other = self._body(beside, asker, asked)

@@ -13,6 +13,7 @@ from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
+from attnviz.scene.ownparameters import OwnParameters
 from attnviz.text.steps import STEPS
 
 OWN = "your own sentence"
@@ -29,10 +30,13 @@ SOURCES = {
 """The passes of the worked examples by what stands for them."""
 
 OWN_PARAMETERS = "your own parameters"
-"""The source of a pass that somebody gave the arrays of. They are in their tab alone, and in no address."""
+"""The source of a pass that somebody gave the arrays of. They are in no address."""
 
 OWN_MODEL = "your own microgpt"
-"""The source of a model that somebody gave a file of, which is in their tab alone too."""
+"""The source of a model that somebody gave a file of, which is in no address either."""
+
+Own = OwnParameters | Choice
+"""What somebody gave, which a scene of theirs is of."""
 
 READY_MADE = (OWN_PARAMETERS, *SOURCES)
 """The sources that bring their words and settings with them."""
@@ -101,8 +105,8 @@ class Scene:
         Where a presenter's remote leads.
     drawing : Drawing or None
         How the next letter is drawn, where a model says what may come next; None for the most probable.
-    own : Choice or None
-        The model of `OWN_MODEL`, which no address holds.
+    own : OwnParameters, Choice or None
+        The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
     """
 
     source: str = OWN
@@ -126,7 +130,7 @@ class Scene:
     compare: str = COMPARISONS[0]
     route: str = ROUTES[0]
     drawing: Drawing | None = None
-    own: Choice | None = None
+    own: Own | None = None
 
 
 DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "changes", "own")
@@ -139,8 +143,8 @@ def choice_of(scene: Scene) -> Choice | None:
 
 
 def lacks_file(scene: Scene) -> bool:
-    """Whether a scene is of a model of somebody's own that is not here."""
-    return scene.source == OWN_MODEL and scene.own is None
+    """Whether a scene is of a file of somebody's own that is not here."""
+    return scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.own is None
 
 
 def pinned(scene: Scene) -> Scene:

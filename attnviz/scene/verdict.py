@@ -4,9 +4,6 @@ from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.trace import Trace
 from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.pass_cache import Key, key_of
-from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
 from attnviz.text.wording import counted
 
 MAX_UNASKED_TERMS = 80_000
@@ -16,13 +13,13 @@ TERMS_PER_SECOND = 200_000
 """About, pauses counted: to say how long it may take."""
 
 
-def verdict(place: TabScene, fitted: SceneWithPass) -> dict:
-    """What is shown of the audit of a pass: its verdict, or for a large one what asks for it.
+def verdict(fitted: SceneWithPass, asked_for: Audit | None) -> dict:
+    """What is shown of the audit of a pass: its verdict, or of a large one that nobody has asked for what does.
 
     `viewer/answer.schema.json` says what it holds.
     """
     n = n_terms(fitted.trace)
-    found = _small(fitted.trace) if n <= MAX_UNASKED_TERMS else _asked_for(place, fitted)
+    found = _small(fitted.trace) if n <= MAX_UNASKED_TERMS else asked_for
     if found is None:
         seconds = counted(max(n // TERMS_PER_SECOND, 1), "second")
         return {"asks": f"Recompute {n:,} terms (about {seconds})"}
@@ -31,16 +28,6 @@ def verdict(place: TabScene, fitted: SceneWithPass) -> dict:
         "sentence": f"{found.sentence(fitted.trace)}.",
         "stages": [{"name": each.stage, "numbers": _numbers(each), "off": _off(each)} for each in found.stages],
     }
-
-
-def pass_key(scene: Scene) -> Key:
-    """What decides the pass of a scene, numbers set by hand among it."""
-    return (*key_of(scene), scene.changes)
-
-
-def _asked_for(place: TabScene, fitted: SceneWithPass) -> Audit | None:
-    key, found = place.audit or (None, None)
-    return found if key == pass_key(fitted.scene) else None
 
 
 @cached_on_trace

@@ -1,18 +1,17 @@
 """The route of acts: what is done in a viewer is answered here, without a run of the page."""
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import parse_qs
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.scene.answer import PARTS, ActsRequest, reply_to
+from attnviz.scene.actsrequest import FIELDS, read
+from attnviz.scene.session import answer_to
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 
@@ -20,9 +19,6 @@ PATH = "/acts"
 
 MAX_REQUEST_BYTES = 128_000
 """Bytes of one request; a viewer sends a few hundred, and a few of the longest sentences at most."""
-
-MAX_ACTS = 5
-"""Acts in one request: what was done while the answer to the one before was on its way."""
 
 MAX_WAITING_REQUESTS = 4
 """Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
@@ -35,34 +31,9 @@ LONG = ("flip", "names")
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
-_FIELDS = ("tab", "name", "address", "look", "view", "acts", "plans")
-_REFUSED = f"What is asked here is a viewer's own: {{{', '.join(_FIELDS)}}}. Reload the page."
+_REFUSED = f"What is asked here is a viewer's own: {{{', '.join(FIELDS)}}}. Reload the page."
 _BUSY = f"In one tab at most {MAX_WAITING_REQUESTS} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
-
-
-def read(body: bytes) -> ActsRequest | None:
-    """What a request says, or None if no viewer would say so."""
-    try:
-        said = json.loads(_well_formed(json.loads(body)))
-        tab, name, address, look, view, acts, plans = (said[field] for field in _FIELDS)
-        look = parse_qs(look.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    is_read = (
-        isinstance(tab, str)
-        and isinstance(name, str)
-        and isinstance(address, dict)
-        and all(isinstance(text, str | None) for text in address.values())
-        and isinstance(view, str)
-        and view in PARTS
-        and isinstance(acts, list)
-        and len(acts) <= MAX_ACTS
-        and all(isinstance(each, list) and len(each) == 2 for each in acts)
-        and isinstance(plans, list)
-        and all(isinstance(each, str) for each in plans)
-    )
-    return ActsRequest(tab, name, address, look, view, acts, plans) if is_read else None
 
 
 def route() -> Route:
@@ -97,22 +68,16 @@ def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | N
         done = read(body)
         if done is None or done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
-        if done.name not in tab.places:
+        if tab.session is None:
             return PlainTextResponse(_UNKNOWN, 404)
         if any(name in left for name, _ in done.acts):
             return None
-        answer = reply_to(tab.places[done.name], done)
+        answer = answer_to(tab.session, done)
     return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
 def _refusal() -> Response:
     return PlainTextResponse(_REFUSED, 400, {"Connection": "close"})  # what else it sends is not read
-
-
-def _well_formed(said: object) -> str:
-    """The same as JSON, in which U+FFFD stands for half a character: no answer could be sent with that."""
-    text = json.dumps(said, ensure_ascii=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 async def _read(request: Request) -> bytes:

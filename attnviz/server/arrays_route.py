@@ -54,7 +54,7 @@ async def _arrays(request: Request) -> Response:
             if asked is None:
                 return _refusal(400, _REFUSED)
             tab = OPEN.get(asked.tab)
-            if tab is None or "" not in tab.places:
+            if tab is None or tab.session is None:
                 return _refusal(404, _UNKNOWN)
             content = await _content(pieces, begun)
     except TimeoutError:
@@ -79,15 +79,15 @@ async def _compared(tab: Tab, asked: OwnRequest, content: bytes) -> Response:
 
 
 def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
-    place, made = tab.places[""], {}
+    session, made = tab.session, {}
     with tab.cpu_quota.noted():
-        shown = place.fitted().trace
+        shown = session.fitted().trace
         if asked.example and not content:  # the browser keeps that too, to send it again
             content = example_file(asked.example, shown)
             made = {"file": base64.b64encode(content).decode()}
         pieces, parameters = answer(asked, content, shown)
         if parameters:
-            place.given(parameters)
+            session.given(parameters)
     return json_of({"pieces": pieces} | made)
 
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.scene.answer import reply_bytes
+from attnviz.scene.extras import Extras
 from attnviz.ui.loader import loader
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
@@ -15,8 +15,8 @@ _outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnvi
 
 def draw(shown: Shown) -> None:
     """Draw the settings and the pass of a scene. No run is needed for what is done in them."""
-    with st.container(key=shown.key("viewer"), height="stretch"):
-        _component(key=shown.key("pass"), height="stretch", data=_answer(shown, "pass"))
+    with st.container(key="viewer", height="stretch"):
+        _component(key="pass", height="stretch", data=_answer(shown, "pass"))
 
 
 def draw_settings(shown: Shown, view: str) -> str:
@@ -33,17 +33,17 @@ def draw_settings(shown: Shown, view: str) -> str:
     str
         What this run was asked for, which no act does: "other numbers", "recompute" or "".
     """
-    asked = _component(key=shown.key(view), data=_answer(shown, view), on_run_change=_run).run
+    asked = _component(key=view, data=_answer(shown, view), on_run_change=_run).run
     return asked or ""
 
 
-def draw_outlet(shown: Shown) -> None:
+def draw_outlet() -> None:
     """Say where what is shown of a scene stands, if Streamlit's own text is between it and the settings."""
-    _outlet(key=shown.key("outlet"), data={"name": shown.place.name})
+    _outlet(key="outlet", data={})
 
 
 def _answer(shown: Shown, view: str) -> bytes:
-    return reply_bytes(shown.place, shown, view, tabs.mine().token, shown.notices)
+    return shown.session.answer(shown, Extras(said=shown.notices), tabs.mine().token, view, shown.number)
 
 
 def _run() -> None:

@@ -10,7 +10,7 @@ function told({ view = "pass" } = {}) {
   const server = makeServer({ post, look: () => "?step=mask" });
   const numbers = [...Array(20).keys()].values();
   const answerOf = (seed, drawn = view, { tab = "t", number = numbers.next().value } = {}) =>
-    ({ tab, name: "", number, address: { seed }, view: drawn });
+    ({ tab, number, address: { seed }, view: drawn });
   const draw = (answer, isDone) => {
     const { address, notices } = answer;
     answers.push(answer);

@@ -42,7 +42,7 @@ def draw(
         Given the writer and, by the events of choices, what is chosen; a message made by hand may hold anything.
     """
     result = _component(
-        key=shown.key(key),
+        key=key,
         data=json_of({"pieces": pieces}),
         on_chosen_change=partial(_chosen, shown.writer, key, choose),
         on_opened_change=_opened,

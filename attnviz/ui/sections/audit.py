@@ -5,24 +5,24 @@ from typing import NoReturn
 import streamlit as st
 
 from attnviz.analysis.audit import Audit, audit
-from attnviz.scene.verdict import pass_key
+from attnviz.scene.pass_cache import pass_key
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.turns import in_turns
 
 
 def run(shown: Shown) -> NoReturn:
     """Audit the pass of a scene, and draw the page anew: with the verdict, or with another pass if there is one."""
-    place, before = shown.place, (shown.place.own, pass_key(shown.kept))
+    session, before = shown.session, pass_key(shown.kept)
     n_cells = sum(stage.size for stage in shown.trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, done, percent = [], 0, 0
     for each in in_turns(audit(shown.trace)):
-        if (place.own, pass_key(place.scene)) != before:  # by an act, for which no run ends
+        if pass_key(session.scene) != before:  # by an act, for which no run ends
             st.rerun()
         slices.append(each)
         done += each.n_given + each.n_made
         if 100 * done // n_cells > percent:
             percent = 100 * done // n_cells
             bar.progress(percent, text=f"Recomputing {each.stage}")
-    place.audit = (pass_key(shown.scene), Audit(tuple(slices)))
+    session.audit = (pass_key(shown.scene), Audit(tuple(slices)))
     st.rerun()

@@ -113,7 +113,7 @@ MATRICES = {name: parameter for name, parameter in PARAMETERS.items() if name.st
 
 def matrix_pieces(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
     """The matrices of each part of the model with what they are for; some of their numbers may be changed."""
-    if shown.key("part") not in st.session_state:
+    if "part" not in st.session_state:
         shown.shows("part", [*_changed(changes), LAYER_1][0])
     values = parameters_with(changes)
     options = [

@@ -8,7 +8,7 @@ from attnviz.ui.state.store import Shown
 
 def draw(shown: Shown, label: str, key: str, model: str, sentence: str, **parts: object) -> None:
     """Draw a button that opens the walkthrough of a model at a sentence, with other parts of the scene if given."""
-    if st.button(label, key=shown.key(key), icon=":material/arrow_forward:"):
+    if st.button(label, key=key, icon=":material/arrow_forward:"):
         shown.open_page("pages/walkthrough.py", **parts_of(model, sentence, **parts))
 
 

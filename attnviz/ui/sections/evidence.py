@@ -52,7 +52,7 @@ def other_attention(shown: Shown) -> None:
         "“it”": (_trace(READ_AT_IT, TIRED), AT_IT),
         f"“tired”, seed {seed}": (_trace(READ_AT_LAST, TIRED, seed), AT_LAST),
     }
-    _rows(rows, key=shown.key("other_attention"))
+    _rows(rows, key="other_attention")
     st.markdown(
         f"**What says more: change something.** Hide the right noun from all words, and {_right('right noun')} of the "
         f"answers stay right; hide the other noun, and {_right('other noun')} do. In this the two models are alike."
@@ -121,7 +121,7 @@ def short_cut(shown: Shown) -> None:
         f"model above that answers at the last word, trained on both kinds, answers {percent(honest.accuracy)} right."
     )
     rows = {"“tired”": (_trace(SHORT_CUT, TIRED), AT_LAST), "“wide”": (_trace(SHORT_CUT, WIDE), AT_LAST)}
-    _rows(rows, key=shown.key("short_cut"))
+    _rows(rows, key="short_cut")
     with st.container(horizontal=True):
         _door(shown, "Tired", SHORT_CUT, TIRED)
         _door(shown, "Wide", SHORT_CUT, WIDE)
@@ -146,8 +146,8 @@ def random_parameters(shown: Shown) -> None:
         "evidence.**"
     )
     untrained, trained = (_trace(READ_AT_LAST, sentence, seed, checkpoint) for checkpoint in (0, None))
-    _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)}, key=shown.key("random"))
-    with st.container(key=shown.key("measured")):
+    _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)}, key="random")
+    with st.container(key="measured"):
         st.markdown(_table(before))
     _door(shown, "The most telling sentence, untrained", READ_AT_LAST, sentence, model_seed=seed, checkpoint=0)
 

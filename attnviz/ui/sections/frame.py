@@ -18,7 +18,7 @@ def draw(shown: Shown, title: str) -> None:
     The title takes no room: it is heard, and the menu shows it.
     """
     style.draw_of_a_pass()
-    with st.container(key=shown.key("heard_title")):
+    with st.container(key="heard_title"):
         st.title(title, anchor=False)
     arrival.keep_address(shown.address, shown.brought)
 
@@ -37,7 +37,7 @@ def draw_with_settings(shown: Shown, title: str, view: str) -> str:
 
 def of_pass(shown: Shown) -> AbstractContextManager:
     """Where a page says what is shown of the pass; it can't be seen where there is none."""
-    return st.container(key=shown.key("of_pass"))
+    return st.container(key="of_pass")
 
 
 def draw_without_settings(shown: Shown) -> None:

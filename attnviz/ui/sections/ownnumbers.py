@@ -9,7 +9,7 @@ from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.ui.article.compared import OPEN, OPEN_MODEL
 from attnviz.ui.loader import loader
 from attnviz.ui.state import tabs
@@ -60,7 +60,7 @@ def draw(shown: Shown) -> None:
             for name, (label, answers) in QUESTIONS.items()
         ],
     }
-    result = _component(key=shown.key("numbers"), data=data, on_opened_change=_opened)
+    result = _component(key="numbers", data=data, on_opened_change=_opened)
     if result.opened in _OPENS:
         shown.open_page(
             "pages/walkthrough.py", **parts_for_source(_OPENS[result.opened]), **_typed(shown, result.opened)
@@ -72,7 +72,7 @@ _OPENS = {OPEN: OWN_PARAMETERS, OPEN_MODEL: OWN_MODEL}
 
 def _typed(shown: Shown, door: str) -> dict[str, str]:
     """What a model of one's own is asked first."""
-    model = shown.place.own_model
+    model = shown.session.own.get(OWN_MODEL)
     return {"sentence": model.examples[0][1]} if door == OPEN_MODEL and model else {}
 
 
@@ -90,7 +90,7 @@ json.dump(written, open("microgpt.json", "w"))
 """How a microgpt is saved."""
 
 
-def draw_saving(place: TabScene) -> None:
+def draw_saving(session: Session) -> None:
     """Say how one's own arrays are saved, and offer a file to begin with."""
     st.code(SNIPPET, language=None)
     st.markdown(
@@ -100,14 +100,14 @@ def draw_saving(place: TabScene) -> None:
         f"an `n_embd` of at most {MAX_EMBEDDING}, a `block_size` of at most {MAX_PLACES} and {MAX_WORDS - 1} letters."
     )
     st.code(MICROGPT_SNIPPET, language=None)
-    st.download_button("A correct file to begin with (numbers.npz)", _maker(place), "numbers.npz", on_click="ignore")
+    st.download_button("A correct file to begin with (numbers.npz)", _maker(session), "numbers.npz", on_click="ignore")
 
 
-def _maker(place: TabScene) -> Callable[[], bytes]:
+def _maker(session: Session) -> Callable[[], bytes]:
     """What makes the file, of the pass that is shown then; it is given none, as Streamlit keeps it."""
 
     def made() -> bytes:
-        return example_file("correct", place.fitted().trace)
+        return example_file("correct", session.fitted().trace)
 
     return made
 

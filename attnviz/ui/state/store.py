@@ -1,9 +1,9 @@
-"""The store: the scenes of a tab. The address is read when someone arrives, and each parameter has one writer.
+"""The store: the scene of a tab. The address is read when someone arrives, and each parameter has one writer.
 
 What a person does changes a scene: by an act in the viewer and its settings
 (`scene/acts`), which is answered without a run, or in a widget's callback
 (`Writer.update`), and the run that follows reads the scene (`read`). Where one
-looks in a pass (`address.VIEWERS`) is written by the viewer; every run and act
+looks in a pass (`parameters.VIEWERS`) is written by the viewer; every run and act
 reads that from the address it comes with. So no widget has a value of its own
 that could contradict the scene (`Writer.shows`).
 """
@@ -16,11 +16,12 @@ from typing import NoReturn
 
 import streamlit as st
 
-from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, looking, parse, query
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.address import looking, parse, query
+from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
 from attnviz.ui.state.writer import Writer
@@ -40,15 +41,18 @@ class Shown(SceneWithPass, Writer):
         Parameters that the browser's address has where this is shown, or None for those it lacks (see `read`).
     brought : str
         The address that was read last, as it came.
+    number : int
+        Larger than that of every earlier scene of the tab.
     """
 
     address: Mapping[str, str | None] = field(default_factory=dict)
     brought: str = ""
+    number: int = 0
 
     @property
     def writer(self) -> Writer:
         """What a callback is given in place of all this."""
-        return Writer(self.place)
+        return Writer(self.session)
 
     def open_page(self, page: str, **parts: object) -> NoReturn:
         """Go to another page with parts of the scene changed.
@@ -67,7 +71,6 @@ class Shown(SceneWithPass, Writer):
         someone is typing. Another page's box of the same key doesn't count: its
         text is still in the session, and yet this page's box would be empty.
         """
-        key = self.key(key)
         page = f"{key} was drawn on"
         if st.session_state.get(key) != text or st.session_state.get(page) != seams.page():
             st.session_state[key] = text
@@ -90,44 +93,41 @@ def read() -> Shown:
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params if name != arrival.RECONNECTED}
-    places, here = tabs.mine().places, seams.page()
-    has_arrived = "" not in places or arrival.is_navigation()
+    tab, here = tabs.mine(), seams.page()
+    has_arrived = tab.session is None or arrival.is_navigation()
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
-        known = places[""].original if "" in places else ANSWERS.original
-        fitted = parse(written, known, places[""].own_model if "" in places else None)
-        place = _arrived(places, fitted.scene, here)
-        fitted = replace(fitted, number=place.number())
+        scene, notices = parse(written, tab.session.own if tab.session else {})
+        fitted = fit(scene, ANSWERS.original)
+        fitted = replace(fitted, notices=(*notices, *fitted.notices))
+        session = tab.session = _arrived(tab.session, fitted.scene, here)
+        number = session.number()
     else:
-        place = places[""]
-        if st.session_state[_PAGE] == here and place.arrivals_sent == place.arrivals:
-            place.scene = looking(place.scene, written)
+        session = tab.session
+        if st.session_state[_PAGE] == here and session.arrivals_sent == session.arrivals:
+            session.scene = looking(session.scene, written)
         # what people do in the app needs no comment on what follows from it
-        fitted, brought = place.fitted(), st.session_state.pop(_NOTICES, ())
+        number, fitted, brought = session.number(), session.fitted(), st.session_state.pop(_NOTICES, ())
         fitted = replace(fitted, notices=tuple(each for each in brought if each not in fitted.refused))
-    st.session_state[_PAGE], place.arrivals_sent = here, place.arrivals
+    st.session_state[_PAGE], session.arrivals_sent = here, session.arrivals
     address = query(fitted.scene)
     shown = {name: address.get(name) for name in PARAMETERS if name not in VIEWERS}
     if has_arrived:
-        mended = {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
-        return _shown(fitted, place, shown | mended)
-    if st.query_params.to_dict() != address:
+        shown |= {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
+    elif st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
-    return _shown(fitted, place, shown)
+    read = st.session_state[_BROUGHT]
+    return Shown(**vars(fitted), session=session, address=shown, brought=read, number=number)
 
 
-def _arrived(places: dict[str, TabScene], scene: Scene, page: str) -> TabScene:
-    """The place of a scene that the address has led to."""
-    if "" not in places:
-        places[""] = TabScene("", scene, arrivals=1)
-    elif st.session_state[_PAGE] != page or not _only_looks_elsewhere(places[""].scene, scene):
-        places[""].arrivals += 1
-    places[""].scene = scene
-    return places[""]
-
-
-def _shown(fitted: SceneWithPass, place: TabScene, address: Mapping[str, str | None]) -> Shown:
-    return Shown(**vars(fitted), place=place, address=address, brought=st.session_state[_BROUGHT])
+def _arrived(session: Session | None, scene: Scene, page: str) -> Session:
+    """The session of a tab that the address has led to a scene."""
+    if session is None:
+        return Session(scene, arrivals=1)
+    if st.session_state[_PAGE] != page or not _only_looks_elsewhere(session.scene, scene):
+        session.arrivals += 1
+    session.scene = scene
+    return session
 
 
 def _only_looks_elsewhere(before: Scene, now: Scene) -> bool:

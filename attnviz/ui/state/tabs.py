@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 from attnviz.ui.state.cpu_quota import CpuQuota
 
 _TAB = "tab"
@@ -24,8 +24,8 @@ class Tab:
     ----------
     token : str
         What stands for it; only its own browser knows it.
-    places : dict of str to TabScene
-        The scenes that it shows, by their names.
+    session : Session or None
+        What is kept of it between two answers; None before the first.
     cpu_quota : CpuQuota
         How much of the processor it has used.
     turn : Lock
@@ -35,7 +35,7 @@ class Tab:
     """
 
     token: str = field(default_factory=lambda: secrets.token_hex(16))
-    places: dict[str, TabScene] = field(default_factory=dict)
+    session: Session | None = None
     cpu_quota: CpuQuota = field(default_factory=CpuQuota)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     n_waiting: int = 0

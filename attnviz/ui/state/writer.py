@@ -7,35 +7,31 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attnviz.scene.scene import Scene
-from attnviz.scene.tabscene import TabScene
+from attnviz.scene.session import Session
 
 
 @dataclass(frozen=True)
 class Writer:
-    """The place of a scene, and the widgets on the page that are about it.
+    """The session of a tab, and the widgets on its page.
 
     Streamlit keeps callbacks, with all that they were given, until the session
     ends. So a writer holds no pass.
     """
 
-    place: TabScene
+    session: Session
 
     @property
     def kept(self) -> Scene:
         """The scene as it stands now: several callbacks may run before the page is drawn again."""
-        return self.place.scene
+        return self.session.scene
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene; the run that follows shows it."""
-        self.place.update(**parts)
-
-    def key(self, key: str) -> str:
-        """The key of a widget of this scene."""
-        return self.place.name + key
+        self.session.update(**parts)
 
     def value(self, key: str) -> object:
         """What the widget of this key holds."""
-        return st.session_state[self.key(key)]
+        return st.session_state[key]
 
     def shows(self, key: str, value: object) -> str:
         """Have the widget of this key show `value`; returns its key.
@@ -43,5 +39,5 @@ class Writer:
         The value is written even where it is the same: a select box knows its
         value by its label, and the third key of another sentence has another.
         """
-        st.session_state[self.key(key)] = value
-        return self.key(key)
+        st.session_state[key] = value
+        return key

@@ -12,35 +12,35 @@ import { makeServer } from "../talk/server.js";
 const text = new TextDecoder(), plans = makePlans();
 const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
-const servers = new Map(); // name of a scene -> what tells the server of it
+let server = null; // what tells the server of it
 let left = null;
 
 export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
-  if (root.classList.contains("outlet")) return join(data.name, { outlet: root });
+  if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = plans.whole(JSON.parse(text.decode(data)));
   const host = () => ({
     address: addressOf(window),
-    server: serverOf(answer.name, site),
+    server: serverAt(site),
     run: (what) => setTriggerValue("run", what),
     page: page && { bytes: page.bytes, shell: async () => readShell((await import(new URL(page.path, site))).shell) },
   });
   const shown = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, shown);
   if (answer.view === "pass") shown.stand(root);
-  else join(answer.name, { page: shown });
+  else join({ page: shown });
   shown.given(answer);
   if (answer.lacksFile) giveFile(answer, site);
   return onceGone(root, () => { if (pages.delete(root)) left = shown.end(); });
 }
 
 // A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.
-async function giveFile({ tab, name }, site) {
+async function giveFile({ tab }, site) {
   const kept = fileKept(window);
   if (!kept || kept.tab === tab) return;
   kept.tab = tab; // once
   const isAnswered = await sendFile(new URL("arrays", site), tab, kept, () => fileKept(window) === kept && kept.tab === tab);
-  if (isAnswered) serverOf(name, site).act("nothing", true);
+  if (isAnswered) serverAt(site).act("nothing", true);
 }
 
 // A page for the viewer to be downloaded in, which nobody sees: no script of it runs.
@@ -48,11 +48,11 @@ function readShell(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
 
-function serverOf(name, site) {
-  if (!servers.has(name)) {
-    const address = addressOf(window), server = makeServer({ post: postTo(new URL("acts", site), plans), look: address.read });
+function serverAt(site) {
+  if (!server) {
+    const address = addressOf(window);
+    server = makeServer({ post: postTo(new URL("acts", site), plans), look: address.read });
     address.onArrival(server.forget);
-    servers.set(name, server);
   }
-  return servers.get(name);
+  return server;
 }

@@ -23,10 +23,8 @@ export function mountPage(root, { server, address, run, page }, left = null) {
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // one has gone to another page
-    if (!answer.name) { // the address is that of the one scene without a name
-      address.shows(answer.address);
-      if (isDone) afterFrame(address.move);
-    }
+    address.shows(answer.address);
+    if (isDone) afterFrame(address.move);
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     banner.update(answer);

@@ -34,9 +34,9 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (state !== "resting" || !queue.length) return;
     clearTimeout(timer);
-    const acts = queue.splice(0, MAX_ACTS), { tab, name, address, view } = given;
+    const acts = queue.splice(0, MAX_ACTS), { tab, address, view } = given;
     becomes("asked");
-    const answer = await post({ tab, name, address, look: look(), view, acts }).catch(refused);
+    const answer = await post({ tab, address, look: look(), view, acts }).catch(refused);
     const isWanted = state === "asking";
     becomes("answered");
     if (isWanted) take(answer, acts, view);

@@ -1,0 +1,63 @@
+"""Extras: what an answer says besides its scene."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+from attnviz.analysis.audit import Audit
+from attnviz.core.settings import nearest
+from attnviz.scene.reading import has_options
+from attnviz.scene.scene import Scene
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What an act has an answer say, besides the scene that it leads to.
+
+    Attributes
+    ----------
+    said : tuple of str
+        Sentences.
+    seed : str or None
+        What was typed as a seed.
+    heads : tuple of int
+        The heads of a large pass that were asked for, the latest last.
+    slopes_of : str
+        The address of a cell whose slopes are sent.
+    flips_of : str
+        The address of a share; what would turn the order of its row is sent.
+    with_names : bool
+        Whether texts that a language model writes are sent.
+    arrives : bool
+        Whether the viewer is to look where the scene says, not where it looked before.
+    audit : Audit or None
+        What somebody had a large pass audited for.
+    """
+
+    said: tuple[str, ...] = ()
+    seed: str | None = None
+    heads: tuple[int, ...] = ()
+    slopes_of: str = ""
+    flips_of: str = ""
+    with_names: bool = False
+    arrives: bool = False
+    audit: Audit | None = None
+
+    def then(self, later: Extras) -> Extras:
+        """These, with what another act says after them in place of the like; heads are sent for both."""
+        said = {each.name: value for each in fields(later) if (value := getattr(later, each.name)) != each.default}
+        heads = (*(head for head in self.heads if head not in later.heads), *later.heads)
+        return replace(self, **said | {"heads": heads})
+
+    def kept(self, scene: Scene) -> Extras:
+        """Those of the answers that follow: its heads, and the seed as it was typed until the scene has another."""
+        is_left = has_options(scene) and not typed_seed(scene, self)[0]
+        return Extras(seed=None if is_left else self.seed, heads=self.heads)
+
+
+def typed_seed(scene: Scene, extras: Extras) -> tuple[str, list[str]]:
+    """What was typed as the seed of the scene, and what is said of that; nothing where the scene has another."""
+    if not has_options(scene) or not extras.seed:
+        return "", []
+    seeds, notices = nearest({"seed": extras.seed})
+    return (extras.seed, notices) if seeds["seed"] == scene.options.seed else ("", [])

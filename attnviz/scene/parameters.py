@@ -1,0 +1,181 @@
+"""Parameters: what each parameter of an address is called, and how its text is read, whatever it holds."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from attnviz.core.changes import Change, parse_change, split_changes
+from attnviz.core.errors import ChangeError, SettingsError
+from attnviz.core.selection import Selection
+from attnviz.core.settings import MAX_CHARACTERS
+from attnviz.examples import EXAMPLES
+from attnviz.models.continuation import OFFERED
+from attnviz.scene.messages import drawing_in
+from attnviz.scene.scene import (
+    COMPARISONS,
+    ORDERS,
+    OWN,
+    OWN_MODEL,
+    QUESTIONS,
+    READY_MADE,
+    ROUTES,
+    VIEWS,
+    Options,
+    Scene,
+)
+from attnviz.text.ids import find
+from attnviz.text.steps import STEPS
+
+OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
+"""The parameters that are settings, and their names in `Settings`."""
+
+ALL = "all"
+"""Of a step that has come to its end."""
+
+_MOMENT = re.compile("0|[1-9][0-9]?")
+
+
+def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
+    """The value of a parameter; of several the last, as in a form."""
+    if isinstance(value, str):
+        return value
+    if len(value) > 1:
+        notices.append(f"{name} stands in the address {len(value)} times; using the last, {value[-1][:40]!r}.")
+    return value[-1] if value else ""
+
+
+def _choice(name: str, text: str, allowed: Sequence[str], default: str, notices: list[str]) -> str:
+    """The allowed text that was written, in any case."""
+    found = next((each for each in allowed if each.casefold() == text.strip().casefold()), None)
+    if found is None:
+        notices.append(f"{name} is one of {', '.join(map(repr, allowed))}; got {text[:40]!r}, using {default!r}.")
+    return default if found is None else found
+
+
+def _sentence(name: str, text: str, notices: list[str]) -> str:
+    if len(text) > MAX_CHARACTERS:
+        notices.append(
+            f"The {name} may have at most {MAX_CHARACTERS:,} characters; the address has {len(text):,}, "
+            f"so only the first {MAX_CHARACTERS:,} are here."
+        )
+    return text[:MAX_CHARACTERS].encode("utf-8", "replace").decode()  # a lone surrogate has no place in a message
+
+
+def _step(text: str, notices: list[str]) -> dict:
+    found = find(text)
+    if found is None:
+        titles = ", ".join(repr(step.title) for step in STEPS)
+        notices.append(f"step is one of {titles}; got {text[:40]!r}, using {STEPS[0].title}.")
+    return {"step": found or STEPS[0].id}
+
+
+def _selection(text: str, notices: list[str]) -> dict:
+    try:
+        return {"selection": Selection.parse(text)}
+    except SettingsError as error:
+        notices.append(str(error))
+        return {}
+
+
+def _changes(text: str, notices: list[str]) -> dict:
+    changes: list[Change] = []
+    try:
+        parts = split_changes(text)
+    except ChangeError as error:
+        notices.append(str(error))
+        parts = []
+    for part in parts:
+        try:
+            changes.append(parse_change(part))
+        except ChangeError as error:
+            notices.append(str(error))
+    return {"changes": tuple(changes)}
+
+
+def _trail(text: str, notices: list[str]) -> dict:
+    if not text:
+        notices.append("trail is cells with “<” between them; got '', so no number is unfolded.")
+    return {"trail": tuple(text.split("<")) if text else ()}
+
+
+def _present(text: str, notices: list[str]) -> dict:
+    if text not in ("0", "1"):
+        notices.append(f"present is 1 or 0; got {text[:40]!r}, so nothing is presented.")
+    return {"present": text == "1"}
+
+
+def _reveal(text: str, notices: list[str]) -> dict:
+    if text == ALL:
+        return {"reveal": None}
+    if not _MOMENT.fullmatch(text):
+        rule = f"reveal is a whole number from 0 to 99, or {ALL}"
+        notices.append(f"{rule}; got {text[:40]!r}, so all of the step is shown.")
+        return {"reveal": None}
+    return {"reveal": int(text)}
+
+
+def _chosen(parameter: str, field: str, allowed: Sequence[str]) -> Callable[[str, list[str]], dict]:
+    def read(text: str, notices: list[str]) -> dict:
+        return {field: _choice(parameter, text, allowed, getattr(Scene(), field), notices)}
+
+    return read
+
+
+def _typed(name: str) -> Callable[[str, list[str]], dict]:
+    return lambda text, notices: {name: _sentence(name, text, notices)}
+
+
+def _draw(text: str, notices: list[str]) -> dict:
+    try:
+        values = [float(part) for part in text.split(",")]
+        return {"drawing": drawing_in(dict(zip(OFFERED, values, strict=True)))}
+    except ValueError:
+        notices.append(
+            f"draw is a temperature, a top_k, a top_p and a seed that are offered, as 1,0,1,7; got {text[:40]!r}, "
+            "so the most probable comes next."
+        )
+        return {}
+
+
+READERS: dict[str, Callable[[str, list[str]], dict]] = {
+    "source": _chosen("source", "source", (OWN, OWN_MODEL, *READY_MADE)),
+    "sentence": _typed("sentence"),
+    "context": _typed("context"),
+    "step": _step,
+    "cell": _selection,
+    "stage": lambda text, _: {"picked": text},  # of older links: the stage that numbers were set in
+    "picked": lambda text, _: {"picked": text},
+    "changes": _changes,
+    "trail": _trail,
+    "ask": _chosen("ask", "question", QUESTIONS),
+    "order": _chosen("order", "order", ORDERS),
+    "view": _chosen("view", "view", VIEWS),
+    "present": _present,
+    "reveal": _reveal,
+    "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
+    "draw": _draw,
+    "compare": _chosen("compare", "compare", COMPARISONS),
+    "route": _chosen("route", "route", ROUTES),
+}
+"""What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
+
+PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *READERS)
+"""The names of all parameters."""
+
+_LOOKS = {
+    "step": "step",
+    "cell": "selection",
+    "picked": "picked",
+    "trail": "trail",
+    "ask": "question",
+    "order": "order",
+    "view": "view",
+    "present": "present",
+    "reveal": "reveal",
+    "compare": "compare",
+    "route": "route",
+}
+VIEWERS = tuple(_LOOKS)
+"""The parameters that say where in a pass one looks. The viewer writes them, without a run of the script."""
+
+LOOKED_AT = tuple(_LOOKS.values())
+"""The parts of a scene that they stand for."""

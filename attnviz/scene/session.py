@@ -1,0 +1,109 @@
+"""Sessions: what is kept of somebody's tab between two answers, and what each thing done in it makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import count
+
+from attnviz.analysis.audit import Audit
+from attnviz.scene.acts import Fit, act
+from attnviz.scene.actsrequest import ActsRequest
+from attnviz.scene.address import looking, parse
+from attnviz.scene.answer import Has, address_of, reply
+from attnviz.scene.extras import Extras
+from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.parameters import LOOKED_AT
+from attnviz.scene.pass_cache import ANSWERS, Key, pass_key
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Own, Scene, pinned
+
+
+@dataclass(eq=False)
+class Session:
+    """What is kept between two answers. It holds no pass: one of 64 words and 128 heads is 27 MB.
+
+    Attributes
+    ----------
+    scene : Scene
+        As it was asked for: what doesn't fit its pass may fit the next.
+    extras : Extras
+        What the next answer says besides it (`Extras.kept`).
+    arrivals : int
+        Another number whenever the viewer is to look where the scene says, not where it looked before.
+    arrivals_sent : int
+        The arrivals that the browser has been told of; where this is all of them, its address says where one looks.
+    address : dict of str to str or None
+        The parameters that the browser's address has, or lacks, since the last answer.
+    audit : tuple of Key and Audit or None
+        What decides the pass that was audited last because somebody asked for it, and what was found.
+    own : dict of str to OwnParameters or Choice
+        What somebody gave last of arrays and of models, by the source that it is of. It is theirs alone.
+    """
+
+    scene: Scene
+    extras: Extras = field(default_factory=Extras)
+    arrivals: int = 0
+    arrivals_sent: int = 0
+    address: dict[str, str | None] = field(default_factory=dict)
+    audit: tuple[Key, Audit] | None = None
+    own: dict[str, Own] = field(default_factory=dict)
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1))
+
+    def number(self) -> int:
+        """The number of a scene that is read after this: runs and acts may be answered at the same time."""
+        return next(self._numbers)
+
+    def fitted(self) -> SceneWithPass:
+        """The scene beside its pass."""
+        return fit(self.scene, ANSWERS.original)
+
+    def given(self, own: Own) -> None:
+        """Keep what somebody gave of their own, in place of what they gave before."""
+        self.own[OWN_PARAMETERS if isinstance(own, OwnParameters) else OWN_MODEL] = own
+        self.update()
+
+    def update(self, **parts: object) -> None:
+        """Change parts of the scene."""
+        scene = replace(self.scene, **parts)
+        self.scene = replace(scene, own=self.own.get(scene.source))
+        if not parts.keys().isdisjoint(LOOKED_AT):
+            self.arrivals += 1
+
+    def do(self, name: object, message: object, fit: Fit | None = None) -> Extras:
+        """Do what a person asks for; returns what else is to be said."""
+        self.scene, extras = act(self.scene, name, message, fit or fits())
+        self.arrivals += extras.arrives
+        self.extras = self.extras.then(extras).kept(self.scene)
+        return extras
+
+    def answer(
+        self, fitted: SceneWithPass, extras: Extras, tab: str, view: str, number: int, plans: Collection[str] = ()
+    ) -> bytes:
+        """The answer for the session's scene beside its pass, which its browser will have."""
+        scene = fitted.scene
+        key, audit = self.audit or (None, None)
+        said = self.extras.then(extras).then(Extras(audit=audit if key == pass_key(scene) else None))
+        self.extras = self.extras.kept(scene)
+        self.arrivals_sent, self.address = self.arrivals, address_of(scene)
+        return reply(fitted, said, Has(tab, view, number, self.arrivals, plans))
+
+
+def answer_to(session: Session, request: ActsRequest) -> bytes:
+    """The answer to what a person did, which changes the session."""
+    if request.address != session.address:
+        written = {name: text for name, text in request.address.items() if text is not None}
+        session.scene = parse(written, session.own).scene
+    session.scene = looking(session.scene, request.look)
+    fit, extras = fits(), Extras()
+    for name, message in request.acts:
+        extras = extras.then(session.do(name, message, fit))
+    number, fitted = session.number(), fit(session.scene)
+    return session.answer(fitted, extras, request.tab, request.view, number, request.plans)
+
+
+def fits() -> Fit:
+    """`fit`, which makes each pass once for all that is done and answered at once; no pass outlives it."""
+    original = lru_cache(2)(ANSWERS.original)
+    return lru_cache(2)(lambda scene: fit(scene, lambda each: original(replace(pinned(each), changes=()))))

@@ -1,0 +1,85 @@
+"""Sessions: what is done makes the same of the same, whoever does it, and wherever."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import replay
+
+from attnviz.scene.acts import act
+from attnviz.scene.answer import PARTS, Has, reply
+from attnviz.scene.extras import Extras
+from attnviz.scene.fitting import fit
+from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.scene import FIRST_VISIT, Scene
+from attnviz.scene.session import Session, fits
+
+
+def test_the_same_acts_have_the_same_answers_in_another_process_without_streamlit():
+    ours = replay.replayed()
+    said = [json.loads(answer) for answer in ours]
+    assert [answer["view"] for answer in said] == [view for view, _ in replay.RECORD]
+    assert all(answer[answer["view"]] for answer in said)
+    shown = [answer["pass"] for answer in said if "pass" in answer]
+    of_passes = [{part for part in ("slopes", "flips", "beside", "next") if each[part]} for each in shown]
+    asked = [{}, {"slopes"}, {"beside"}, {}, {}, {}, {"beside"}, {"beside"}, {"flips", "beside"}, {"next"}]
+    assert of_passes == [*map(set, asked), {"next", "beside"}, set()]
+    for seed in ("1", "2"):
+        command, environment = [sys.executable, str(Path(replay.__file__))], os.environ | {"PYTHONHASHSEED": seed}
+        ran = subprocess.run(command, capture_output=True, check=True, env=environment, cwd="/")
+        assert ran.stdout.split(b"\n") == ours
+
+
+def test_an_answer_is_the_same_whatever_was_asked_before():
+    for scene in (FIRST_VISIT, Scene()):
+        for view in PARTS:
+            has = Has("another tab", view, number=3, arrival=2)
+            first = reply(fit(scene), Extras(), has)
+            for tab in "abc":  # until it is kept
+                reply(fit(scene, ANSWERS.original), Extras(), Has(tab, view))
+            assert reply(fit(scene, ANSWERS.original), Extras(), has) == first
+
+
+def test_what_an_act_says_is_said_after_it_and_not_again():
+    session = Session(Scene())
+    session.do("n_heads", 8)
+    said = session.do("d_model", 9).said
+    assert said == ("8 heads don't divide 9: showing 9.",)
+    assert session.extras == Extras()
+    assert session.do("slopes", "output[0,0]") == Extras(slopes_of="output[0,0]")
+    assert session.extras == Extras()
+
+
+def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
+    session = Session(Scene())
+    session.do("seed", " 42")
+    session.do("mask", "causal")
+    assert session.extras.seed == " 42"
+    session.do("source", "002 sum")
+    session.do("source", "your own sentence")
+    assert session.extras.seed == " 42"
+    session.do("another_seed", True)
+    assert session.extras.seed is None
+
+
+def test_what_is_asked_for_after_something_else_is_answered_with_both():
+    both = Extras(heads=(1, 2), slopes_of="q[0,0,0]", said=("one",)).then(Extras(heads=(1, 3), said=("other",)))
+    assert both == Extras(heads=(2, 1, 3), slopes_of="q[0,0,0]", said=("other",))
+
+
+def test_a_number_that_is_set_by_hand_is_computed_once(monkeypatch):
+    from attnviz.core.trace import Trace
+
+    computed, of = [], Trace.with_changes
+
+    def counted(trace, *changes):
+        computed.append(changes)
+        return of(trace, *changes)
+
+    monkeypatch.setattr(Trace, "with_changes", counted)
+    fit = fits()
+    scene, _ = act(Scene(), "change", {"cell": "q[0,1,2]", "value": 2.5}, fit)
+    reply(fit(scene), Extras(), Has("a tab", "pass"))
+    assert computed == [scene.changes]
