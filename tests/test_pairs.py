@@ -91,7 +91,7 @@ CLAIMS = {
     "Before training / after": (is_trained(False), is_trained(True)),
     "Without attention / with": (writes(output=False, mlp=True), writes(output=True, mlp=True)),
     "Without the MLP / with": (writes(output=True, mlp=False), writes(output=True, mlp=True)),
-    "These words / the same shuffled": (is_now, is_shuffled),
+    "In this order / shuffled": (is_now, is_shuffled),
 }
 """What each label says of A and of B."""
 

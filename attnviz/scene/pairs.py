@@ -102,4 +102,4 @@ def _shuffled(now: Scene) -> Iterator[Pair]:
     shuffled, dice = words[:], random.Random(0)  # the same for everyone
     while shuffled == words:
         dice.shuffle(shuffled)
-    yield Pair("words", "These words / the same shuffled", now, replace(now, sentence=joined(now, shuffled)))
+    yield Pair("words", "In this order / shuffled", now, replace(now, sentence=joined(now, shuffled)))

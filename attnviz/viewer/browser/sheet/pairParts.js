@@ -12,6 +12,7 @@ const SAME = "same in both";
 // stand there, each with its `side`, "" where it is of both, and a `note` on how far they are apart.
 export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }) {
   const besides = new Map(others.map((part) => [part.key, part]));
+  const { unit } = pass.document.words;
   let areAlike = true;
   const parting = (part) => {
     const isFirst = areAlike;
@@ -21,11 +22,11 @@ export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }
   return parts.flatMap((b) => {
     const { said } = pass.document.beside.stages[b.cells.name], found = besides.get(b.key);
     if (!found) return [parting({ ...b, side: "B", isAlone: true, note: said })];
-    if (hasWords(b.cells.columns) && !isAnyInA(pass, b)) return [parting({ ...b, side: "B", isAlone: true, note: "A has other words" })];
+    if (hasWords(b.cells.columns) && !isAnyInA(pass, b)) return [parting({ ...b, side: "B", isAlone: true, note: `A has other ${unit}s` })];
     const whole = (part) => ({ ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] });
     const a = { ...alongside(pass, whole(found), whole(b)), side: "A", acts, paint }, names = namesOf(a, b);
     const isOther = alike(a, whole(b), paintB), ends = a.beside.length ? [...endsIn(a, "A", paint, acts), ...endsIn(b, "B")] : [];
-    if (!isOther.cells && !isOther.ends) return [{ ...b, names, side: "", note: said === SAME ? SAME : "same for this word" }];
+    if (!isOther.cells && !isOther.ends) return [{ ...b, names, side: "", note: said === SAME ? SAME : `same for this ${unit}` }];
     if (!isOther.cells) return [parting({ ...b, names, side: "", ends, note: "the same, added up in other shares" })];
     const briefB = briefly(pass, b, opened), briefA = b.cells.size[0] === a.cells.size[0] ? { ...a, rows: briefB.rows, others: briefB.others, isLong: briefB.isLong } : briefly(paint.pass, a, opened);
     const standing = (own) => (isOther.areAll ? { ...own, isApart: () => false } : own); // where all differ, none stands out
@@ -89,13 +90,13 @@ function alike(a, b, paintB) {
   const some = b.band.array && columns.includes(false) ? columns : [], among = (part) => new Set(part.columns.filter((_, nth) => some[nth]));
   const apart = areAsMany ? b.rows.flatMap((row) => b.columns.flatMap((column, nth) => (a.columns[nth] === null ? [] : [[at(a, a.paint, row, a.columns[nth]), at(b, paintB, row, column)]]))) : [];
   const areAll = areAsMany && apart.every(([one, now]) => isOther(one, now, b.cells.name));
-  return { areAll, note: !areAsMany ? stages[b.cells.name].said : isLeftOther && !columns.includes(true) ? "the same, times other numbers" : noteOn(apart, stages[b.cells.name].tolerance), cells: columns.includes(true) || isLeftOther || isRestOther, ends: Boolean(isEndOther), columns: { a: among(a), b: among(b) } };
+  return { areAll, note: !areAsMany ? stages[b.cells.name].said : isLeftOther && !columns.includes(true) ? "the same, times other numbers" : noteOn(apart, stages[b.cells.name].tolerance, paintB.pass.document.words.unit), cells: columns.includes(true) || isLeftOther || isRestOther, ends: Boolean(isEndOther), columns: { a: among(a), b: among(b) } };
 }
 
 // How far apart pairs of numbers are: how many, how many of those hide a key in one of them, and by how much at most.
-function noteOn(pairs, tolerance) {
+function noteOn(pairs, tolerance, unit) {
   const others = pairs.filter(([one, other]) => areApart(one, other, tolerance)), sizes = others.map(([one, other]) => Math.abs(other - one));
   const finite = sizes.filter(Number.isFinite), hidden = sizes.length - finite.length;
   const said = [`${others.length} of ${pairs.length} differ`, ...(hidden ? [`${hidden} hidden in one`] : []), ...(finite.length ? [`by up to ${digits(Math.max(...finite))}`] : [])];
-  return others.length ? said.join(", ") : "only among the other words";
+  return others.length ? said.join(", ") : `only among the other ${unit}s`;
 }

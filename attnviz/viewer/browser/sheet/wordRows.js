@@ -33,7 +33,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
 }
 
 function drawHead(lines, strip, axis) {
-  const head = element("thead"), line = element("tr"), corner = element("th", "", axis.name === "answer" ? "answer" : "word");
+  const head = element("thead"), line = element("tr"), corner = element("th", "", axis.name === "answer" ? "answer" : paint.pass.document.words.unit);
   corner.scope = "col";
   const names = strip ? [wide(element("th", "", strip.cells.stage.one), lines.length)] : lines.map((part) => element("th", part.isLit ? "now" : part.isThere ? "" : "later", headingOf(part)));
   for (const name of names) name.scope = "col";

@@ -11,13 +11,13 @@ import { momentsOf } from "../scene/reveal.js";
 import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
 import { ROUTES, stepAt, VIEWS } from "../scene/state.js";
+import { whenOther } from "../elements/whenOther.js";
 
-const VIEW_NAMES = { sheet: "One word", matrices: "All words" };
 const ROUTE_NAMES = { short: "Short", "every step": "Every step" };
 
 export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose }) {
   const box = element("div", "toolbar");
-  let link = {}, looked = "", routed = "", measured = null;
+  let link = {}, routed = "", measured = null;
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
@@ -47,6 +47,10 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   numpy.append(element("summary", "", "In NumPy"), code);
   box.append(start, back, on, speed, views, routes, compared.button, compared.panel, presenting, copy, coded, printed, page, numpy, said);
 
+  const drawViews = whenOther(([view, unit]) => {
+    const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
+    redraw(views, [choice(Object.values(names), names[view], (name) => look(VIEWS.find((each) => names[each] === name)))]);
+  });
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
     link = pass.document.link;
@@ -55,8 +59,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
     start.hidden = !momentsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
-    if (where.view !== looked) redraw(views, [choice(Object.values(VIEW_NAMES), VIEW_NAMES[where.view], (name) => look(VIEWS.find((view) => VIEW_NAMES[view] === name)))]);
-    looked = where.view;
+    drawViews([where.view, pass.document.words.unit]);
     if (where.route !== routed) redraw(routes, [choice(Object.values(ROUTE_NAMES), ROUTE_NAMES[where.route], (name) => choose(ROUTES.find((route) => ROUTE_NAMES[route] === name)))]);
     routed = where.route;
     routes.hidden = !where.present || !isOfSheet(pass, where);

@@ -16,7 +16,7 @@ export function makeGlance(tools) {
       const here = { ...cell, head }, { clientWidth: width, clientHeight: height } = svg, shares = pass.row(attention, pass.indexAt(attention, here));
       const places = words.map((_, place) => ({ x: ((place + 0.5) * width) / words.length }));
       button.setAttribute("aria-pressed", head === cell.head);
-      write(said, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words)}`);
+      write(said, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words, pass.document.words.unit)}`);
       drawArcs(arcs, { from: places, to: places, height: height - LINE_PX, side: "above", most: limit, isMuted: isMuted(pass, attention, head) }, arcsOf(pass, look, attention, here), {
         pick: ({ key }) => tools.inspect(attention, pass.indexAt(attention, { ...here, key })),
         point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...here, ...arc })),
@@ -57,8 +57,8 @@ export function makeGlance(tools) {
 }
 
 // The word with the largest share, and how large that is.
-function mostOf(shares, words) {
+function mostOf(shares, words, unit) {
   const most = Math.max(...shares);
   if (Number.isNaN(most)) return "click to load it";
-  return most > 0 ? `“${words[shares.indexOf(most)]}” ${percent(most)}` : "sees no word";
+  return most > 0 ? `“${words[shares.indexOf(most)]}” ${percent(most)}` : `sees no ${unit}`;
 }

@@ -11,12 +11,12 @@ export function makeLine(name, { pick, inspect }) {
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", name);
   list.setAttribute("aria-multiselectable", "true");
-  list.ariaDescription = "Enter asks about a word, Shift and Enter about its share";
   let words = [];
   const line = {
     element: list,
     // Of two passes each share says which it is of.
-    write(texts, side = "") {
+    write(texts, unit, side = "") {
+      list.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its share`;
       words = texts.map((text, place) => {
         const word = element("button");
         word.type = "button";

@@ -20,7 +20,6 @@ const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 export function makeThread(tools) {
   const box = element("section", "thread");
-  box.setAttribute("aria-label", "The words");
   const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }), below = arcs.cloneNode();
   const purposes = [makePurpose(), makePurpose()], glance = makeGlance(tools);
   const lines = { query: makeLine("Queries", { pick, inspect }), key: makeLine("Keys", { pick, inspect }) };
@@ -42,9 +41,9 @@ export function makeThread(tools) {
     if (arcs) tools.inspect(attention, pass.indexAt(attention, cell));
     else tools.go({ cell, trail: [] });
   }
-  const writeWords = whenOther(([queries, keys, side]) => {
-    lines.query.write(queries, side);
-    lines.key.write(keys, side);
+  const writeWords = whenOther(([queries, keys, unit, side]) => {
+    lines.query.write(queries, unit, side);
+    lines.key.write(keys, unit, side);
     standing.forget();
     seek.forget();
   });
@@ -56,7 +55,7 @@ export function makeThread(tools) {
   const seek = whenOther((query) => lines.query.show(query, box));
   const write = () => {
     const { pass, where, look } = shown;
-    const { query: queries, key: keys, shared } = pass.document.words;
+    const { query: queries, key: keys, shared, unit } = pass.document.words;
     const step = stepAt(pass, where), { attention } = step;
     const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where), pair = isLarge && shared && queries.length <= MOST_IN_LINE ? lastTwo(pass) : null;
     // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
@@ -69,7 +68,8 @@ export function makeThread(tools) {
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.classList.toggle("paired", Boolean(pair ?? beside));
     const side = look.pair ? "B " : "";
-    writeWords([queries, shared ? [] : keys, side]);
+    box.setAttribute("aria-label", `The ${unit}s`);
+    writeWords([queries, shared ? [] : keys, unit, side]);
     purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" }); });
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
     const said = (key) => {
