@@ -5,7 +5,7 @@ import re
 
 import pytest
 from alone import number, written
-from tab import cell, expect, parameters
+from tab import cell, expect, parameters, resized
 
 pytestmark = pytest.mark.browser
 
@@ -224,3 +224,6 @@ def test_of_letters_nothing_speaks_of_words(opened):
                 break
             page.keyboard.press("PageDown")
         assert parameters(page)["step"] == "whole-pass"
+    page = opened("?view=sheet&step=softmax", model="microgpt", sentence="eliza")
+    resized(page, 390, 844)
+    expect(page.locator(".hand .rows th").first).to_have_text("letter")

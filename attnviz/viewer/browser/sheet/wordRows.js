@@ -17,7 +17,7 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   if (parts.some(({ isLit }) => isLit)) box.classList.add("lit");
   table.setAttribute("role", "grid");
   table.setAttribute("aria-label", `${paint.pass.document.words.query[paint.where.cell.query]}: its ${axis.title}`);
-  table.append(drawHead(lines, strip, axis));
+  table.append(drawHead(lines, strip, axis, paint.pass.document.words));
   const body = element("tbody");
   if (strip) body.append(drawQuery(strip, lines.length, paint));
   for (const place of parts[0].columns) {
@@ -32,8 +32,8 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   return box;
 }
 
-function drawHead(lines, strip, axis) {
-  const head = element("thead"), line = element("tr"), corner = element("th", "", axis.name === "answer" ? "answer" : paint.pass.document.words.unit);
+function drawHead(lines, strip, axis, { unit }) {
+  const head = element("thead"), line = element("tr"), corner = element("th", "", axis.name === "answer" ? "answer" : unit);
   corner.scope = "col";
   const names = strip ? [wide(element("th", "", strip.cells.stage.one), lines.length)] : lines.map((part) => element("th", part.isLit ? "now" : part.isThere ? "" : "later", headingOf(part)));
   for (const name of names) name.scope = "col";
