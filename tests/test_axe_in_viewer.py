@@ -29,9 +29,13 @@ VIEWS = [
 
 
 def test_every_view_of_the_viewer_is_for_everyone(opened):
-    for address, shown in VIEWS:
+    for place, (address, shown) in enumerate(VIEWS):
         page = opened(address, **shown)
-        assert violations_of_viewer(page) == [], (address, shown)
+        page.evaluate("() => { document.querySelector('#other').hidden = true }")  # it lies over what is low
+        for size in ((1366, 768), ((390, 844), (1280, 640))[place % 2]):
+            resized(page, *size)
+            page.evaluate("drawn()")
+            assert violations_of_viewer(page) == [], (address, shown, size)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
