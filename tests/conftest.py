@@ -40,7 +40,7 @@ ARGUMENTS = [
     "--disable-sync",
 ]
 
-LOADS = {"visit", "alone"}
+LOADS = {"visit"}
 """The fixtures that load pages of the app, each of which takes more than a second."""
 
 
@@ -115,21 +115,6 @@ def visit(window, left, server):
     for theme, tab in tabs:
         tab.leave()
         left[theme].append(tab)
-        assert (tab.errors, tab.elsewhere) == ([], set())
-
-
-@pytest.fixture
-def alone(browser, server):
-    """Open a tab in a window of its own, for what would change the other tabs: `alone(reduced_motion="reduce")`."""
-    tabs = []
-
-    def start(**options):
-        tabs.append(Tab(browser.new_context(**options)))
-        return tabs[-1].begin(server)
-
-    yield start
-    for tab in tabs:
-        tab.page.context.close()
         assert (tab.errors, tab.elsewhere) == ([], set())
 
 

@@ -133,8 +133,8 @@ def test_back_right_after_a_setting_shows_the_one_before_and_what_is_done_next_b
     picked_is(page, "Heads", "2")
 
 
-def test_another_theme_leaves_what_was_done(alone):
-    tab = alone(color_scheme="light")
+def test_another_theme_leaves_what_was_done(visit):
+    tab = visit()
     page = tab.open(at(sentence=WORDS))
     pick(page, "Mask", "causal")
     becomes(page, lambda: parameters(page).get("mask"), "causal")
@@ -145,6 +145,7 @@ def test_another_theme_leaves_what_was_done(alone):
     tab.settled()
     picked_is(page, "Mask", "causal")
     assert (parameters(page)["mask"], page.evaluate("history.length")) == ("causal", n_entries)
+    page.emulate_media(color_scheme="light")  # as other tests have it in this tab
 
 
 def test_a_setting_changes_the_audit_and_of_two_quick_ones_both(visit):

@@ -145,8 +145,9 @@ def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_c
     assert parameters(page)["present"] == "1"
 
 
-def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(alone):
-    tab = alone()
+def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(visit):
+    tab = visit()
+    tab.open().evaluate("localStorage.clear()")
     page = tab.open()
     stands = page.locator(".viewer :is(.thread, .lesson, .columns)")
     expect(page.locator(".welcome")).to_be_visible()

@@ -7,7 +7,7 @@ from axe import violations, violations_but_contrast
 from boxes import THEMES as COLOURS
 from documents import fitted_at
 from page import ROUTED
-from tab import Tab, at, becomes, expect, heading, resized, step_is
+from tab import Tab, at, becomes, cell, expect, heading, resized, step_is
 
 from attnviz.examples import EXAMPLES
 from attnviz.text.steps import steps_of
@@ -21,6 +21,8 @@ SMALL = {"sentence": "the cat sat", "d_model": "4"}
 """Of few numbers: the contrast of each takes its time."""
 ALIKE = ("Tokens", "Scaling", "Concatenation")
 """Steps of which another one has all kinds of parts."""
+COLOURED = {"qkv": "light", "mask": "dark", "softmax": "light", "output": "dark", "answer": "light"}
+"""Steps that between them have the colours of all kinds of numbers, and the theme in which each is looked at."""
 VIEWS = {
     "a first visit": "",
     "a large pass, which is drawn": at(**LARGE, step="scores"),
@@ -78,9 +80,9 @@ def test_every_kind_of_step_is_for_everyone(tab):
         page = tab.open(at(**address))
         for number, step in enumerate(steps_of(fitted_at(address).trace), 1):
             step_is(page, number)
-            if step.title not in seen and ("model" not in address or step.id == "answer"):
-                assert violations(page, THEMES[len(seen) % 2], ".viewer") == [], step.id  # around it all are alike
-            elif step.title not in seen:  # a model's numbers have the colours of others
+            if step.title not in seen and step.id in COLOURED:  # around the viewer all are alike
+                assert violations(page, COLOURED[step.id], ".viewer") == [], step.id
+            elif step.title not in seen:
                 assert violations_but_contrast(page) == [], step.id
             seen.add(step.title)
             page.keyboard.press("PageDown")
@@ -107,6 +109,18 @@ def nothing_is_sideways(page):
     for width in (683, 320):
         resized(page, width, 384)
         becomes(page, lambda: page.get_by_test_id("stMain").evaluate(SIDEWAYS), 0, width)
+
+
+@pytest.mark.parametrize(("theme", "present"), [("light", {}), ("dark", {"present": 1})])
+def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(tab, theme, present):
+    page = tab.open(at(**SMALL, step="scores", view="matrices", **present))
+    page.keyboard.press("q")
+    code = page.get_by_role("dialog", name="QR code of this page")
+    expect(code).to_contain_text("No one else can open it")
+    expect(code).to_contain_text("attnviz --address 0.0.0.0")
+    assert violations(page, theme) == []
+    resized(page, 390, 844)
+    assert violations_but_contrast(page) == []
 
 
 def test_every_worked_example_is_for_everyone(tab):
@@ -142,3 +156,5 @@ def test_the_keyboard_is_seen_on_all_that_streamlit_draws(tab):
 def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(tab):
     page = tab.open("worked_examples")
     assert page.evaluate(_GREYED) == {"duration": "0s", "delay": "0.5s"}
+    expect(cell(tab.open(at(step="Scores")), "Scores", 0, 0)).to_be_visible()
+    assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0

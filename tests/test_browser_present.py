@@ -162,12 +162,6 @@ def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
-def test_nothing_moves_by_itself_where_people_want_it_still(alone):
-    page = alone(reduced_motion="reduce").open(at(step="Scores"))
-    expect(cell(page, "Scores", 0, 0)).to_be_visible()
-    assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0
-
-
 @pytest.mark.slow
 def test_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
     page = visit().open(at(model="who-is-it"))

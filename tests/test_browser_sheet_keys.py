@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from alone import hasten
-from axe import violations, violations_but_contrast
 from PIL import Image
-from tab import PLAYED_AND_PAUSED, at, becomes, expect, parameters, resized
+from tab import PLAYED_AND_PAUSED, at, becomes, expect, parameters
 
 pytestmark = pytest.mark.browser
 
@@ -229,17 +228,6 @@ def test_of_a_long_address_a_part_is_left_out_and_of_one_too_long_no_code_is_sho
     expect(code(page)).to_contain_text("No code: the address has ")
     expect(code(page).get_by_role("img")).to_have_count(0)
     expect(code(page).locator(".address")).to_have_count(0)
-
-
-@pytest.mark.parametrize(("theme", "present"), [("light", {}), ("dark", {"present": 1})])
-def test_the_code_is_for_everyone_and_says_who_can_open_it(alone, theme, present):
-    page = alone().open(at(sentence="the cat", d_model=4, step="scores", view="matrices", **present))
-    page.keyboard.press("q")
-    expect(code(page)).to_contain_text("No one else can open it")
-    expect(code(page)).to_contain_text("attnviz --address 0.0.0.0")
-    assert violations(page, theme) == []
-    resized(page, 390, 844)
-    assert violations_but_contrast(page) == []
 
 
 def test_play_plays_the_sheet_and_can_be_paused(opened):
