@@ -98,11 +98,16 @@ def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
     )
 
 
+def everyones():
+    """What is kept for all, or waits for that."""
+    return list(pass_cache.ANSWERS._shared._kept), dict(pass_cache.ANSWERS._shared._asked)
+
+
 def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):
     own = implementation()
     arrays = own.written("attnviz")
     words = ["<i>the</i>", "cat", "sat", "on", "the", "mat"]
-    before = dict(pass_cache.ANSWERS._kept), dict(pass_cache.ANSWERS._waiting)
+    before = everyones()
     assert "nothing to compare yet" in said(post(sent(tab, npz(arrays | {"tokens": np.array(words)}))))
     tab.session.update(**parts_for_source(OWN_PARAMETERS))
     found = answer(tab, ("change", {"cell": "w_o[0,0]", "value": 2}), ("reset", True), ("slopes", "output[0,0]"))
@@ -126,7 +131,7 @@ def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_atte
         lacking = answer(other)
         assert (lacking["pass"], lacking["lacksFile"], lacking["notices"]) == (None, True, [LACKS_ARRAYS])
         assert not answer(tab)["lacksFile"]
-    assert (pass_cache.ANSWERS._kept, pass_cache.ANSWERS._waiting) == before
+    assert everyones() == before
 
 
 def test_a_pass_too_large_for_the_walkthrough_is_compared_and_says_so(tab):
@@ -256,7 +261,7 @@ def test_nothing_that_a_file_holds_is_in_the_log(tab, caplog):
 
 def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab):
     written = json.dumps(own_microgpt()).encode()
-    model, before = statefile.read(written), dict(pass_cache.ANSWERS._kept)
+    model, before = statefile.read(written), everyones()
     assert said(post(sent(tab, written, "mine.json"))).startswith("A microgpt of your own")
     place = tab.session
     place.update(**parts_for_source(OWN_MODEL), sentence="zxy")
@@ -268,7 +273,7 @@ def test_a_microgpt_of_ones_own_reads_what_is_typed_and_is_in_this_tab_alone(tab
         "source": OWN_MODEL,
         "sentence": "xy",
     }
-    assert dict(pass_cache.ANSWERS._kept) == before
+    assert everyones() == before
     other = new_tab()  # who follows the link has none
     other.session.update(source=OWN_MODEL, sentence="xy")
     assert answer(other)["notices"] == [LACKS_ARRAYS]

@@ -12,7 +12,7 @@ from page import changes_of
 from attnviz.scene import pass_cache
 from attnviz.scene.document import body
 from attnviz.scene.fitting import fit, pass_of
-from attnviz.scene.pass_cache import MAX_PASS_BYTES, MIN_SESSIONS, Answers, closed, key_of
+from attnviz.scene.pass_cache import MAX_PASS_BYTES, Answers, closed, key_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, pinned, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
@@ -92,25 +92,42 @@ def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeyp
 
 
 def size():
-    return pass_cache.Answer(fit(OWN).original, pass_cache.body(fit(OWN)), "").size
+    kept = Answers()
+    ask(kept, OWN, "a", "b")
+    return kept.n_bytes
 
 
-def test_two_sessions_fill_no_more_than_their_share():
-    kept = Answers(room=2 * MIN_SESSIONS * size() + MIN_SESSIONS)
-    for seed in range(20):
+def test_who_floods_it_pushes_out_and_keeps_out_nothing_that_others_ask_for():
+    kept = Answers(room=16 * (size() + 1_000))
+    ask(kept, OWN, "c1", "c2")
+    for seed in range(100, 140):
         ask(kept, seeded(seed), "thief", "friend")
-    assert 0 < kept.n_bytes <= 2 * 2 * size() + 2
+    assert is_kept(kept, OWN)
+    for seed in range(10):
+        ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
+    assert all(is_kept(kept, seeded(seed)) for seed in range(10))
+    assert is_kept(kept, OWN)
 
 
 def test_it_never_holds_more_than_its_room_and_what_a_class_asks_for_stays():
-    kept = Answers(room=MIN_SESSIONS * (size() + 1_000))
+    room = 16 * (size() + 1_000)
+    kept = Answers(room)
     ask(kept, OWN, "c1", "c2", "c3", "c4")
     for seed in range(100, 120):
         ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
         assert is_kept(kept, seeded(seed))
-        assert kept.n_bytes <= MIN_SESSIONS * (size() + 1_000)
+        assert kept.n_bytes <= room
     assert is_kept(kept, OWN)
     assert not is_kept(kept, seeded(100))
+
+
+def test_of_what_as_many_sessions_ask_for_the_longest_unasked_leaves_first():
+    kept = Answers(room=2 * (size() + 1_000))
+    for seed in (1, 2):
+        ask(kept, seeded(seed), f"one {seed}", f"other {seed}")
+    ask(kept, seeded(1), "one 1")
+    ask(kept, seeded(3), "a", "b")
+    assert [is_kept(kept, seeded(seed)) for seed in (1, 2, 3)] == [True, False, True]
 
 
 def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
@@ -122,12 +139,15 @@ def test_a_flood_of_one_session_does_not_end_the_waiting_of_others():
     assert is_kept(kept, OWN)
 
 
-def test_what_waits_is_bounded(monkeypatch):
+def test_the_sessions_that_count_are_bounded(monkeypatch):
     monkeypatch.setattr(pass_cache, "MAX_SESSIONS", 10)
     kept = Answers()
+    ask(kept, OWN, "a")
     for number in range(30):
         ask(kept, seeded(100 + number), f"{number}")
-    assert len(kept._waiting) == 10
+    assert len(kept._shared._asked) == 10
+    ask(kept, OWN, "b")
+    assert not is_kept(kept, OWN), "that a asked for it is forgotten"
 
 
 def test_a_large_pass_is_never_kept():

@@ -2,30 +2,24 @@
 
 A class opens one link and follows one projector, so most of what it asks for
 has just been made for somebody else. What is kept is what would be made anew,
-so nobody can tell but by the time it takes. Three things hold, whatever anyone does:
+so nobody can tell but by the time it takes.
 
-Nobody empties it. What everyone may meet (a first visit, the worked examples,
-the trained models with their sentences at each checkpoint) is a closed set of
-some 200, kept for good once it was asked for. Of the rest, what fewer sessions
-asked for leaves first: who wants an answer out needs more sessions than the
-class has that asked for it. A session's flood of other scenes pushes out nothing.
-
-Nobody fills it. An answer is kept once two sessions have asked for the same.
-Of what is kept each session may have brought a sixteenth at most, and of what
-waits for a second session it has the last few. No change by hand, head, slope,
-large pass or pass of somebody's own parameters is ever kept. With sixteen sessions and more one can fill what is not
-of the closed set; then others wait as long as they would without this module.
-
-It is bounded in bytes: `MAX_BYTES` besides the closed set, which comes to about as much.
+What everyone may meet (a first visit, the worked examples, the trained models
+with their sentences at each checkpoint) is a closed set of some 200, kept for
+good once it was asked for. Anything else is kept once two sessions have it among the
+last few that they asked for, and leaves first where fewer have it. So whoever
+floods the cache pushes out what they asked for themselves. No change by hand, head,
+slope, large pass or pass of somebody's own parameters is ever kept.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import count
+from dataclasses import replace
+from itertools import chain
+from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
@@ -33,11 +27,10 @@ from attnviz.scene.document import Body, body, written, written_beside
 from attnviz.scene.fitting import SceneWithPass, pass_of
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
-MAX_BYTES = 32_000_000
-MIN_SESSIONS = 16  # how many sessions at least fill the room
+MAX_BYTES = 32_000_000  # besides the closed set, which comes to about as much
 MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
-MAX_WAITING_SCENES = 8  # scenes of one session that wait for a second session
-MAX_SESSIONS = 1000  # of which such scenes are remembered
+MAX_SCENES = 8  # that count of what a session asked for, the latest
+MAX_SESSIONS = 1000  # that count, the latest
 _OBJECT_BYTES = 50_000  # that Python needs for a pass besides its numbers
 
 Key = tuple
@@ -67,49 +60,74 @@ def closed() -> frozenset[Key]:
     return frozenset(map(key_of, scenes))
 
 
-@dataclass
-class Answer:
-    """A pass and its document, who brought it, who asked for it, and when it was last asked for."""
+class Answer(NamedTuple):
+    """A pass and its document, and how many bytes they need, about."""
 
     original: Trace
     body: Body
-    bringer: str
-    askers: set[str] = field(default_factory=set)
-    used: int = 0
+    n_bytes: int
+
+
+class Shared:
+    """Answers that two sessions had among the last `MAX_SCENES` that they asked for; any thread may ask.
+
+    Beyond `room` bytes, what the fewest sessions have leaves first, and of that what was asked for longest ago.
+    """
+
+    def __init__(self, room: int) -> None:
+        self._room = room
+        self._kept: OrderedDict[Key, Answer] = OrderedDict()  # what was asked for last is the last, here and below
+        self._asked: OrderedDict[str, deque[Key]] = OrderedDict()  # of each session
+        self._lock = threading.Lock()
 
     @property
-    def size(self) -> int:
-        """How many bytes it needs, about."""
-        return len(self.body.numbers) + len(self.body.plan.parts) + _n_bytes(self.original) + _OBJECT_BYTES
+    def n_bytes(self) -> int:
+        """How much is kept."""
+        return sum(answer.n_bytes for answer in self._kept.values())
+
+    def peek(self, key: Key) -> Answer | None:
+        """What is kept, whoever asks."""
+        return self._kept.get(key)
+
+    def get(self, key: Key, session: str) -> Answer | None:
+        """What is kept; it is now among what the session asked for."""
+        with self._lock:
+            before = self._asked.pop(session, ())
+            self._asked[session] = deque((*(each for each in before if each != key), key), MAX_SCENES)
+            if len(self._asked) > MAX_SESSIONS:
+                self._asked.popitem(last=False)
+            if key in self._kept:
+                self._kept.move_to_end(key)
+            return self._kept.get(key)
+
+    def put(self, key: Key, answer: Answer) -> None:
+        """Keep an answer, if another session asked for the same."""
+        with self._lock:
+            n_sessions = Counter(chain.from_iterable(self._asked.values()))
+            if n_sessions[key] > 1:
+                self._kept[key] = answer
+            while self.n_bytes > self._room:
+                del self._kept[min(self._kept, key=n_sessions.__getitem__)]
 
 
 class Answers:
-    """What one process keeps; any thread may ask."""
+    """What one process keeps, and the documents made of it."""
 
     def __init__(self, room: int = MAX_BYTES) -> None:
-        self._room = room
         self._closed = closed()
-        self._passes: dict[Key, Trace] = {}  # those of the closed set
-        self._kept: dict[Key, Answer] = {}
-        self._waiting: dict[str, deque[Key]] = {}
-        self._clock = count()
-        self._lock = threading.Lock()
+        self._passes: dict[Key, Trace] = {}  # of the closed set, and their documents
+        self._bodies: dict[Key, Body] = {}
+        self._shared = Shared(room)
 
     def original(self, scene: Scene) -> Trace:
-        """The pass of a scene before any number is set by hand (see `pass_of`).
-
-        Of the closed set it is kept for pages that send no document too.
-        """
+        """The pass of a scene before any number is set by hand (see `pass_of`)."""
         key = key_of(scene)
-        with self._lock:
-            kept, original = self._kept.get(key), self._passes.get(key)
-        if kept or original:
-            return kept.original if kept else original
-        original = pass_of(scene)
-        if key in self._closed:
-            with self._lock:
-                self._passes[key] = original
-        return original
+        if key not in self._closed:
+            kept = self._shared.peek(key)
+            return kept.original if kept else pass_of(scene)
+        if key not in self._passes:
+            self._passes[key] = pass_of(scene)
+        return self._passes[key]
 
     def written(
         self,
@@ -123,27 +141,7 @@ class Answers:
         plans: Collection[str] = (),
         with_names: bool = False,
     ) -> bytes:
-        """The document of a scene as JSON (see `document`).
-
-        Parameters
-        ----------
-        fitted : SceneWithPass
-            The scene beside its pass, perhaps with another beside that.
-        asker : str
-            What stands for the session that asks.
-        asked : sequence of int, optional
-            The heads of a large pass that it asked for.
-        slopes_of : str, optional
-            The address of the cell whose slopes it asked for.
-        flips_of : str, optional
-            The address of the share of whose row it asked what would turn it.
-        arrival : int, optional
-            Another number where the viewer is to look where the scene says.
-        plans : collection of str, optional
-            The plans that its browser has.
-        with_names : bool, optional
-            Whether it asked for texts that a language model writes.
-        """
+        """The document of a scene as JSON, for the session that asks (see `document.body`, `document.written`)."""
         made, beside = self._body(fitted, asker, asked, slopes_of, flips_of), fitted.beside
         if beside is None:
             return written(made, fitted, arrival=arrival, plans=plans, with_names=with_names)
@@ -157,7 +155,7 @@ class Answers:
     @property
     def n_bytes(self) -> int:
         """How much is kept besides the closed set."""
-        return sum(answer.size for answer in self._open().values())
+        return self._shared.n_bytes
 
     def _body(
         self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "", flips_of: str = ""
@@ -168,51 +166,17 @@ class Answers:
 
     def _made(self, fitted: SceneWithPass, asker: str) -> Body:
         key = key_of(fitted.scene)
-        found = self._found(key, asker)
-        if found is None:
-            found = body(fitted)
-            self._offer(key, Answer(fitted.original, found, asker, {asker}))
-        return found
-
-    def _found(self, key: Key, asker: str) -> Body | None:
-        with self._lock:
-            answer = self._kept.get(key)
-            if answer is None:
-                return None
-            answer.used = next(self._clock)
-            if len(answer.askers) < MAX_SESSIONS:
-                answer.askers.add(asker)
-            return answer.body
-
-    def _offer(self, key: Key, answer: Answer) -> None:
-        with self._lock:
-            if key not in self._closed:
-                if not self._is_second(key, answer.bringer):
-                    return
-                brought = sum(each.size for each in self._open().values() if each.bringer == answer.bringer)
-                if brought + answer.size > self._room // MIN_SESSIONS:
-                    return
-            answer.used = next(self._clock)
-            self._kept[key] = answer
-            while self.n_bytes > self._room:
-                del self._kept[min(self._open(), key=self._worth)]
-
-    def _is_second(self, key: Key, asker: str) -> bool:
-        """Whether another session has asked for the same lately; this one is remembered."""
-        if any(key in keys for session, keys in self._waiting.items() if session != asker):
-            return True
-        keys = self._waiting.pop(asker, deque(maxlen=MAX_WAITING_SCENES))
-        keys.append(key)
-        self._waiting[asker] = keys  # the last of all
-        if len(self._waiting) > MAX_SESSIONS:
-            del self._waiting[next(iter(self._waiting))]
-        return False
-
-    def _open(self) -> dict[Key, Answer]:
-        return {key: answer for key, answer in self._kept.items() if key not in self._closed}
-
-    def _worth(self, key: Key) -> tuple[int, int]:
-        return len(self._kept[key].askers), self._kept[key].used
+        if key in self._closed:
+            if key not in self._bodies:
+                self._bodies[key] = body(fitted)
+            return self._bodies[key]
+        answer = self._shared.get(key, asker)
+        if answer is None:
+            made = body(fitted)
+            n_bytes = len(made.numbers) + len(made.plan.parts) + _n_bytes(fitted.original) + _OBJECT_BYTES
+            answer = Answer(fitted.original, made, n_bytes)
+            self._shared.put(key, answer)
+        return answer.body
 
 
 def _is_of_one(fitted: SceneWithPass) -> bool:
