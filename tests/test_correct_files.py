@@ -10,6 +10,7 @@ from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama
 from attnviz import compare
 from attnviz.analysis.ownarrays import own_arrays
 from attnviz.analysis.readings import readings
+from attnviz.core.errors import OwnArraysError
 
 SPREAD = range(0, 1000, 9)
 NAMED = {"float32 as float64": "float32"}
@@ -90,8 +91,12 @@ def test_no_two_readings_of_an_array_are_alike():
         library, file, arrays = correct_file(number)
         owns, _ = own_arrays(arrays)
         for own in owns:
+            try:
+                found = readings(own)
+            except OwnArraysError:  # q, k and v in one, taken apart as they can't be
+                continue
             kept = [
                 (sorted(each.sizes.items()), [(name, value.tobytes()) for name, value in each.arrays.items()])
-                for each in readings(own)
+                for each in found
             ]
             assert all(one not in kept[:at] for at, one in enumerate(kept)), (number, library, file)

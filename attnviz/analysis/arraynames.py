@@ -31,8 +31,8 @@ class Named:
 
 
 _OUT_IN, _IN_OUT = "(out, in)", "(in, out)"
-_BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|attn[./]proj"
-"""What GPT-NeoX and BLOOM, BERT, and timm call the last matrix."""
+_BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin"
+"""What GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT call the last matrix."""
 
 _PATTERNS: tuple[tuple[str, Named], ...] = (
     # torch.nn.MultiheadAttention
@@ -47,11 +47,11 @@ _PATTERNS: tuple[tuple[str, Named], ...] = (
     (r"attn[./]c_proj[./]bias|c_proj[./]bias", Named("b_o")),
     # layers of their own: BERT's query.weight, Llama's q_proj.weight, d2l's W_q.weight
     *(
-        (rf"(?:{word}|{each}_proj|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
+        (rf"(?:{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]weight", Named(f"w_{each}", _OUT_IN))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(
-        (rf"(?:{word}|{each}_proj|w_?{each}|to_{each})[./]bias", Named(f"b_{each}"))
+        (rf"(?:{word}|{each}_proj|{each}_lin|w_?{each}|to_{each})[./]bias", Named(f"b_{each}"))
         for each, word in (("q", "query"), ("k", "key"), ("v", "value"))
     ),
     *(

@@ -19,8 +19,7 @@ from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.parameters import Parameters, banded
 from attnviz.core.settings import MAX_FILE_BYTES, MAX_LAYERS
 from attnviz.models.model import Model
-from attnviz.models.task import Task
-from attnviz.models.tasks.names import Letters
+from attnviz.models.ownletters import OwnLetters
 
 MAX_EMBEDDING, MAX_PLACES, MAX_WORDS = 64, 32, 128
 MAX_NUMBERS = MAX_EMBEDDING * (2 * MAX_WORDS + MAX_PLACES + 12 * MAX_EMBEDDING * MAX_LAYERS)
@@ -40,29 +39,6 @@ UNCHECKED = "The file has no check, so nothing tells whether its logits are thos
 WHAT_IS_READ = "It is read as microgpt is written: norms without parameters, no biases, a causal mask."
 
 Matrices = dict[str, np.ndarray]
-
-
-class OwnLetters(Letters, Task):
-    """The next letter of a text, as someone's own microgpt has learnt it.
-
-    Parameters
-    ----------
-    letters : tuple of str
-        In the order of their rows in `wte`.
-    checked : str
-        Whether its logits are known to be those of the model that wrote the file, in a sentence.
-    """
-
-    title = "Your microgpt"
-    lesson = "Your own language model, number by number."
-    question = "After “{sentence}”, what comes next?"
-
-    def __init__(self, letters: tuple[str, ...], checked: str):
-        self.letters = letters
-        self.about = f"You gave this model, and whatever it has learnt. {checked}"
-        self.checked = checked
-        self.words_by_kind = {"letters": letters}
-        self.examples = (("first letters", "".join(letters[:2])),)
 
 
 def microgpt(path: str | os.PathLike) -> Model:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from attnviz.analysis.contest import Contest
 from attnviz.analysis.flips import Flip, StageFlip
+from attnviz.analysis.smallest import BELOW, STEPS
 from attnviz.core.graph import leading_to
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry, full_title
@@ -15,7 +16,11 @@ def headline(trace: Trace, contest: Contest) -> str:
     """Who is ahead as it is, and what stands below; where nobody is, that there is nothing to turn."""
     leader, rival, where = _leader(trace, contest), _label(trace, contest, contest.rivals[0]), _where(trace, contest)
     shares = trace[contest.stage].value[contest.row]
-    each = "For each stage, the one number that turns this with the smallest change that was found:"
+    each = (
+        "For each stage, the one number that turns this with the smallest change that was found. Each number is tried "
+        f"with {len(STEPS)} sizes of change, up and down, and with {BELOW} below what turned it; what turns and turns "
+        "back between two of them is missed."
+    )
     if not contest.is_won(shares):
         return f"{where} several are ahead alike, so there is nothing to turn."
     if _is_answer(trace, contest):
@@ -76,7 +81,8 @@ def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
         return f"{title}: too large to try each of its numbers."
     scale = entry(found.stage).scale
     tried = {"flag": "hiding or showing one key", "share": "a share from 0 to 1"}
-    return f"{title}: nothing that was tried turns it, {tried.get(scale) or f'changes of up to {found.most:g}'}."
+    sizes = f"changes of {len(STEPS)} sizes, up to {found.most:g}"
+    return f"{title}: nothing that was tried turns it, {tried.get(scale) or sizes}."
 
 
 def _turning(trace: Trace, contest: Contest, flip: Flip) -> str:
