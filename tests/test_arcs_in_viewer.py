@@ -135,8 +135,8 @@ def test_no_word_moves_as_an_arc_is_pointed_at(opened):
         assert places() == before, key
 
 
-_PLACES = """() => [...document.querySelectorAll(".viewer :is(button, td, th, .matrix, .answer, .lesson, .panel, .foot)")]
-  .filter((each) => each.checkVisibility()).map((each) => {
+_PLACES = """() => [...document.querySelectorAll(
+  ".viewer :is(button, td, th, .matrix, .answer, .lesson, .panel, .foot)")].filter((each) => each.checkVisibility()).map((each) => {
     const { x, y, width, height } = each.getBoundingClientRect();
     return [x, y, width, height].map(Math.round);
   })"""

@@ -40,9 +40,9 @@ def test_all_of_the_panel_is_reached_in_a_low_window(opened):
 @pytest.mark.parametrize("step", ["", "softmax"])
 def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, step):
     page = opened(at(step=step) if step else "", **WHO)
+    overflow = "(each) => each.scrollWidth - each.clientWidth"
     for width in (1024, 900, 830, 700):
         resized(page, width, 720)
-        overflow = "(each) => each.scrollWidth - each.clientWidth"
         becomes(page, lambda: page.locator(".thread").evaluate(overflow) <= 1, True, width)
         toolbar, main = (page.locator(part).bounding_box() for part in (".toolbar", ".foot"))
         assert toolbar["x"] + toolbar["width"] <= main["x"] + main["width"] + 1, width
