@@ -91,7 +91,7 @@ INK = """(root) => {
     range.selectNodeContents(text);
     const box = range.getBoundingClientRect(), isThere = text.data.trim() && box.width && box.height;
     const isSeen = own.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    if (!isThere || !isSeen || own.closest(".heard, option")) continue;
+    if (!isThere || !isSeen || own.closest(".heard, option, .cells th")) continue;
     const scale = own.offsetHeight ? own.getBoundingClientRect().height / own.offsetHeight : 1;
     found.push([100 * scale * inkOf(getComputedStyle(own)) / innerHeight, text.data.trim()]);
     const isOut = box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;

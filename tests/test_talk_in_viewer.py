@@ -209,3 +209,26 @@ def test_on_a_phone_the_keys_come_with_their_query(opened):
     expect(page.locator(".hand .asking th")).to_have_text("query")
     expect(strips).to_have_count(1 + 12)
     assert strips.first.locator("i").count() == strips.last.locator("i").count() == 8
+
+
+@pytest.mark.parametrize(("name", "steps"), [("who-is-it", ("scores", "answer")), ("own", ("qkv", "weighted-sum"))])
+def test_all_words_have_fewer_rows_and_columns_in_a_talk_rather_than_small_letters(opened, name, steps):
+    for step in steps:
+        page = opened(f"?present=1&view=matrices&step={step}", **TALKS[name])
+        page.add_style_tag(content=".viewer.presenting { height: 100vh !important } #other { display: none }")
+        for size in SIZES[:2]:
+            resized(page, *size)
+            ink, text = smallest_ink(page)
+            assert ink >= LEAST, (step, size, text)
+            assert page.locator(".plane.unwritten").count() == 0
+            for title in page.locator(".matrix figcaption .some").all_inner_texts():
+                assert " of " in title
+
+
+def test_what_is_left_out_of_all_words_is_said_and_the_selected_place_stays(opened):
+    page = opened("?present=1&view=matrices&step=scores", **WHO)
+    resized(page, *SIZES[0])
+    labels = page.locator(".matrix .labels.of-rows").last.locator("span")
+    expect(page.locator(".matrix figcaption .some").first).to_have_text("5 of 8 × 6 of 12")
+    assert "tired" in page.locator(".matrix .labels span.lit").all_inner_texts()
+    assert labels.count() <= 6

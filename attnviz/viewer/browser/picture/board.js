@@ -33,13 +33,17 @@ export function makeBoard(acts, bars) {
   return {
     element: board,
     make: matrices.make,
+    // Whether pictures have room in the smallest letters of a talk.
+    fits(pictures, room, paintOf) {
+      const options = optionsOf(room, true), { written, width, height } = fit(blocksIn(pictures, paintOf), room, { ...options, largest: options.smallest });
+      return written && width <= room.width && height <= room.height;
+    },
     mark: matrices.mark,
     // Returns {cell: [width, height], places}: how large cells are, and where each matrix stands (layout.js).
     // `paintOf` says for each slot with what it is painted.
     draw(pictures, room, paintOf, { pass, where }) {
       const slots = slotsIn(pictures);
-      const blocks = pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paintOf(slot)))) }));
-      const fitted = layOut(blocks, room, where.present, (most) => {
+      const fitted = layOut(blocksIn(pictures, paintOf), room, where.present, (most) => {
         drawReadout(readout, slots, { pass, paintOf }, focusOf(pass, where), acts, most);
       });
       const places = fitted.pictures.flat(2).filter(Boolean);
@@ -49,16 +53,20 @@ export function makeBoard(acts, bars) {
   };
 }
 
+function blocksIn(pictures, paintOf) {
+  return pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paintOf(slot)))) }));
+}
+
 // What a readout leaves of the room: on paper it is below the matrices, as nobody scrolls its lists there.
 function beside({ isNarrow, isPaper, width, height }, readout) {
   if (isPaper) return { height: height - readout.offsetHeight - APART };
   return { width: width - (isNarrow ? 0 : readout.offsetWidth + APART) };
 }
 
-function optionsOf({ isNarrow, isPaper, base }, present) {
+function optionsOf({ isNarrow, isPaper, base, least }, present) {
   if (isPaper) return { smallest: SMALLEST_ON_PAPER, largest: 1.1 * base, base, labels: 1, around: 0.3, line: 1.15 };
   if (isNarrow) return { smallest: 8, largest: base, base, labels: 0.92, around: 0.4, line: 1.42 };
   return present
-    ? { smallest: 12, largest: 2.4 * base, base, labels: 0.92, around: 0.3, line: 1.15 }
+    ? { smallest: least, least, largest: 2.4 * base, base, labels: 0.92, around: 0.3, line: 1.15, caption: 0.91 }
     : { smallest: 9, largest: 1.1 * base, base, labels: 0.92, around: 0.6, line: 1.42 };
 }

@@ -16,8 +16,8 @@ export function fit(pictures, box, options) {
 }
 
 function fitNamed(layouts, box, options) {
-  for (let font = options.largest; font >= options.smallest; font -= 0.5) {
-    const found = layouts.map((layout) => writtenAt(layout, font, box, options)).filter((each) => isInside(each, box));
+  for (let font = Math.max(options.largest, options.smallest); font > options.smallest - 0.5; font -= 0.5) {
+    const found = layouts.map((layout) => writtenAt(layout, Math.max(font, options.smallest), box, options)).filter((each) => isInside(each, box));
     if (found.length) return best(found, box);
   }
   return best(layouts.map((layout) => unwritten(layout, box, options)), box);
@@ -50,14 +50,14 @@ function best(found, box) {
 function writtenAt(layout, font, box, options) {
   const digits = Math.max(...blocksOf(layout).map((block) => block.digits));
   const least = [digits + options.around, options.line].map((size) => Math.ceil(size * font));
-  const tight = laidOut(layout, least, { font, label: options.labels * font, written: true }, options);
+  const label = Math.max(options.labels * font, options.least ?? 0), tight = laidOut(layout, least, { font, label, written: true }, options);
   if (!isInside(tight, box)) return tight;
   // What is left over makes cells easier to tell apart, up to a size that still looks like a table.
   const roomy = least.map((size, axis) => {
     const left = [box.width - tight.width, box.height - tight.height][axis] / Math.max(tight.cells[axis], 1);
     return Math.floor(size + Math.max(0, Math.min(left, [1.1, 1][axis] * font)));
   });
-  const wide = laidOut(layout, roomy, { font, label: options.labels * font, written: true }, options);
+  const wide = laidOut(layout, roomy, { font, label, written: true }, options);
   return isInside(wide, box) ? wide : tight;
 }
 

@@ -34,7 +34,7 @@ export function laidOut({ grids, beside, named }, cell, text, options) {
   };
 }
 
-function laidOutGrid(grid, cell, text, { base }) {
+function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
   const { font, label, written, named: name } = text;
   const named = withoutRepeated(grid), sign = Math.max(SIGN * base, written ? 0.9 * font : 0);
   const columns = named[0].map((_, column) => {
@@ -43,7 +43,7 @@ function laidOutGrid(grid, cell, text, { base }) {
     const labels = widest(blocks, "rowLabel") && widest(blocks, "rowLabel") * label + 8;
     const n = widest(blocks, "columns");
     const after = widest(blocks, "sums") * font + widest(blocks, "after") * sign;
-    return { before, labels, n, cells: Math.max(n * cell[0], widest(blocks, name) * CAPTION * base), after };
+    return { before, labels, n, cells: Math.max(n * cell[0], widest(blocks, name) * caption * base), after };
   });
   const rows = named.map((row) => {
     const blocks = row.filter(Boolean);
@@ -52,7 +52,7 @@ function laidOutGrid(grid, cell, text, { base }) {
     const labels = longest && (upright ? Math.min(longest, 6.5 * label) + 4 : 1.35 * label);
     const bands = blocks.some((block) => block.bands) ? 1.35 * label : 0;
     const isEveryOneThere = written || upright || longest <= cell[0];
-    return { labels, bands, upright, isEveryOneThere, above: 1.9 * CAPTION * base + labels + bands, n: widest(blocks, "rows") };
+    return { labels, bands, upright, isEveryOneThere, above: 1.9 * caption * base + labels + bands, n: widest(blocks, "rows") };
   });
   const xs = edges(columns.map(({ before, labels, cells, after }) => before + labels + cells + after));
   const ys = edges(rows.map(({ above, n }) => above + n * cell[1]));

@@ -62,8 +62,8 @@ export function makeMatrix(size, acts) {
 }
 
 // What the cells' faces depend on, besides the numbers: most moves in a pass leave most matrices as they are.
-function stateOf({ index, given }, { cell, font, written }, { look, limit, colours }) {
-  return JSON.stringify([index(0, 0), given, cell, font, written, look.moment, look.kind, limit, colours]);
+function stateOf({ index, given, rows, columns }, { cell, font, written }, { look, limit, colours }) {
+  return JSON.stringify([index(0, 0), given, rows.labels, columns.labels, cell, font, written, look.moment, look.kind, limit, colours]);
 }
 
 function isSame(one, other) {
@@ -103,9 +103,9 @@ function drawLines({ size, rows, columns }, [width, height]) {
 function writeSums(box, slot, { look }, { cell: [, height], all }) {
   box.hidden = !slot.given.sums || !all[0];
   if (box.hidden) return;
-  const [rows, columns] = slot.size;
+  const { given: { columns }, size: [rows], stage: { shape } } = slot;
   box.replaceChildren(element("span", "of", "sum"), ...Array.from({ length: rows }, (_, row) => {
-    const places = Array.from({ length: columns }, (__, column) => slot.index(row, column));
+    const places = Array.from({ length: shape[columns] }, (__, column) => slot.index(row, 0).with(columns, column)); // those left out, too
     const isThere = places.every((index) => look.shown(slot.name, index));
     const sum = places.reduce((total, index) => total + (look.pass.number(slot.name, index) ?? 0), 0);
     const line = element("span", "", isThere ? short(sum) : "");

@@ -1,10 +1,11 @@
 // The picture: the matrices of a step, all with cells of one size, as large as the box allows; bars beside them, and a legend.
 import { makeBars } from "./bars.js";
 import { makeBoard } from "./board.js";
-import { giveCorner, hasCorner } from "./corner.js";
+import { foldTerms, giveCorner, hasCorner } from "./corner.js";
 import { element } from "../elements/element.js";
 import { sharedLimit } from "./face.js";
 import { drawLegend } from "./legend.js";
+import { narrowed } from "./narrowing.js";
 import { watchRoom } from "./room.js";
 import { sidesOf } from "./sides.js";
 import { makeSlot, slotsIn } from "./slot.js";
@@ -33,24 +34,27 @@ export function makePicture(tools) {
   const draw = () => {
     const { pass, where, look } = shown;
     const { pair } = look;
-    const pictures = pair && shown.pictures.length ? sidesOf(stepAt(pass, where), pass, where, pair) : shown.pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
-      turns, grid: grid.map((row) => row.map((each) => each && makeSlot(pass, each, where.cell))),
-    }));
-    const slots = slotsIn(pictures), isCornered = hasCorner(pictures);
+    const made = (order = {}) => (pair && shown.pictures.length ? sidesOf(stepAt(pass, where), pass, where, pair, order) : shown.pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
+      turns, grid: grid.map((row) => row.map((each) => each && makeSlot(pass, each, where.cell, order))),
+    })));
+    let pictures = made(), slots = slotsIn(pictures);
+    const isCornered = hasCorner(pictures);
     box.hidden = !slots.length;
     around().classList.toggle("cornered", isCornered && where.present); // as the panel stands in the corner of no other step
-    board.make(pictures);
-    if (box.hidden) return;
+    if (box.hidden) return board.make(pictures);
     const given = { pass, look, limit: sharedLimit(slots, look), head: where.cell.head, colours: look.colours, isApart: pair?.isApart };
     const beside = pair && { ...given, pass: pair.pass, look: pair.look, isApart: (name, index) => isApartInA(pair, name, index) };
     const paints = (paint) => (slot) => (slot.side === "A" ? { ...paint, ...beside } : paint);
     bars.update(pass, where, look);
-    bars.element.hidden ||= Boolean(pass.beside); // they are of one row of B alone
+    bars.element.hidden ||= Boolean(pass.beside) || where.present; // they are of one row of B alone, and have small letters
     legend.replaceChildren(...drawLegend(slots, given, paints(given)));
     legend.classList.toggle("in-corner", isCornered && !where.present);
     const drawn = () => {
       const room = roomOn([where.step, where.present, legend.childElementCount, legend.className]);
       const paint = { ...given, family: room.family, isStill: room.isPaper };
+      if (where.present && !room.isPaper) pictures = narrowed(pass, where.cell, made, (all) => board.fits(all, room, paints(paint)));
+      slots = slotsIn(pictures);
+      board.make(pictures);
       return { room, ...board.draw(pictures, room, paints(paint), { pass, where }) };
     };
     let { room, cell, places } = drawn();
@@ -60,6 +64,7 @@ export function makePicture(tools) {
       ({ room, cell, places } = drawn());
       giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
     }
+    if (isCornered && where.present) foldTerms(around());
     mark();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
     const letters = room.family && `1em ${room.family}`; // a picture that has left the page has none

@@ -30,6 +30,7 @@ function roomIn(box, bars, legend) {
   const beside = isNarrow || bars.hidden ? 0 : bars.offsetWidth + APART;
   return {
     isPaper, isNarrow, family: fontFamily, base: Number.parseFloat(fontSize), top: box.offsetTop,
+    least: Number.parseFloat(getComputedStyle(document.documentElement).fontSize), // in a talk (scene/present.js)
     width: box.clientWidth - beside - 4, height: heightIn(box, legend, isNarrow),
   };
 }

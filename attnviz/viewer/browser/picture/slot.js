@@ -5,7 +5,8 @@ import { ofHead, transposed } from "../pass/latex.js";
 
 const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
-// Words stand in the `order` that is given for their role, as beside those of another pass; else as they are counted.
+// Places stand in the `order` that is given for the name of their axis, as words do beside those of another pass; those that it
+// leaves out are not there. Else they stand as they are counted.
 export function makeSlot(pass, given, selection, order = {}) {
   const { stage: name, rows, columns } = given;
   const stage = pass.stages.get(name), { axes } = stage;
@@ -15,7 +16,7 @@ export function makeSlot(pass, given, selection, order = {}) {
   const headed = others.find((axis) => isOfHeads(axes[axis]));
   const of = others.find((axis) => axis !== headed);
   const across = { ...NO_AXIS, labels: [of === undefined ? "" : axes[of].labels[held[of]]] };
-  const orders = [rows, columns].map((axis) => order[axes[axis]?.coordinates[0][0]]);
+  const orders = [rows, columns].map((axis) => axes[axis] && order[axisName(axes[axis])]);
   const slot = {
     name, given, stage,
     rows: ordered(axes[rows] ?? across, orders[0]),
@@ -30,15 +31,22 @@ export function makeSlot(pass, given, selection, order = {}) {
     // Where the number of that index lies: [row, column], or null if it is not in this slot.
     placeOf(index) {
       const placed = (axis, order) => (order ? order.indexOf(index[axis]) : index[axis] ?? 0);
-      return others.every((axis) => index[axis] === held[axis]) ? [placed(rows, orders[0]), placed(columns, orders[1])] : null;
+      const place = [placed(rows, orders[0]), placed(columns, orders[1])];
+      return others.every((axis) => index[axis] === held[axis]) && !place.includes(-1) ? place : null;
     },
   };
   slot.size = [slot.rows.labels.length, slot.columns.labels.length];
   return slot;
 }
 
+// An axis of which places are left out has no bands.
 function ordered(axis, order) {
-  return order ? { ...axis, labels: order.map((place) => axis.labels[place]) } : axis;
+  return order ? { ...axis, labels: order.map((place) => axis.labels[place]), ...(axis.coordinates.length > 1 ? { coordinates: [[axisName(axis), 0]] } : {}) } : axis;
+}
+
+// By which an axis is told from others: the same for all stages that it stands in.
+export function axisName({ coordinates }) {
+  return coordinates.map(([name]) => name).join(".");
 }
 
 // All slots of pictures {grid}, row by row.
@@ -46,9 +54,12 @@ export function slotsIn(pictures) {
   return pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
 }
 
-export function shapeOf({ size, rows, columns }) {
+// {lengths, counted, some}: how long its axes are, what they count, and of how many how many are there, where some are left out.
+export function shapeOf({ size, given, stage, rows, columns }) {
   const counted = [rows.title, columns.title].filter(Boolean).join(" × ");
-  return { lengths: size.join(" × "), counted };
+  const whole = [given.rows, given.columns].map((axis) => (axis === null ? 1 : stage.shape[axis]));
+  const isWhole = whole.every((length, axis) => size[axis] >= length), some = size.map((length, axis) => (length < whole[axis] ? `${length} of ${whole[axis]}` : length)).join(" × ");
+  return { lengths: (isWhole ? size : whole).join(" × "), counted, some: isWhole ? "" : some };
 }
 
 // How wide the band of one head is where heads lie side by side on an axis, else 0.
