@@ -213,7 +213,7 @@ def test_all_words_have_fewer_rows_and_columns_in_a_talk_rather_than_small_lette
         page.add_style_tag(content=".viewer.presenting { height: 100vh !important } #other { display: none }")
         for size in SIZES[:2]:
             resized(page, *size)
-            [[ink, text]] = page.evaluate(f"() => ({INK})(document.querySelector('.viewer'))")
+            [ink, text], *_ = page.evaluate(f"() => ({INK})(document.querySelector('.viewer'))")
             assert ink >= LEAST, (step, size, text)
             assert page.locator(".plane.unwritten").count() == 0
             for title in page.locator(".matrix figcaption .some").all_inner_texts():
