@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from attnviz.analysis.formats import Format
 
 _MAX_DIGITS = 12
 _MIN_DIGITS = 8
@@ -66,30 +63,30 @@ class Digits:
         return np.clip(self.n - 1 - first, -_LARGEST_POWER, _LARGEST_POWER)
 
 
-def digits_of(told: np.ndarray, own: Format) -> Digits | None:
+def digits_of(told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]) -> Digits | None:
     """The digits that numbers have, where these are too few to be so by chance; of decimals and others what is rarer.
 
     Parameters
     ----------
     told : ndarray of float64
         Positive numbers.
-    own : Format
-        What they came in.
+    epsilon : float
+        The step from 1 to the next number, in the format that they came in.
+    stored : callable
+        Numbers as this format has them.
     """
     found = []
     for are_significant in (False, True):
         fewest = (Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1))
-        digits = next((each for each in fewest if _have(each, told, own)), None)
+        digits = next((each for each in fewest if _have(each, told, epsilon, stored)), None)
         if digits:
-            chances = own.epsilon * told / digits.step(told)  # of each number, to have so few digits by itself
+            chances = epsilon * told / digits.step(told)  # of each number, to have so few digits by itself
             likely = float(np.log10(np.minimum(chances, 1)).sum())
             if likely < -_MIN_DIGITS and len(told) * digits.n >= _MIN_DIGITS:
                 found.append((likely, are_significant, digits))
     return min(found, key=lambda each: each[:2])[-1] if found else None
 
 
-def _have(digits: Digits, told: np.ndarray, own: Format) -> bool:
+def _have(digits: Digits, told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], np.ndarray]) -> bool:
     """Whether all numbers have no more digits; told by the first already, most often."""
-    return all(
-        (np.abs(own.rounded(digits.rounded(some)) - some) <= own.epsilon * some / 2).all() for some in (told[:16], told)
-    )
+    return all((np.abs(stored(digits.rounded(some)) - some) <= epsilon * some / 2).all() for some in (told[:16], told))

@@ -26,7 +26,7 @@ _MAX_MISTAKES = 3
 _MAX_CANDIDATES = 8
 """So many readings are looked at closely."""
 
-_MAX_SEARCHED = 3
+_MAX_SEARCHED = 2
 """In so many readings a base is looked for, where a pass has at most `_MAX_SCORES` scores."""
 
 _MAX_SCORES = 2**14

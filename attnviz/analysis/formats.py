@@ -97,7 +97,7 @@ def written_in(array: np.ndarray, dtype: np.dtype) -> tuple[Format, Digits | Non
     held = next((each for each in coarser if each is FLOAT32 or len(told) > 1), own)
     if held.bits < FLOAT32.bits:
         return held, None
-    digits = digits_of(told, own)
+    digits = digits_of(told, own.epsilon, own.rounded)
     if held is FLOAT64 and (digits is None or digits.n >= _OF_FLOAT32) and _are_shortest_of_float32(told):
         return FLOAT32, None
     if digits is None:

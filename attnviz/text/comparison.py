@@ -23,7 +23,7 @@ from attnviz.text.comparing import capital, cause, listed, off, shortened, title
 from attnviz.text.comparisonnotes import how_read, layouts_in, unknown
 from attnviz.text.comparisontable import Row, html_of
 
-_MAX_WAYS = 4
+_MAX_WAYS = 2
 """In so many ways of taking arrays apart mistakes are looked for."""
 
 
