@@ -36,8 +36,8 @@ test("a slot is that of the selected head, or of the one that is fixed", () => {
 
 test("a slot's shape is its rows × its columns, named in that order", () => {
   const shape = (...drawn) => shapeOf(makeSlot(pass, given(...drawn), CELL));
-  assert.deepEqual(shape("q", 1, 2), { lengths: "6 × 4", counted: "queries × d_k" });
-  assert.deepEqual(shape("k", 2, 1), { lengths: "4 × 6", counted: "d_k × keys" });
+  assert.deepEqual(shape("q", 1, 2), { lengths: "6 × 4", counted: "queries × d_k", some: "" });
+  assert.deepEqual(shape("k", 2, 1), { lengths: "4 × 6", counted: "d_k × keys", some: "" });
 });
 
 test("a single row is named by the selected word, the row of a head by the head", () => {

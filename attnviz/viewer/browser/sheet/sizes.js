@@ -1,6 +1,6 @@
 // Sizes: how high the lines of the sheet are and how large their digits, so that all of them fit its box.
 
-const SAID = 0.26, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 68; // of the width: what is said, and what stands before a row
+const SAID = 0.26, BESIDE_MANY = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 68; // of the width: what is said, also where columns are many, and what stands before a row
 const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const AIR = 0.4; // in units of the font's size: what is beside a number
 const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
@@ -23,7 +23,7 @@ const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is
 export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, words }) {
   const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX), width = box.clientWidth;
   const count = Math.max(letters.numbers, letters.names), needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
-  const beside = least ? productsIn(letters, least) + IN_A_TALK.label * letters.wide * least + (IN_A_TALK.end * letters.wide * least - needed) : saidIn(width) + labelIn(width);
+  const beside = least ? productsIn(letters, least) + IN_A_TALK.label * letters.wide * least + (IN_A_TALK.end * letters.wide * least - needed) : saidIn(width, BESIDE_MANY) + labelIn(width);
   const room = (narrowest) => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
   return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
@@ -109,8 +109,8 @@ function productsIn(letters, least) {
   return (3 * letters.numbers + PRODUCT) * letters.wide * 0.93 * least; // signs and spaces are narrower than digits
 }
 
-function saidIn(width) {
-  return Math.max(LEAST_SAID_PX, SAID * width);
+function saidIn(width, share = SAID) {
+  return Math.max(LEAST_SAID_PX, share * width);
 }
 
 function labelIn(width) {
