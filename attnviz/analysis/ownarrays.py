@@ -15,7 +15,7 @@ from attnviz.analysis.formats import Format, written_in
 from attnviz.analysis.fused import Cut, cuts
 from attnviz.analysis.layouts import BY_HEADS, IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
 from attnviz.analysis.ownmasks import MaskReading, OwnMask, mask_readings
-from attnviz.analysis.ownpass import PROJECTIONS
+from attnviz.analysis.ownpass import PROJECTIONS, made_of
 
 _NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
@@ -142,7 +142,7 @@ def _by_stages(
 
 def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
     """The arrays; before them, where they have an output and no W_O, with the output as what comes before W_O."""
-    if "output" not in own or set(own) & {"w_o", "heads", "concat"}:
+    if "output" not in own or set(own) & {"w_o", "heads", "concat"} or "heads" not in made_of(set(own)):
         return [own]
     called = {"heads" if stage == "output" else stage: array for stage, array in own.items()}
     return [{stage: called[stage] for stage in ORDER if stage in called}, own]
