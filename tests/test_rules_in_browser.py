@@ -105,10 +105,11 @@ MAX_CELLS = 8
 
 
 def some_cells(trace):
-    """Cells of all stages: all of a small one, some of a large one, and those set by hand."""
+    """Cells of all stages: all of a small one, some of a large one, and those at places set by hand."""
     for stage in trace.stages:
         indices = list(np.ndindex(stage.shape))
-        by_hand = [index for index in indices if stage.is_overridden(index)]
+        alike = [each for each in trace.stages if each.shape == stage.shape]
+        by_hand = [index for index in indices if any(each.is_overridden(index) for each in alike)]
         some = {*indices[:: 1 + len(indices) // MAX_CELLS], indices[-1], *by_hand[:3]}
         yield from ((stage.name, index) for index in some)
 
