@@ -8,7 +8,7 @@ from claims import COUNTS, NUMBER, RANKED, Cell, is_ranked
 from numerals import short
 from passes import TRACES
 from test_bands import CLAIMS as OF_ATTENTION
-from test_bands import FIRSTS, read, said, shown, told
+from test_bands import FIRSTS, read, said, shown
 
 from attnviz.core.layers import split_layer
 from attnviz.core.operations.layernorm import LayerNorm
@@ -215,17 +215,15 @@ CLAIMS = {
 """What each sentence says, by its words."""
 
 
-def test_each_sentence_beside_a_band_makes_a_claim_and_it_is_true_of_the_numbers():
+def test_each_sentence_beside_a_band_makes_a_claim_and_it_is_true_of_the_numbers(node):
     made = set()
-    for name, trace in PASSES.items():
-        for selection in SELECTIONS:
-            for band, own in told(trace, selection.within(trace)):
-                text, at = said(trace, band, own), Beside(trace, band, own)
-                claims = [claim for claim in CLAIMS if re.search(claim, text)]
-                assert not text or claims or any(re.search(claim, text) for claim in OF_ATTENTION), text
-                for claim in claims:
-                    assert CLAIMS[claim](at, *re.search(claim, text).groups()), (name, text)
-                made.update(claims)
+    for name, band, own, text in said(node, PASSES, SELECTIONS):
+        at = Beside(PASSES[name], band, own)
+        claims = [claim for claim in CLAIMS if re.search(claim, text)]
+        assert not text or claims or any(re.search(claim, text) for claim in OF_ATTENTION), text
+        for claim in claims:
+            assert CLAIMS[claim](at, *re.search(claim, text).groups()), (name, text)
+        made.update(claims)
     assert made == set(CLAIMS)
 
 

@@ -1,12 +1,15 @@
 """Bands: what stands on the sheet of one word, computed again from the arrays alone, and what is said beside it."""
 
+import json
+import math
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import stories
+from documents import document_of
 from numerals import short
+from page import ROOT
 from passes import TRACES
 
 from attnviz.core.layers import split_layer
@@ -117,8 +120,6 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
         for source in sources(trace, step):
-            word = trace.label(source.word, getattr(selection.within(trace), source.word))
-            assert stories.read(trace, source.heading, selection.within(trace)).count(f"“{word}”") == 1
             *before, product, total = [band for band in source.bands if "b_" not in band.cells.stage]
             if source.name == "output parameters":
                 assert_joined(trace, product, *before, total)
@@ -139,9 +140,36 @@ def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(nam
             ]
 
 
-def said(trace, band, selection):
-    """What stands beside a band, its stories told."""
-    return stories.read(trace, band.said, selection)
+def filled(node, passes, asked):
+    """What the browser makes of runs, each for a selection, by the names of passes."""
+    given = [
+        {"document": document_of(passes[name]), "asked": [[runs, vars(selection)] for runs, selection in each]}
+        for name, each in asked.items()
+    ]
+    found = json.loads(node(str(ROOT / "tests/js/filled.mjs"), text=json.dumps(given)))
+    return dict(zip(asked, found, strict=True))
+
+
+def said(node, passes, selections):
+    """Each band of passes, with the selection of its row and what the browser says beside it."""
+    there = {
+        name: [each for selection in selections for each in told(trace, selection.within(trace))]
+        for name, trace in passes.items()
+    }
+    asked = {name: [(band.said, own) for band, own in each] for name, each in there.items()}
+    texts = filled(node, passes, asked)
+    return [
+        (name, band, own, text)
+        for name, each in there.items()
+        for (band, own), text in zip(each, texts[name], strict=True)
+    ]
+
+
+def percent(share):
+    """A share in words, as a sentence has it; a half is rounded up."""
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        return "under 1 %" if share < 0.5 else "over 99 %"
+    return f"{'−' if share < 0 else ''}{math.floor(100 * abs(share) * (1 + 1e-12) + 0.5)} %"
 
 
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
@@ -213,7 +241,7 @@ def looks_and_finds(trace, band, selection, head, key, share, found, place, word
     at = (nth, queries.index(word), keys.index(key))
     value = trace[trace.layer_of(band.cells.stage).names["v"]].value[nth]
     mixed = trace[band.cells.stage].value[at[:2]] @ value
-    return share == stories.percent(trace, band.cells.stage, at) and found == short(mixed[int(place) - 1])
+    return share == percent(trace[band.cells.stage].value[at]) and found == short(mixed[int(place) - 1])
 
 
 def is_contributed(trace, band, selection, head, added, place):
@@ -231,7 +259,10 @@ def seen(trace, name, selection):
 
 def quoted(trace, stage, places):
     """The labels of some places, as a sentence lists them."""
-    return stories.quoted(trace, stage, [int(place) for place in places])
+    words = [f"“{trace.axes(stage)[-1].labels[place]}”" for place in places[:3]]
+    rest = len(places) - 3
+    words += [f"{rest} other{'s' * (rest > 1)}"] if rest > 0 else []
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def largest(row):
@@ -273,7 +304,7 @@ def gets_most(trace, band, selection, words, share, each):
     index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(most[0]))
     return (
         words == quoted(trace, band.cells.stage, most)
-        and share == stories.percent(trace, band.cells.stage, index)
+        and share == percent(trace[band.cells.stage].value[index])
         and bool(each) == (len(most) > 1)
     )
 
@@ -332,21 +363,27 @@ def told(trace, selection):
                 yield band, own if source.word == "key" else selection
 
 
-def test_what_is_said_beside_a_band_is_true_of_its_numbers():
+def test_what_is_said_beside_a_band_is_true_of_its_numbers(node):
     """Each claim is made somewhere, and holds wherever it is made."""
     made = set()
-    for trace in ALL.values():
-        n_heads = trace[trace.layers[0].names["attention"]].shape[0]
-        for selection in SELECTIONS:
-            if selection.head >= n_heads or any(
-                max(place, 0) >= trace.lengths.get(name, 1)
-                for name, place in (("query", selection.query), ("key", selection.key))
-            ):
-                continue
-            for band, own in told(trace, selection):
-                text = said(trace, band, own)
-                for claim, holds in CLAIMS.items():
-                    for found in re.finditer(claim, text):
-                        assert holds(trace, band, own, *found.groups()), text
-                        made.add(claim)
+    for name, band, own, text in said(node, ALL, SELECTIONS):
+        for claim, holds in CLAIMS.items():
+            for found in re.finditer(claim, text):
+                assert holds(ALL[name], band, own, *found.groups()), (name, text)
+                made.add(claim)
     assert made == set(CLAIMS)
+
+
+def test_what_a_sheet_unfolds_to_is_headed_by_its_word(node):
+    selection = Selection(0, 1, 1, 0, 0)
+    of_each = {
+        name: [(source, selection.within(trace)) for step in steps_of(trace) for source in sources(trace, step)]
+        for name, trace in ALL.items()
+    }
+    headings = filled(
+        node, ALL, {name: [(source.heading, at) for source, at in each] for name, each in of_each.items()}
+    )
+    for name, each in of_each.items():
+        for (source, at), heading in zip(each, headings[name], strict=True):
+            word = ALL[name].label(source.word, getattr(at, source.word))
+            assert heading.count(f"“{word}”") == 1, (name, heading)

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-import stories
 from cases import of_each
 from documents import document_of
 from page import ROOT
@@ -16,7 +15,6 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
 from attnviz.text.steps import steps_of
-from attnviz.views.bands import bands
 
 OWN = {
     "positions": trace_of(Settings("the cat sat", positions="sinusoidal")),
@@ -97,15 +95,6 @@ def test_what_is_told_is_told_of_the_selection(lessons, name):
         assert f"In head {selection.head + 1}{layer}, “{word}” " in plain(said["whole-pass"]["text"])
         ours = "".join(t for each in said.values() for style, t in (*each["heading"], *each["text"]) if style == "")
         assert not re.search(r"[{}]|undefined|NaN|nfinity", ours)
-
-
-@of_each("name", [*TRACES])
-def test_what_stands_beside_the_bands_of_the_sheet_is_told_as_a_second_filler_tells_it(lessons, name):
-    trace = TRACES[name]
-    for selection, said in lessons[name]:
-        for step in steps_of(trace):
-            expected = [stories.read(trace, band.said, selection) for band in bands(trace, step)]
-            assert [plain(each) for each in said[step.id]["beside"]] == expected
 
 
 @of_each("name", [*TRACES])
