@@ -13,11 +13,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from attnviz.articles.compared import answer
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownrequest import OwnRequest, read
 from attnviz.scene.written import json_of
-from attnviz.ui.article.compared import answer
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 
