@@ -20,7 +20,6 @@ from benchmarks.tab import PICTURE, ROUNDS, SIZE, WARM, Timed, browsing, medians
 SIXTEEN = "sentence=" + "+".join(f"w{i}" for i in range(16)) + "&d_model=16"
 RANDOM = "sentence=the+cat+sat+on+the+mat"
 SHEET = ".sheet tr"
-MAIN = '[data-testid="stMain"]'
 
 
 class Case(NamedTuple):

@@ -109,7 +109,7 @@ class Visitor(Screen):
             With the status and what the server says, if it is anything but an answer.
         """
         started = time.perf_counter()
-        given = {part: self.answer[part] for part in ("tab", "name", "address", "view")}
+        given = {part: self.answer[part] for part in ("tab", "address", "view")}
         said = given | {"look": f"?{self.query}", "acts": [[name, value]], "plans": self._plans}
         answer = await self._http.ask("POST", ACTS, json.dumps(said).encode(), **{"Content-Type": "application/json"})
         self.seconds = time.perf_counter() - started

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from attnviz.ui.article import component
-from attnviz.ui.sections import blocks, breaking, byhand, frame
+from attnviz.articles import byhand as made
+from attnviz.ui import article
+from attnviz.ui.sections import breaking, byhand, frame
 from attnviz.ui.state import store
 
 shown = store.read()
@@ -25,8 +26,5 @@ with st.container(width=1280):
         byhand.ask(shown, fitted)
         breaking.choose(shown, changes)
     with pictures:
-        string, at_string = byhand.string_pieces(fitted)
-        broken, at_broken = breaking.broken_pieces(changes)
-        trained, at_trained = byhand.trained_pieces()
-        pieces = [*string, *blocks.matrix_pieces(shown, blocks.shared(changes)), *broken, *trained]
-        component.draw(shown, "pictures", pieces, at_string | at_broken | at_trained, blocks.choose)
+        pieces, doors = made.article(fitted, breaking.shown_part(shown, changes))
+        article.draw(shown, "pictures", pieces, doors, breaking.choose_part)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attnviz.articles import worked
 from attnviz.ui.sections import frame, notebook
 from attnviz.ui.state import store
 
@@ -9,7 +10,7 @@ shown = store.read()
 frame.draw_without_settings(shown)
 with st.container(width=900):
     st.title("Worked examples", anchor=False)
-    agreement = notebook.agreement()
+    agreement = worked.agreement()
     st.markdown(
         "Five notebooks on attention, rebuilt number by number. Each shows one thing well, and each gets something "
         f"wrong. They print {agreement.n_numbers:,} numbers. **{agreement.n_to_the_digit:,} agree to the last digit**: "

@@ -105,24 +105,6 @@ def test_what_takes_long_is_done_one_after_the_other_and_nobody_else_waits(tab, 
     assert len(begun) == 11
 
 
-def test_so_many_of_one_tab_wait_for_an_answer_and_more_are_sent_away(tab, monkeypatch):
-    may_end = threading.Event()
-    monkeypatch.setattr(acts_route, "answer_to", lambda *_: may_end.wait(60) and b"{}")
-
-    async def ask():
-        return (await asked(APP, acts_route.PATH, "POST", body=said(tab))).status
-
-    async def story():
-        first = [asyncio.create_task(ask()) for _ in range(acts_route.MAX_WAITING_REQUESTS)]
-        while tab.n_waiting < acts_route.MAX_WAITING_REQUESTS:
-            await asyncio.sleep(0)
-        refused = await ask()
-        may_end.set()
-        return refused, await asyncio.gather(*first), await ask()
-
-    assert run(story()) == (429, [200] * acts_route.MAX_WAITING_REQUESTS, 200)
-
-
 def test_a_tab_that_has_used_up_its_share_waits_and_what_it_uses_is_noted(tab, monkeypatch):
     slept, used = [], iter([10.0, 10.25, 20.0, 20.5])
 

@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from page import ROOT, opened, quiet, scene_of, texts
 
+from attnviz.articles.matrix import Side
 from attnviz.models import MODELS
 from attnviz.models.evidence import evidence, text
 from attnviz.models.task import Batch
@@ -23,7 +24,6 @@ from attnviz.models.tasks.reference import (
     PLACES,
 )
 from attnviz.models.training import passed, stages_for
-from attnviz.ui.article.matrix import Side
 from attnviz.ui.sections.heatmap import Chart, Figure, described
 
 PAGE = ROOT / "pages" / "what_attention_says.py"

@@ -7,37 +7,26 @@ import re
 from asgi import MARKER, run
 
 from attnviz.server import cleanup
-from attnviz.server.log import MINUTE, Throttle, quieten
+from attnviz.server.log import Discreet, quieten
 
 
-def written(filter_, message, *arguments, line=1, level=logging.WARNING, error=None):
+def written(filter_, message, *arguments, level=logging.WARNING, error=None):
     info = (type(error), error, error.__traceback__) if error else None
-    record = logging.LogRecord("streamlit", level, "server.py", line, message, arguments, info)
+    record = logging.LogRecord("streamlit", level, "server.py", 1, message, arguments, info)
     return logging.Formatter().format(record) if filter_.filter(record) else ""
 
 
-def test_a_thing_is_said_once_a_minute_with_its_count():
-    now = [0.0]
-    throttle = Throttle(lambda: now[0])
-    assert written(throttle, "out of files") == "out of files"
-    assert [written(throttle, "out of files") for _ in range(2_047)] == [""] * 2_047
-    assert written(throttle, "another thing", line=2) == "another thing"
-    now[0] = MINUTE
-    assert written(throttle, "out of files") == "out of files (2,047 more before)"
-    assert len(throttle.last) == 2
-
-
 def test_what_a_visitor_sent_is_in_no_line():
-    throttle = Throttle()
+    discreet = Discreet()
     try:
         raise ValueError(MARKER)
     except ValueError as error:
         lines = [
-            written(throttle, "no fragment %s, %.3f", MARKER, 1.0, line=1),
-            written(throttle, f"never retrieved\nfuture: {MARKER}", line=2),
-            written(throttle, "Error", line=3, error=error),
-            written(throttle, error, line=4),
-            written(throttle, MARKER, line=5, level=logging.INFO),
+            written(discreet, "no fragment %s, %.3f", MARKER, 1.0),
+            written(discreet, f"never retrieved\nfuture: {MARKER}"),
+            written(discreet, "Error", error=error),
+            written(discreet, error),
+            written(discreet, MARKER, level=logging.INFO),
         ]
     assert lines[:2] == ["no fragment …, …", "never retrieved"]
     assert re.fullmatch(r"Error: ValueError at test_guards_of_the_process\.py:\d+", lines[2])
@@ -69,4 +58,4 @@ def test_all_that_serves_is_quiet(monkeypatch):
         monkeypatch.setattr(logging.getLogger(name), "filters", [])
     quieten()
     for name in ("asyncio", "uvicorn.error", "streamlit.web.server.starlette.starlette_websocket"):
-        assert [type(each) for each in logging.getLogger(name).filters] == [Throttle]
+        assert [type(each) for each in logging.getLogger(name).filters] == [Discreet]

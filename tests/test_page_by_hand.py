@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from page import ROOT, article, components, opened, quiet, scene_of, sends, texts, warnings, worded
 
+from attnviz.articles.blocks import PARTS
+from attnviz.articles.matrix import STRONGEST
 from attnviz.core.changes import Change, format_changes
 from attnviz.models import MODELS
 from attnviz.models.byhand import MODEL, N_PLACES, waves
@@ -14,8 +16,6 @@ from attnviz.models.strings import tried
 from attnviz.models.training import passed, stages_for
 from attnviz.scene.scene import OWN
 from attnviz.text.markup import runs
-from attnviz.ui.article.matrix import STRONGEST
-from attnviz.ui.sections.blocks import PARTS
 from attnviz.views.palette import NEGATIVE, POSITIVE
 
 PAGE = ROOT / "pages" / "by_hand.py"

@@ -20,9 +20,6 @@ PATH = "/acts"
 MAX_REQUEST_BYTES = 128_000
 """Bytes of one request; a viewer sends a few hundred, and a few of the longest sentences at most."""
 
-MAX_WAITING_REQUESTS = 4
-"""Requests of one tab that have no answer yet; a viewer sends the next when it has one."""
-
 HEAVY_SECONDS = 1.0
 """Seconds of processor; a tab that has used as many (see `CpuQuota.used`) works in the other lane. No person does."""
 
@@ -32,7 +29,6 @@ LONG = ("flip", "names")
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
 _REFUSED = f"What is asked here is a viewer's own: {{{', '.join(FIELDS)}}}. Reload the page."
-_BUSY = f"In one tab at most {MAX_WAITING_REQUESTS} things are done at once; ask again when one is answered."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 
 
@@ -49,14 +45,11 @@ async def _acts(request: Request) -> Response:
     tab = OPEN.get(begun[1].decode())
     if tab is None:
         return PlainTextResponse(_UNKNOWN, 404)
-    if tab.n_waiting == MAX_WAITING_REQUESTS:
-        return PlainTextResponse(_BUSY, 429)
-    with tab.waiting():
-        async with tab.turn:
-            await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-            lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
-            made = await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body, LONG)
-            return made or await turns.in_one_piece(_response, tab, body)
+    async with tab.turn:
+        await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
+        lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
+        made = await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body, LONG)
+        return made or await turns.in_one_piece(_response, tab, body)
 
 
 def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | None:

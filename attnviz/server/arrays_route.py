@@ -13,11 +13,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
+from attnviz.articles.compared import answer
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownrequest import OwnRequest, read
 from attnviz.scene.written import json_of
-from attnviz.ui.article.compared import answer
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 
@@ -26,18 +26,11 @@ PATH = "/arrays"
 MAX_SAID_BYTES = 8_192
 """Bytes of the line of JSON before a file."""
 
-MAX_UNDERWAY = 8
-"""Files in one process that have come and are being compared, or wait for that. One that is slow to come is none."""
-
-MAX_SECONDS = 60.0
-"""Seconds that a file may take to come."""
-
 _UNDERWAY: set[Tab] = set()
 _REFUSED = "What is asked here is a page's own: a line of JSON, and a file. Reload the page."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
-_BUSY = f"One file of a tab and {MAX_UNDERWAY} of all are compared at once; this one is sent again in a moment."
+_BUSY = "One file of a tab is compared at once; this one is sent again in a moment."
 _TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_BYTES // 2**20} MiB; this one has more."
-_SLOW = f"A file has {MAX_SECONDS:.0f} s to come; this one took longer. Leave out what attention doesn't need."
 
 
 def route() -> Route:
@@ -48,22 +41,19 @@ def route() -> Route:
 async def _arrays(request: Request) -> Response:
     pieces = request.stream()
     try:
-        async with asyncio.timeout(MAX_SECONDS):
-            line, begun = await _line(pieces)
-            asked = read(line)
-            if asked is None:
-                return _refusal(400, _REFUSED)
-            tab = OPEN.get(asked.tab)
-            if tab is None or tab.session is None:
-                return _refusal(404, _UNKNOWN)
-            content = await _content(pieces, begun)
-    except TimeoutError:
-        return _refusal(408, _SLOW)
+        line, begun = await _line(pieces)
+        asked = read(line)
+        if asked is None:
+            return _refusal(400, _REFUSED)
+        tab = OPEN.get(asked.tab)
+        if tab is None or tab.session is None:
+            return _refusal(404, _UNKNOWN)
+        content = await _content(pieces, begun)
     except ClientDisconnect:
         return _refusal(400, _REFUSED)
     if content is None:
         return _refusal(413, _TOO_LARGE)
-    if tab in _UNDERWAY or len(_UNDERWAY) == MAX_UNDERWAY:
+    if tab in _UNDERWAY:
         return _refusal(429, _BUSY)
     _UNDERWAY.add(tab)
     try:

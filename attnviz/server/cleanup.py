@@ -9,14 +9,12 @@ held one.
 import asyncio
 import ctypes
 import gc
-import os
 import sys
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 
 import streamlit as st
 
-from attnviz.server.process import FILES_OF_A_TAB
 from attnviz.ui import seams
 
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
@@ -25,18 +23,10 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linu
 
 def sweep() -> None:
     """End expired sessions, and free what they held."""
-    _check_files()
     seams.end_expired_sessions()
     gc.collect()
     if _trim:
         _trim(0)
-
-
-def _check_files() -> None:
-    """Raise OSError unless a session finds its files: one half made leaves tracebacks in the log."""
-    with ExitStack() as files:
-        for _ in range(FILES_OF_A_TAB):
-            files.enter_context(open(os.devnull))
 
 
 @asynccontextmanager
@@ -46,7 +36,7 @@ async def swept() -> AsyncIterator[None]:
     async def sweep_often() -> None:
         while True:
             await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
-            with suppress(OSError):  # no file is free for a session: the next sweep may find one
+            with suppress(OSError):  # no file was free for a session: the next sweep may find one
                 sweep()
 
     task = asyncio.create_task(sweep_often())

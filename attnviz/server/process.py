@@ -11,9 +11,6 @@ try:
 except ImportError:  # Windows has no limit of files
     resource = None
 
-FILES_OF_A_TAB = 5
-"""Three of its session, its websocket, and a connection for acts."""
-
 ENOUGH_FILES = 10_240
 """For all tabs and thousands of unfinished requests; macOS takes no more, though it says its limit is infinite."""
 

@@ -46,3 +46,8 @@ def percent(share: float) -> str:
 def counted(n: int, one: str, many: str = "") -> str:
     """A number of things, in singular or plural."""
     return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"
+
+
+def share(value: float) -> str:
+    """A share as it is said; 0 or 1 only if it is no more and no less."""
+    return f"{value:g}" if value in (0, 1) else precise(value)

@@ -1,19 +1,16 @@
-"""Some parameters of the model built by hand set to others: which strings break."""
+"""The model built by hand, changed: what is set to something else, and which part of the model is shown."""
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
+from attnviz.articles.blocks import LAYER_1, MATRICES, PARTS, changed_parts, shared
+from attnviz.articles.breaking import verdict
 from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
-from attnviz.models.strings import LENGTHS, Tried, tried
-from attnviz.ui.article import pieces
-from attnviz.ui.article.component import Door
-from attnviz.ui.article.pieces import Piece
-from attnviz.ui.sections import blocks, byhand, choice, door
-from attnviz.ui.sections.blocks import MATRICES, shared
+from attnviz.scene.messages import option_in
+from attnviz.ui.sections import byhand, choice
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -22,7 +19,6 @@ FIRST = Change("w_v_2", (0, A, A), 0.0)
 """The number that is set before a person has chosen one."""
 
 MAX_NUMBER = 10_000.0
-N_EXAMPLES = 4
 BOX_WIDTH_PX = 136  # two boxes beside each other
 
 
@@ -46,54 +42,6 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
         if change not in of_all:
             st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
     st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
-
-
-def broken_pieces(changes: tuple[Change, ...]) -> tuple[list[Piece], dict[str, Door]]:
-    """Which strings break, by their length; and the first of them, or of all where none does, with doors to them."""
-    results = tried(shared(changes))
-    broken = [each for each in results if not each.is_right]
-    examples = (broken or results)[:N_EXAMPLES]
-    drawn = [
-        pieces.heading(2, "Which strings break"),
-        pieces.text(
-            f"The model answers all {len(results)} strings of {LENGTHS[0]} to {LENGTHS[-1]} letters a, b, c in which "
-            "the last letter occurred exactly once before."
-        ),
-        pieces.beside([_by_length(shared(changes))], list(map(_example, examples))),
-    ]
-    return drawn, {each.string: door.parts_of(byhand.SOURCE, each.string, changes=changes) for each in examples}
-
-
-@lru_cache(maxsize=64)
-def verdict(changes: tuple[Change, ...]) -> str:
-    """How many strings are answered right, and how many of them exactly."""
-    results = tried(changes)
-    n_right, n_exact = sum(each.is_right for each in results), sum(each.is_exact for each in results)
-    if n_exact == len(results):
-        return f"All **{len(results)}** strings are answered right, and exactly: one 1 and otherwise 0."
-    broken = f"**{len(results) - n_right} break**" if n_right < len(results) else "none breaks"
-    return f"Of {len(results)} strings **{n_right}** are answered right, **{n_exact}** of them exactly; {broken}."
-
-
-@lru_cache(maxsize=64)
-def _by_length(changes: tuple[Change, ...]) -> Piece:
-    """The same for each length, as a table."""
-    results = tried(changes)
-    rows = []
-    for length in LENGTHS:
-        strings = [each for each in results if len(each.string) == length]
-        counts = (length, len(strings), sum(each.is_right for each in strings), sum(each.is_exact for each in strings))
-        rows.append(list(map(str, counts)))
-    return pieces.table(["letters", "strings", "right", "exact"], rows)
-
-
-def _example(each: Tried) -> Piece:
-    """A door to a string, and how it is answered."""
-    mark = ["right", "✓"] if each.is_right else ["wrong", "✗"]
-    answered = " or ".join(each.answered) or "no number"
-    share = byhand.share(each.probability)
-    said = f" The answer is {answered}. The right one, {each.right}, has a probability of {share}."
-    return pieces.door(each.string, each.string, [mark, ["", said]])
 
 
 def _own(shown: Shown, change: Change) -> None:
@@ -141,4 +89,25 @@ def _chosen(writer: Writer) -> None:
 
 def _change(writer: Writer, changes: tuple[Change, ...]) -> None:
     byhand.update(writer, changes=changes)
-    blocks.turn_to(writer, changes)
+    turn_to(writer, changes)
+
+
+def shown_part(shown: Shown, changes: tuple[Change, ...]) -> str:
+    """The part of the model whose matrices are shown: at first one in which something is changed."""
+    if "part" not in st.session_state:
+        shown.shows("part", [*changed_parts(changes), LAYER_1][0])
+    return shown.value("part")
+
+
+def choose_part(writer: Writer, chosen: Mapping[str, object]) -> None:
+    """Show a part of the model, in a callback."""
+    part = option_in(chosen.get("part"), PARTS)
+    if part is not None:
+        writer.shows("part", part)
+
+
+def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:
+    """Show a part of the model in which something is changed, in a callback."""
+    parts = changed_parts(changes)
+    if parts and writer.value("part") not in parts:
+        writer.shows("part", parts[0])

@@ -6,12 +6,12 @@ from functools import cache
 import numpy as np
 import streamlit as st
 
+from attnviz.articles.matrix import Side
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.evidence import MIN_SHARE, Evidence, Hidden, evidence, overlooked, text
 from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
 from attnviz.text.wording import percent
-from attnviz.ui.article.matrix import Side
 from attnviz.ui.sections import door, heatmap
 from attnviz.ui.sections.heatmap import Chart
 from attnviz.ui.state.store import Shown

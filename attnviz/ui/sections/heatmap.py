@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.ui.article.matrix import STRONGEST, Side, written
+from attnviz.articles.matrix import STRONGEST, Side, written
 from attnviz.ui.escaping import markdown
 from attnviz.views.numbers import chunks
 from attnviz.views.palette import SHARE

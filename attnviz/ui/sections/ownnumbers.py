@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attnviz.articles.compared import OPEN, OPEN_MODEL
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.session import Session
-from attnviz.ui.article.compared import OPEN, OPEN_MODEL
 from attnviz.ui.loader import loader
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown

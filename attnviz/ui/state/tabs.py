@@ -30,24 +30,12 @@ class Tab:
         How much of the processor it has used.
     turn : Lock
         What is done in it is answered one after the other.
-    n_waiting : int
-        How many requests of it have no answer yet.
     """
 
     token: str = field(default_factory=lambda: secrets.token_hex(16))
     session: Session | None = None
     cpu_quota: CpuQuota = field(default_factory=CpuQuota)
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    n_waiting: int = 0
-
-    @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """One more request has no answer, as long as the block lasts."""
-        self.n_waiting += 1
-        try:
-            yield
-        finally:
-            self.n_waiting -= 1
 
 
 OPEN: WeakValueDictionary[str, Tab] = WeakValueDictionary()

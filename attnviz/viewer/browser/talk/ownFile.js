@@ -1,10 +1,10 @@
 // A file of one's own: kept in this page's memory and nowhere else, and sent again where another server has none of it.
 
 const BUSY = 429;
-const LATER = [404, BUSY, 502, 503, 504]; // it doesn't know this tab yet, has others' files to compare, or isn't there
+const LATER = [404, BUSY, 502, 503, 504]; // it doesn't know this tab yet, compares another of it, or isn't there
 const WAITS = ["The server does not answer. The file is sent again in a moment.", "Other files are compared first. This one is sent again in a moment."];
 const RETRY_MS = 1000;
-const MAX_SECONDS = 60; // that a file may take to come; the server has the same
+const MAX_SECONDS = 60; // that a file may take to be sent
 
 // What is kept: {name, bytes, said, tab, pieces} or null. `tab` is the one that has been sent it, `pieces` what came of it;
 // the bytes of an example are the server's.

@@ -8,14 +8,12 @@ from functools import partial
 
 import streamlit as st
 
+from attnviz.articles.doors import Door
+from attnviz.articles.pieces import Piece
 from attnviz.scene.written import json_of
-from attnviz.ui.article.pieces import Piece
 from attnviz.ui.loader import loader
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
-
-Door = Mapping[str, object]
-"""The parts of the scene that a door leads to."""
 
 _component = st.components.v2.component(
     "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=loader("articles")

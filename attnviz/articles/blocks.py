@@ -1,24 +1,20 @@
 """The parameters of the model built by hand, block by block: what each matrix reads, and where it puts it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import streamlit as st
 
+from attnviz.articles import pieces
+from attnviz.articles.matrix import Side, matrix
+from attnviz.articles.pieces import Piece
 from attnviz.core.changes import Change
 from attnviz.models.byhand import BLOCKS, MODEL, N_PLACES, SHARPNESS
 from attnviz.models.ideas import IDEAS, parameters_with
-from attnviz.scene.messages import option_in
 from attnviz.text.markup import runs
 from attnviz.text.wording import counted
-from attnviz.ui.article import pieces
-from attnviz.ui.article.matrix import Side, matrix
-from attnviz.ui.article.pieces import Piece
-from attnviz.ui.state.store import Shown
-from attnviz.ui.state.writer import Writer
 
+SOURCE = "by-hand"
 WORDS = MODEL.task.words
 WAVES = tuple(f"{name} {wave}" for wave in (1, 2, 3) for name in ("cos", "sin"))
 VECTOR = Side("a vector", (*WORDS, *WAVES, *WORDS), BLOCKS)
@@ -111,10 +107,15 @@ MATRICES = {name: parameter for name, parameter in PARAMETERS.items() if name.st
 """The parameters that all strings share: of embeddings and positions a string has its own rows."""
 
 
-def matrix_pieces(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
-    """The matrices of each part of the model with what they are for; some of their numbers may be changed."""
-    if "part" not in st.session_state:
-        shown.shows("part", [*_changed(changes), LAYER_1][0])
+def matrix_pieces(chosen: str, changes: tuple[Change, ...]) -> list[Piece]:
+    """The matrices of each part of the model with what they are for; some of their numbers may be changed.
+
+    Parameters
+    ----------
+    chosen : str
+        The part that is shown.
+    changes : tuple of Change
+    """
     values = parameters_with(changes)
     options = [
         pieces.option(part, part, [pieces.beside(*(_drawn(each, values[each.name]) for each in parameters))])
@@ -127,15 +128,8 @@ def matrix_pieces(shown: Shown, changes: tuple[Change, ...]) -> list[Piece]:
             f"Each other number was chosen: 1, a cosine, a sine or the sharpness {SHARPNESS:g}. "
             + ("What is **changed** is drawn as it is now." if changes else "")
         ),
-        pieces.choice("part", "Part of the model", "pills", shown.value("part"), options),
+        pieces.choice("part", "Part of the model", "pills", chosen, options),
     ]
-
-
-def choose(writer: Writer, chosen: Mapping[str, object]) -> None:
-    """Show a part of the model, in a callback."""
-    part = option_in(chosen.get("part"), PARTS)
-    if part is not None:
-        writer.shows("part", part)
 
 
 def _drawn(parameter: Matrix, value: np.ndarray) -> list[Piece]:
@@ -159,14 +153,7 @@ def _pieces(parameter: Matrix, value: np.ndarray) -> list[Piece]:
     ]
 
 
-def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:
-    """Show a part of the model in which something is changed, in a callback."""
-    parts = _changed(changes)
-    if parts and writer.value("part") not in parts:
-        writer.shows("part", parts[0])
-
-
-def _changed(changes: tuple[Change, ...]) -> list[str]:
+def changed_parts(changes: tuple[Change, ...]) -> list[str]:
     """The parts of the model in which something is changed."""
     names = {change.stage for change in changes}
     return [part for part, parameters in PARTS.items() if not names.isdisjoint(each.name for each in parameters)]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attnviz.ui.article.pieces import Piece
+from attnviz.articles.pieces import Piece
 from attnviz.views.palette import NEGATIVE, POSITIVE, SHARE
 
 STRONGEST = 0.6  # the page's own text can still be read on it

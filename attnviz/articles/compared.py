@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.analysis.agreement import Agreement
+from attnviz.articles import pieces
+from attnviz.articles.matrix import Side, matrix, written
+from attnviz.articles.pieces import Piece
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.models import statefile
@@ -15,9 +18,6 @@ from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import OwnRequest
 from attnviz.text.comparing import capital, title
 from attnviz.text.comparisontable import HEAD
-from attnviz.ui.article import pieces
-from attnviz.ui.article.matrix import Side, matrix, written
-from attnviz.ui.article.pieces import Piece
 
 OPEN, OPEN_MODEL = "walkthrough", "model"
 """The names of the doors to the walkthrough: to one's own parameters, and to one's own model."""

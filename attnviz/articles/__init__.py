@@ -1,0 +1,1 @@
+"""Articles: pages as data, which a component of our own draws; nothing of Streamlit."""

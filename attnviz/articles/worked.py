@@ -1,0 +1,145 @@
+"""The worked examples as pieces of an article: what each shows, what went wrong in it, where its numbers are from."""
+
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+
+from attnviz.articles import pieces
+from attnviz.articles.doors import Door
+from attnviz.articles.pieces import Piece
+from attnviz.core.numerals import digits
+from attnviz.examples import EXAMPLES
+from attnviz.examples.example import Example
+from attnviz.examples.mistake import Mistake, Side
+from attnviz.examples.printout import Agreement, Number, PrintOut
+from attnviz.examples.variant import Variant
+from attnviz.scene.scene import parts_for_source, source_of
+from attnviz.text.markup import runs
+from attnviz.text.steps import STEPS, entry, steps_of
+
+
+@cache
+def agreement() -> Agreement:
+    """How many of all printed numbers agree."""
+    return Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+
+
+def article(chosen: str) -> tuple[list[Piece], dict[str, Door]]:
+    """All worked examples, of which one is chosen, and the doors in them."""
+    return [pieces.choice("notebook", "Worked example", "lines", chosen, _options())], _doors()
+
+
+@cache
+def _options() -> list[Piece]:
+    """All worked examples, each by what it teaches, with what is told of it where it is chosen."""
+    return [
+        pieces.option(example.id, f"**{example.title}.** {example.lesson}", _pieces(example))
+        for example in EXAMPLES.values()
+    ]
+
+
+def _pieces(example: Example) -> list[Piece]:
+    """What an example shows, with its passes to open, and what went wrong in it."""
+    return [
+        pieces.heading(2, example.title),
+        pieces.heading(3, "What it shows"),
+        pieces.text(example.description),
+        *(_passes(example)),
+        pieces.heading(3, "What went wrong in it"),
+        *(_mistake(example, number) for number in range(len(example.mistakes))),
+    ]
+
+
+def _passes(example: Example) -> Iterator[Piece]:
+    for variant in example.variants:
+        ours = [["", " "], ["badge", "ours, not in the notebook"]] if variant.ours else []
+        said = runs(f"**{variant.title}.** {variant.description}")
+        yield pieces.door(source_of(example, variant), "Open", said + ours)
+
+
+def _mistake(example: Example, number: int) -> Piece:
+    """A mistake, with the wrong number beside the right one, and a door to the step where they part."""
+    mistake = example.mistakes[number]
+    label = f"See {entry(mistake.stage).title.lower()} in “{mistake.variant.title}”"
+    return pieces.box(
+        pieces.text(f"**{mistake.title}**"),
+        pieces.text(mistake.explanation),
+        pieces.beside(
+            _side(["wrong", "✗ "], mistake.wrong),
+            _side(["right", "✓ "], mistake.right),
+        ),
+        pieces.door(_door_of(example, number), label),
+    )
+
+
+def _side(mark: list[str], side: Side) -> list[Piece]:
+    values = side.value
+    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(_digits(v) for v in np.ravel(values))
+    return [pieces.text([mark, *runs(f"{side.what}:")]), pieces.text([["code", shown]])]
+
+
+def _digits(value: float) -> str:
+    return "nan" if np.isnan(value) else digits(float(value))
+
+
+@cache
+def _doors() -> dict[str, Door]:
+    """Where each door leads: to what the example's description speaks of, or to the step where a mistake shows."""
+    doors = {}
+    for example in EXAMPLES.values():
+        for variant in example.variants:
+            doors[source_of(example, variant)] = _door(example, variant, example.step, selection=example.selection)
+        for number, mistake in enumerate(example.mistakes):
+            doors[_door_of(example, number)] = _door(example, mistake.variant, _step_of(mistake))
+    return doors
+
+
+def _door(example: Example, variant: Variant, step: str, **parts: object) -> Door:
+    return parts_for_source(source_of(example, variant)) | {"step": step} | parts
+
+
+def _door_of(example: Example, number: int) -> str:
+    """The name of the door to a mistake."""
+    return f"{example.id}, mistake {number}"
+
+
+@cache
+def lines(notebook: str) -> str:
+    """All print-outs of a notebook as a list."""
+    return "\n".join(map(_line, EXAMPLES[notebook].print_outs))
+
+
+def counted(agreement: Agreement) -> str:
+    """How many numbers were printed, and how many of them agree, and how closely: each is in one class."""
+    classes = (
+        (agreement.n_to_the_digit, "agree to the last digit"),
+        (agreement.n_within_slack, "within rounding"),
+        (agreement.n_apart, "cannot come from the code shown"),
+    )
+    return f"{agreement.n_numbers} printed numbers: " + ", ".join(f"{n} {what}" for n, what in classes if n)
+
+
+def mark(number: Number) -> str:
+    """How closely a number agrees."""
+    if number.to_the_digit:
+        return "✓"
+    return "≈" if number.agrees else "✗"
+
+
+def _line(print_out: PrintOut) -> str:
+    """One print-out as an entry of a list, with its first number, or the first that does not agree."""
+    n_agree = sum(number.agrees for number in print_out.numbers)
+    first = next((n for n in print_out.numbers if not n.agrees), print_out.numbers[0])
+    tick = ":green[✓]" if print_out.agrees else ":red[✗]"
+    again = f"A second check: these numbers are counted with “{print_out.of}”. " if print_out.of else ""
+    return (
+        f"- {tick} **{print_out.name}** ({print_out.where}), {n_agree} of {len(print_out.numbers)}: "
+        f"{first.published} published, {first.shown} computed. {again}{print_out.note} {print_out.why}"
+    )
+
+
+def _step_of(mistake: Mistake) -> str:
+    """The step that shows the stage where wrong and right diverge."""
+    steps = steps_of(mistake.variant.trace)
+    return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)

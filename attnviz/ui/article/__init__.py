@@ -1,1 +1,0 @@
-"""The article: parts of a page as data, drawn by a component of our own."""
