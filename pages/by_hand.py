@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.articles import byhand as made
+from attnviz.articles.byhand import pictures
 from attnviz.ui import article
 from attnviz.ui.sections import breaking, byhand, frame
 from attnviz.ui.state import store
@@ -21,10 +21,10 @@ with st.container(width=1280):
     )
     fitted = byhand.fitted(shown)
     changes = fitted.scene.changes
-    choice, pictures = st.columns([1, 3], gap="medium")
+    choice, drawn = st.columns([1, 3], gap="medium")
     with choice, st.container(key="beside"):
         byhand.ask(shown, fitted)
         breaking.choose(shown, changes)
-    with pictures:
-        pieces, doors = made.article(fitted, breaking.shown_part(shown, changes))
+    with drawn:
+        pieces, doors = pictures(fitted, breaking.shown_part(shown, changes))
         article.draw(shown, "pictures", pieces, doors, breaking.choose_part)

@@ -15,6 +15,4 @@ with st.container(width=900):
         "there, so that is why.* Three measurements on models of this app show when that goes wrong. All numbers are "
         "computed as the page opens."
     )
-    evidence.other_attention(shown)
-    evidence.short_cut(shown)
-    evidence.random_parameters(shown)
+    evidence.draw(shown)

@@ -67,7 +67,7 @@ def test_every_word_stands_above_its_column(visit):
     page = visit(width=1366).open("what_attention_says")
     for width in (1366, 390):
         resized(page, width, 900)
-        for key in ("other_attention", "short_cut", "random"):
+        for key in ("measurement_1", "measurement_2", "measurement_3"):
             chart = page.locator(f".st-key-{key} .js-plotly-plot")
             expect(chart.locator(".xtick").first).to_be_visible()  # once Plotly has drawn it
             labels = chart.locator(".xtick text")

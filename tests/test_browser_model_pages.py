@@ -4,12 +4,12 @@ import pytest
 from answers import TIRED, WIDE, answer_is, trace_of_model
 from tab import becomes, expect, parameters, sentence
 
+from attnviz.articles.evidence import held_out
 from attnviz.core.changes import format_changes
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
 from attnviz.models.ideas import IDEAS
 from attnviz.models.strings import tried
-from attnviz.ui.sections.evidence import held_out
 
 pytestmark = pytest.mark.browser
 

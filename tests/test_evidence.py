@@ -246,8 +246,8 @@ def columns(at, key):
 
 def test_a_column_of_two_words_is_called_both():
     at = opened(PAGE)
-    assert columns(at, "short_cut")[-3:] == ["was", "too", "tired / wide"]
-    assert columns(at, "other_attention")[-3:] == ["was", "too", "tired"]
+    assert columns(at, "measurement_2")[-3:] == ["was", "too", "tired / wide"]
+    assert columns(at, "measurement_1")[-3:] == ["was", "too", "tired"]
 
 
 @pytest.mark.parametrize(
@@ -284,10 +284,10 @@ def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
     ("key", "rows"),
     [
         (
-            "other_attention",
+            "measurement_1",
             [("who-is-it", 0, "tired", AT_LAST), ("at-it", 0, "tired", AT_IT), ("who-is-it", 4, "tired", AT_LAST)],
         ),
-        ("short_cut", [("short-cut", 0, "tired", AT_LAST), ("short-cut", 0, "wide", AT_LAST)]),
+        ("measurement_2", [("short-cut", 0, "tired", AT_LAST), ("short-cut", 0, "wide", AT_LAST)]),
     ],
 )
 def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(key, rows):

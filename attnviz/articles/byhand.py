@@ -20,7 +20,7 @@ from attnviz.text.wording import share
 TRAINED = "recall"
 
 
-def article(fitted: SceneWithPass, part: str) -> tuple[list[Piece], dict[str, Door]]:
+def pictures(fitted: SceneWithPass, part: str) -> tuple[list[Piece], dict[str, Door]]:
     """All of the page's pictures, with one part of the model, and the doors in them."""
     changes = fitted.scene.changes
     string, at_string = string_pieces(fitted)

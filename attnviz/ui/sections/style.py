@@ -26,7 +26,7 @@ _STYLE = """
 }
 
 /* a table that is wider than a phone is scrolled */
-.st-key-measured [data-testid="stMarkdownContainer"] { overflow-x: auto; }
+[class*="st-key-measured"] [data-testid="stMarkdownContainer"] { overflow-x: auto; }
 
 /* a matrix that is wider than a phone is scrolled: Plotly would push its letters together */
 [class*="st-key-scrolled"] { overflow-x: auto; }

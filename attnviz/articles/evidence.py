@@ -1,0 +1,206 @@
+"""What attention does not say: three measurements on the trained models, with their rows of attention and doors."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from attnviz.articles.doors import Door, door_to
+from attnviz.articles.matrix import Side
+from attnviz.core.trace import Trace
+from attnviz.models import MODELS
+from attnviz.models.evidence import MIN_SHARE, Evidence, Hidden, evidence, overlooked, text
+from attnviz.models.tasks.reference import AT_FIRST_NOUN, AT_IT, AT_LAST
+from attnviz.text.wording import percent
+
+TIRED = "the animal did not cross the street because it was too tired"
+WIDE = "the animal did not cross the street because it was too wide"
+READ_AT_LAST, READ_AT_IT, SHORT_CUT = "who-is-it", "at-it", "short-cut"
+
+
+class Rows(NamedTuple):
+    """The attention of one token of each of some passes: an array (passes, keys) and what its sides are."""
+
+    values: np.ndarray
+    passes: Side
+    keys: Side
+
+
+class Measurement(NamedTuple):
+    """What was measured, in Markdown: before its rows of attention, and below them; and doors by their labels."""
+
+    title: str
+    said: str
+    rows: Rows
+    below: tuple[str, ...]
+    doors: dict[str, Door]
+
+
+@cache
+def measurements() -> list[Measurement]:
+    """All of them, in their order."""
+    return [_other_attention(), _short_cut(), _random_parameters()]
+
+
+@cache
+def held_out(model: str, seed: int = 0, checkpoint: int | None = None, hidden: Hidden = "nothing") -> Evidence:
+    """The evidence of sentences of the model's own kind that it was not trained on."""
+    choice = MODELS[model]
+    return evidence(choice.at(seed, checkpoint), choice.task.held_out(), hidden)
+
+
+@cache
+def second_nouns(model: str) -> Evidence:
+    """The evidence of all sentences in which "it" is the second noun."""
+    return evidence(MODELS[model].at(0, None), MODELS[SHORT_CUT].task.second_nouns())
+
+
+def _other_attention() -> Measurement:
+    """Two models with the same answers and different attention."""
+    last, it = held_out(READ_AT_LAST), held_out(READ_AT_IT)
+    said = (
+        f"Two models learnt the same task. One answers at the last word, the other at “it”. Of {len(last.right)} "
+        f"held-out sentences both answer {_right('nothing')} right. On average the first pays "
+        f"**{percent(last.right.mean())}** of its attention to the right noun and {percent(last.other.mean())} to the "
+        f"other; the second **{percent(it.right.mean())}** and **{percent(it.other.mean())}**. In "
+        f"{percent(1 - it.rather_right)} of the sentences it looks more at the *wrong* noun, and it is right all the "
+        "same: what a word passes on counts, not only how much attention it gets."
+    )
+    seed = unseeing()
+    rows = {
+        "“tired”": (_trace(READ_AT_LAST, TIRED), AT_LAST),
+        "“it”": (_trace(READ_AT_IT, TIRED), AT_IT),
+        f"“tired”, seed {seed}": (_trace(READ_AT_LAST, TIRED, seed), AT_LAST),
+    }
+    change = (
+        f"**What says more: change something.** Hide the right noun from all words, and {_right('right noun')} of the "
+        f"answers stay right; hide the other noun, and {_right('other noun')} do. In this the two models are alike."
+    )
+    doors = {
+        "Read at the last word": door_to(READ_AT_LAST, TIRED),
+        "Read at “it”": door_to(READ_AT_IT, TIRED),
+        f"Read at the last word, seed {seed}": door_to(READ_AT_LAST, TIRED, model_seed=seed),
+    }
+    return Measurement("The same answers, other attention", said, _rows(rows), (change, _no_look(seed)), doors)
+
+
+def unseeing() -> int:
+    """The seed whose model looks least at the noun that it answers with."""
+    return min(
+        MODELS[READ_AT_LAST].seeds,
+        key=lambda seed: _trace(READ_AT_LAST, TIRED, seed)["attention"].value[0, AT_LAST, AT_FIRST_NOUN],
+    )
+
+
+def _no_look(seed: int) -> str:
+    """A model that answers with a noun without a look at it, and what another does without that look."""
+    trace = _trace(READ_AT_LAST, TIRED, seed)
+    look = trace["attention"].value[0, AT_LAST, AT_FIRST_NOUN]
+    answer, share = _answer(trace)
+    hidden, hidden_share = _answer(_without_look(trace))
+    other, _ = _answer(_without_look(_trace(READ_AT_LAST, TIRED)))
+    return (
+        f"**An answer may even need no look.** Trained from seed {seed}, the first model pays “animal” only "
+        f"{percent(look)} of the attention of “tired”, and answers **{answer}** with {percent(share)}. Hide “animal” "
+        f"from “tired”, and the answer is **{hidden}** with {percent(hidden_share)}: it says this of whatever is "
+        "tired, unless it sees another animal. Trained from seed 0, as above, it has another such word: hide “animal”, "
+        f"and the answer is **{other}**. Each seed has such nouns, which get under {percent(MIN_SHARE)} of the "
+        f"attention on average where they are right: {_overlooked()}."
+    )
+
+
+@cache
+def _overlooked() -> str:
+    """The nouns that the models of each seed hardly look at."""
+    choice = MODELS[READ_AT_LAST]
+    found = {seed: overlooked(choice.at(seed, None), choice.task.held_out()) for seed in choice.seeds}
+    return ", ".join(f"{' and '.join(nouns)} (seed {seed})" for seed, nouns in found.items())
+
+
+def _answer(trace: Trace) -> tuple[str, float]:
+    """What is answered at the last word, and with what probability."""
+    probabilities = trace["probabilities"].value[AT_LAST]
+    return trace.labels["answer"][probabilities.argmax()], probabilities.max()
+
+
+def _without_look(trace: Trace) -> Trace:
+    """The pass in which the first noun is hidden from the last word."""
+    return trace.with_change("mask", (AT_LAST, AT_FIRST_NOUN), 0)
+
+
+def _short_cut() -> Measurement:
+    """A model that solved its task by a short cut."""
+    own, other, honest = held_out(SHORT_CUT), second_nouns(SHORT_CUT), second_nouns(READ_AT_LAST)
+    said = (
+        "In all sentences that this model was trained on, the right noun came first. Of "
+        f"{len(own.right)} held-out sentences of that kind it answers **{percent(own.accuracy)}** right, with "
+        f"{percent(own.right.mean())} of its attention on the right noun on average: a convincing picture. Of "
+        f"{len(other.right)} sentences in which the second noun is right it answers **{percent(other.accuracy)}** "
+        f"right: {percent(other.other.mean())} of its attention is on the first noun, whatever the adjective says. The "
+        f"model above that answers at the last word, trained on both kinds, answers {percent(honest.accuracy)} right."
+    )
+    rows = {"“tired”": (_trace(SHORT_CUT, TIRED), AT_LAST), "“wide”": (_trace(SHORT_CUT, WIDE), AT_LAST)}
+    doors = {"Tired": door_to(SHORT_CUT, TIRED), "Wide": door_to(SHORT_CUT, WIDE)}
+    return Measurement("A short cut looks like understanding", said, _rows(rows), (), doors)
+
+
+def _random_parameters() -> Measurement:
+    """The same question put to random parameters."""
+    choice = MODELS[READ_AT_LAST]
+    before = {seed: held_out(READ_AT_LAST, seed, 0) for seed in choice.seeds}
+    shares = [each.right.mean() for each in before.values()]
+    telling = [each.rather_right for each in before.values()]
+    seed = max(before, key=lambda each: before[each].right.max())
+    batch = choice.task.held_out()
+    sentence = text(choice.at(seed, 0), batch, before[seed].most_telling)
+    said = (
+        f"Before their training {len(before)} models know nothing. The right noun gets {percent(min(shares))} to "
+        f"{percent(max(shares))} of the attention on average, and an even share would be "
+        f"{percent(1 / batch.tokens.shape[1])}. But it gets more than the *other* noun in {percent(min(telling))} to "
+        f"{percent(max(telling))} of the sentences. Choose the sentence well, and random parameters seem to know: this "
+        f"is the most telling one, of seed {seed}. **One picture is an example; a number over many sentences is "
+        "evidence.**"
+    )
+    untrained, trained = (_trace(READ_AT_LAST, sentence, seed, checkpoint) for checkpoint in (0, None))
+    rows = _rows({"untrained": (untrained, AT_LAST), "trained": (trained, AT_LAST)})
+    door = door_to(READ_AT_LAST, sentence, model_seed=seed, checkpoint=0)
+    doors = {"The most telling sentence, untrained": door}
+    return Measurement("Random parameters can look convincing", said, rows, (_table(before),), doors)
+
+
+def _table(before: Mapping[int, Evidence]) -> str:
+    """Each seed before and after its training."""
+    lines = [
+        "| seed | attention on the right noun | sentences in which it is more than on the other | right answers |",
+        "|--:|--:|--:|--:|",
+    ]
+    for seed, untrained in before.items():
+        trained = held_out(READ_AT_LAST, seed)
+        measured = (
+            (untrained.right.mean(), trained.right.mean()),
+            (untrained.rather_right, trained.rather_right),
+            (untrained.accuracy, trained.accuracy),
+        )
+        lines.append(f"| {seed} | {' | '.join(f'{percent(one)} → {percent(other)}' for one, other in measured)} |")
+    return "\n".join(lines)
+
+
+def _rows(tokens: Mapping[str, tuple[Trace, int]]) -> Rows:
+    """The attention of one token of each of some passes: the pass, and the place of the token in it."""
+    values = [trace["attention"].value[0, place] for trace, place in tokens.values()]
+    words = tuple(
+        " / ".join(dict.fromkeys(at)) for at in zip(*(trace.labels["key"] for trace, _ in tokens.values()), strict=True)
+    )
+    return Rows(np.array(values), Side("query", tuple(tokens)), Side("keys", words))
+
+
+@cache
+def _trace(model: str, sentence: str, seed: int = 0, checkpoint: int | None = None) -> Trace:
+    return MODELS[model].at(seed, checkpoint).trace(sentence)
+
+
+def _right(hidden: Hidden) -> str:
+    """How many answers are right where a noun is hidden, in both of the models that answer alike."""
+    parts = [percent(held_out(model, hidden=hidden).accuracy) for model in (READ_AT_LAST, READ_AT_IT)]
+    return " and ".join(dict.fromkeys(parts))
