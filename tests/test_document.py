@@ -21,6 +21,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
+from attnviz.models import MODELS
 from attnviz.scene.answer import PARTS
 from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.extras import Extras
@@ -161,6 +162,12 @@ def test_the_first_document_of_a_language_model_is_at_most_200_kB_and_60_compres
     first = document_bytes(fit(of_model("microgpt")))
     assert len(first) <= 200_000
     assert len(gzip.compress(first, 6)) <= 60_000
+
+
+def test_beside_a_question_of_letters_nobody_is_asked_to_type_a_sentence():
+    doors = {name: document(fitted_at({"model": name}))["door"]["label"] for name in MODELS}
+    asked = {name for name, label in doors.items() if "type" in label}
+    assert asked == {name for name, choice in MODELS.items() if choice.task.unit == "word"} != set(MODELS)
 
 
 def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():

@@ -260,5 +260,14 @@ def test_letters_that_share_an_axis_are_read_outermost_first(outer):
     assert read == list(split[1, :, 4] if outer == "a i" else split[:, 1, 4])
 
 
+@of_each("name", [*TRACES])
+def test_no_line_has_brackets_round_what_is_multiplied(name):
+    trace = TRACES[name]
+    for stage in trace.stages:
+        for variant in getattr(trace.rule(stage.name), "variants", ()):
+            said = " ".join([variant.conclusion, *(line.text for line in variant.lines)])
+            assert not re.search(r"× {\w+:b}", said), (stage.name, said)
+
+
 def test_a_given_stage_has_no_rule():
     assert TRACES["plain"].rule("w_q") is None

@@ -42,6 +42,13 @@ _WALKED = """async (key) => {
 }"""
 
 
+_SCROLLED = """() => [...document.querySelectorAll(".thread, .terms, .writers, .whole, .whole .row, .lesson")]
+  .filter((each) => each.checkVisibility())
+  .filter((each) => each.scrollWidth > each.clientWidth + 4
+    || (each.scrollHeight > each.clientHeight + 4 && !each.matches(".row")))
+  .map((each) => each.className)"""
+
+
 def talk(opened, settings, route="", **more):
     """A talk from its first press on, on all of the window."""
     page = opened(f"?present=1&view=sheet{route}&reveal=0", **settings, **more)
@@ -156,6 +163,33 @@ def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with
     assert sent(page) == []
 
 
+def test_a_talk_of_a_name_that_has_ended_begins_where_nothing_is_written(opened):
+    page = opened("", model="microgpt", sentence="eliza")
+    before = page.url
+    page.keyboard.press("p")
+    assert sent(page) == [["sentence", ""]]
+    assert page.url == before, "what was there is a step of the history of its own"
+    page.evaluate("(document) => show(document)", json.loads(written(model="microgpt", sentence="")))
+    becomes(page, lambda: parameters(page).get("present"), "1")
+    expect(page.locator(".thread .words .text")).to_have_text(["BOS"])
+    page.keyboard.press("PageDown")
+    assert sent(page)[1:] == [["next", True]]
+    page = opened("?step=scores", model="microgpt", sentence="eliza")
+    page.keyboard.press("p")
+    assert sent(page) == [], "of another step all that is written is shown"
+
+
+def test_shares_below_letters_are_apart_and_nothing_is_marked_where_nothing_is_said(opened):
+    page = talk(opened, TALKS["microgpt"])
+    resized(page, *SIZES[0])
+    shares = [each.bounding_box() for each in page.locator(".thread .said").all() if each.inner_text()]
+    assert len(shares) == 6
+    assert all(one["x"] + one["width"] + 4 <= other["x"] for one, other in pairwise(shares))
+    page = opened("?present=1&view=sheet&step=scores", **TALKS["own"])
+    marked = page.locator(".sheet .lit > td.said")
+    assert set(marked.evaluate_all("(all) => all.map((each) => getComputedStyle(each).boxShadow)")) == {"none"}
+
+
 def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anything(opened):
     page = talk(opened, WHO)
     resized(page, *SIZES[0])
@@ -208,7 +242,16 @@ def test_on_a_phone_the_keys_come_with_their_query(opened):
     assert strips.first.locator("i").count() == strips.last.locator("i").count() == 8
 
 
-@pytest.mark.parametrize(("name", "steps"), [("who-is-it", ("scores", "answer")), ("own", ("qkv", "weighted-sum"))])
+@pytest.mark.parametrize(
+    ("name", "steps"),
+    [
+        ("who-is-it", ("scores", "answer")),
+        ("own", ("qkv", "weighted-sum")),
+        ("mirror", ("positions", "qkv")),
+        ("microgpt", ("input-norm", "softmax", "answer", "whole-pass")),
+        pytest.param("recall", ("scaling-1", "softmax-2", "whole-pass"), marks=pytest.mark.slow),
+    ],
+)
 def test_all_words_have_fewer_rows_and_columns_in_a_talk_rather_than_small_letters(opened, name, steps):
     for step in steps:
         page = opened(f"?present=1&view=matrices&step={step}", **TALKS[name])
@@ -218,6 +261,7 @@ def test_all_words_have_fewer_rows_and_columns_in_a_talk_rather_than_small_lette
             [ink, text], *_ = page.evaluate(f"() => ({INK})(document.querySelector('.viewer'))")
             assert ink >= LEAST, (step, size, text)
             assert page.locator(".plane.unwritten").count() == 0
+            assert page.evaluate(_SCROLLED) == [], (step, size)
             for title in page.locator(".matrix figcaption .some").all_inner_texts():
                 assert " of " in title
 

@@ -37,7 +37,8 @@ MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and othe
 MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
 
 DOOR = {"event": "source", "value": OWN, "label": "or type your own sentence"}
-"""What stands beside the question that a model is asked."""
+DOOR_OF_LETTERS = DOOR | {"label": "or leave this model for a sentence of your own"}
+"""What stands beside the question that a model is asked: of letters or digits none takes a sentence."""
 
 
 class Body(NamedTuple):
@@ -137,9 +138,16 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_
         "imprint": imprint(scene),
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
         "link": {"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
-        "door": DOOR if reading_model(scene) else None,
+        "door": _door(scene),
         "offer": _offer(scene),
     }
+
+
+def _door(scene: Scene) -> dict | None:
+    model = reading_model(scene)
+    if model is None:
+        return None
+    return DOOR if model.task.unit == "word" else DOOR_OF_LETTERS
 
 
 def _offer(scene: Scene) -> dict | None:

@@ -65,9 +65,9 @@ class LayerNorm(Operation):
         lines = [Line(("z",), "({z} − {mean:b})²", "square")]
         slots = {"z": Slot(0, "q i"), "own": Slot(0, "q f"), "square": Slot("#square", "q i")}
         slots |= {name: Slot(f"#{name}", "q") for name in ("mean", "squares", "root")}
-        for place, (name, text, after) in enumerate(_AFFINE[: len(affine)], start=1):
+        for place, (name, line, text, after) in enumerate(_AFFINE[: len(affine)], start=1):
             slots[name] = Slot(place, "f")
-            lines.append(Line((name,), f"{text}, the {name}"))
+            lines.append(Line((name,), f"{line}, the {name}"))
             own, formula = f"{own} {text}", formula + after
         return Rule.of(
             (x, *affine),
@@ -111,8 +111,11 @@ class LayerNorm(Operation):
         )
 
 
-_AFFINE = (("gain", "× {gain:b}", r" \cdot {gain:bt}"), ("bias", "+ {bias:b}", " + {bias:bt}"))
-"""Of the gain and the bias what they are called, and what is written behind a number for each of them."""
+_AFFINE = (
+    ("gain", "× {gain}", "× {gain}", r" \cdot {gain:bt}"),
+    ("bias", "{bias}", "+ {bias:b}", " + {bias:bt}"),
+)
+"""What they are called, and what is written of them in a line, behind a number in a sentence, and in LaTeX."""
 
 
 def _centred(x: np.ndarray) -> np.ndarray:

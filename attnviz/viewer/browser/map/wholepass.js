@@ -12,6 +12,7 @@ const ROOM_OF_WORDS = 56, ROOM_AT_END = 12; // pixels, as in the style of the ro
 const LANES = 14; // pixels below thumbs, for arrows that lead past them
 const GAP = 6; // pixels between thumbs whose symbols stand beside them
 const NARROWEST = 12; // pixels of a thumb
+const LEAST_IN_A_TALK = 20; // pixels of a thumb, with titles below
 const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 
@@ -72,12 +73,17 @@ export function makeWholePass(tools) {
       figure.className = `stage-of ${role}`;
       figure.classList.toggle("aside", rows.length > 1 && beside > 1);
     }
-    drawThumbs(pass, parts, where.present, look.colours);
+    box.classList.remove("untitled");
+    const width = drawThumbs(pass, parts, where.present, look.colours);
+    if (where.present && width < LEAST_IN_A_TALK) {
+      box.classList.add("untitled");
+      drawThumbs(pass, parts, true, look.colours);
+    }
     for (const thumb of diagram.thumbs()) thumb.markCell(thumb.name === focus.name ? focus.index : null);
     nameRows(pass, where, diagram.thumbs()[0]);
     diagram.connect();
   };
-  // As large as their rows allow; titles that are wider than their thumbs take some of that.
+  // As large as their rows allow; titles that are wider than their thumbs take some of that. Returns how wide they may be.
   const drawThumbs = (pass, parts, isPresented, colours) => {
     const rows = [...diagram.rows.children], longest = Math.max(...rows.map((row) => row.querySelectorAll(".depth").length));
     const line = Number.parseFloat(getComputedStyle(box).fontSize);
@@ -99,11 +105,12 @@ export function makeWholePass(tools) {
       width -= overflow() / longest + 1;
       drawAt(width);
     }
+    return width;
   };
   // The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
   const nameRows = (pass, where, thumb) => {
     const words = thumb.element.lastChild, { axes } = pass.stages.get(thumb.name), { cell } = thumb.tiled;
-    const isNamed = axes.length === 2 && hasWords(axes[0]) && cell >= SMALLEST_WORD;
+    const isNamed = axes.length === 2 && hasWords(axes[0]) && cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
     words.replaceChildren(...(isNamed ? axes[0].labels : []).map((label, row) => {
       const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
       Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });

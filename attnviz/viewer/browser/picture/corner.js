@@ -18,13 +18,16 @@ function setOnce(style, name, value) {
   if (style.getPropertyValue(name) !== value) style.setProperty(name, value);
 }
 
-// Leaves out of the terms in it the last that have no room, or while they come one by one the first.
+// Leaves out of the terms of a talk, in the corner or beside it, the last that have no room, or while they come one by one
+// the first: nobody scrolls. Where not even one has room, none is there.
 export function foldTerms(around) {
   const terms = around.querySelector(".panel .terms");
   if (!terms) return;
+  terms.hidden = false;
   const lines = [...terms.querySelectorAll("tbody > *")], isCut = () => terms.scrollHeight > terms.clientHeight + 1;
   if (!terms.querySelector(".latest")) lines.reverse();
   for (const line of lines) line.hidden = false;
   terms.classList.toggle("folded", isCut());
   for (const line of lines.slice(0, -1)) line.hidden = isCut();
+  terms.hidden = isCut() || terms.scrollWidth > terms.clientWidth + 1;
 }

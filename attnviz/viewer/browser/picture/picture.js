@@ -64,7 +64,7 @@ export function makePicture(tools) {
       ({ room, cell, places } = drawn());
       giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
     }
-    if (isCornered && where.present) foldTerms(around());
+    if (where.present) foldTerms(around());
     mark();
     // Its letters, where they come later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
     const letters = room.family && `1em ${room.family}`; // a picture that has left the page has none

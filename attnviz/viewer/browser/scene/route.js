@@ -40,6 +40,12 @@ export function askedOnward(pass, where) {
   return offer && [offer.event, offer.value];
 }
 
+// Whether a talk would begin where all is written: there is no letter left for a remote.
+export function isWritten(pass, where) {
+  const { next, steps } = pass.document;
+  return Boolean(next) && (next.ends || next.isFull) && !where.present && where.step === steps[0].id;
+}
+
 // The other sentence that stands at the end of a talk; null before it.
 export function offeredAt(pass, where) {
   const { offer, steps } = pass.document, isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;

@@ -27,7 +27,7 @@ import { makePrintDialog } from "./printDialog.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
 import { isOfSheet, isSheet } from "../scene/bands.js";
 import { momentAt, momentsOf } from "../scene/reveal.js";
-import { askedOnward } from "../scene/route.js";
+import { askedOnward, isWritten } from "../scene/route.js";
 import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
 import { beginnings } from "../sheet/worksheet.js";
@@ -83,6 +83,7 @@ export function mount(root, host, left = null) {
   };
   const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
   const follow = (command) => {
+    if (pass && command === "present" && !host.alone && isWritten(pass, where)) return writeAgain();
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
     const asked = pass && command === "on" && !host.alone ? askedOnward(pass, where) : null;
     if (asked) return send(...asked);
@@ -91,6 +92,11 @@ export function mount(root, host, left = null) {
     if (parts) go(parts);
     if (isOver) edge.say(command);
     return Boolean(parts) || isOver;
+  };
+  // A talk of a model that writes begins with nothing written. That is one step of the history: Back shows what was there.
+  const writeAgain = () => {
+    chosen = { ...here(), where: { ...where, ...destinationOf(pass, where, "present") } };
+    return send("sentence", "");
   };
   const play = makePlay((tick) => {
     part = tick.part;
