@@ -11,7 +11,7 @@ from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.session import Session
-from attnviz.ui.loader import loader
+from attnviz.ui.loader import loader, runs
 from attnviz.ui.sections import downloads
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
@@ -61,7 +61,7 @@ def draw(shown: Shown) -> None:
             for name, (label, answers) in QUESTIONS.items()
         ],
     }
-    result = _component(key="numbers", data=data, on_opened_change=_opened)
+    result = _component(key="numbers", data=data, on_opened_change=runs)
     if result.opened in _OPENS:
         shown.open_page(
             "pages/walkthrough.py", **parts_for_source(_OPENS[result.opened]), **_typed(shown, result.opened)
@@ -103,7 +103,3 @@ def draw_saving(session: Session) -> None:
     st.code(MICROGPT_SNIPPET, language=None)
     correct = partial(example_file, "correct")
     downloads.draw(session, "A correct file to begin with (numbers.npz)", "numbers.npz", correct)
-
-
-def _opened() -> None:
-    """The run that follows opens the page: a callback can't."""
