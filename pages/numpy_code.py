@@ -19,5 +19,5 @@ with frame.of_pass(shown):
         "`nn.MultiheadAttention`, which reads the same arrays; **microgpt's Python** shows one of microgpt in lists "
         "and loops, as its author writes it, and needs no package."
     )
-    downloads.draw(shown.session)
+    downloads.draw_arrays(shown.session)
     component.draw_outlet()

@@ -21,7 +21,7 @@ def offered(monkeypatch):
 
 def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(offered):
     place = Session(Scene(sentence="the cat sat"))
-    downloads.draw(place)
+    downloads.draw_arrays(place)
     for words in ("the cat sat", "a dog"):
         place.update(sentence=words)
         trace = trace_of(Settings(words))
@@ -31,5 +31,5 @@ def test_what_is_downloaded_is_of_what_acts_have_made_since_the_page_was_drawn(o
 
 
 def test_where_there_is_no_pass_a_file_is_empty(offered):
-    downloads.draw(Session(Scene(sentence="")))
+    downloads.draw_arrays(Session(Scene(sentence="")))
     assert [make() for make in offered.values()] == [b""]

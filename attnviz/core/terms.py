@@ -99,6 +99,21 @@ class FromOne(Terms):
 
 
 @dataclass(frozen=True)
+class FromRow(Terms):
+    """A number at one place of a row, made from all of another row; a kind says its `total`."""
+
+    row: tuple[Cell, ...]
+    place: int
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        return self.row
+
+    def rounding(self) -> float:
+        return rounding_of(self.total())
+
+
+@dataclass(frozen=True)
 class Copy(FromOne):
     """The same number as an earlier cell."""
 

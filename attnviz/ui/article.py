@@ -11,7 +11,7 @@ import streamlit as st
 from attnviz.articles.doors import Door
 from attnviz.articles.pieces import Piece
 from attnviz.scene.written import json_of
-from attnviz.ui.loader import loader
+from attnviz.ui.loader import loader, runs
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -43,7 +43,7 @@ def draw(
         key=key,
         data=json_of({"pieces": pieces}),
         on_chosen_change=partial(_chosen, shown.writer, key, choose),
-        on_opened_change=_opened,
+        on_opened_change=runs,
     )
     if isinstance(result.opened, str) and result.opened in doors:
         shown.open_page("pages/walkthrough.py", **doors[result.opened])
@@ -53,7 +53,3 @@ def _chosen(writer: Writer, key: str, choose: Callable[[Writer, Mapping[str, obj
     chosen = writer.value(key).get("chosen")
     if isinstance(chosen, Mapping):
         choose(writer, chosen)
-
-
-def _opened() -> None:
-    """The run that follows opens the page: a callback can't."""

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attnviz.scene.extras import Extras
-from attnviz.ui.loader import loader
+from attnviz.ui.loader import loader, runs
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
 
@@ -33,7 +33,7 @@ def draw_settings(shown: Shown, view: str) -> str:
     str
         What this run was asked for, which no act does: "other numbers", "recompute" or "".
     """
-    asked = _component(key=view, data=_answer(shown, view), on_run_change=_run).run
+    asked = _component(key=view, data=_answer(shown, view), on_run_change=runs).run
     return asked or ""
 
 
@@ -44,7 +44,3 @@ def draw_outlet() -> None:
 
 def _answer(shown: Shown, view: str) -> bytes:
     return shown.session.answer(shown, Extras(said=shown.notices), tabs.mine().token, view, shown.number)
-
-
-def _run() -> None:
-    """The run itself is what was asked for."""

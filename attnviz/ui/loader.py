@@ -14,3 +14,7 @@ _TEXT = Path(__file__).with_suffix(".js").read_text("utf-8")
 def loader(name: str) -> str:
     """The loader of a script, one of `SCRIPTS`."""
     return _TEXT.replace("{path}", SCRIPTS[name].path.lstrip("/"))
+
+
+def runs() -> None:
+    """The callback of what a component asks of the run that follows, such as another page: a callback opens none."""

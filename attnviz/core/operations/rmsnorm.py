@@ -11,7 +11,7 @@ from attnviz.core.numerals import digits, tex
 from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, Terms, rounding_of
+from attnviz.core.terms import FromRow, Terms
 
 
 def check_epsilon(epsilon: float) -> None:
@@ -100,20 +100,11 @@ class RMSNorm(Operation):
 
 
 @dataclass(frozen=True)
-class Normed(Terms):
+class Normed(FromRow):
     """One row's number at one place, over the root of the mean of the row's squares."""
 
-    row: tuple[Cell, ...]
-    place: int
     epsilon: float
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
 
     def total(self) -> float:
         mean = math.fsum(cell.value**2 for cell in self.row) / len(self.row)
         return self.row[self.place].value / math.sqrt(mean + self.epsilon)
-
-    def rounding(self) -> float:
-        return rounding_of(self.total())

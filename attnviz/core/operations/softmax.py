@@ -9,7 +9,7 @@ import numpy as np
 from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, Terms, rounding_of
+from attnviz.core.terms import FromRow, Terms
 
 
 @dataclass(frozen=True)
@@ -97,19 +97,12 @@ class Softmax(Operation):
 
 
 @dataclass(frozen=True)
-class Share(Terms):
+class Share(FromRow):
     """The softmax of one row at one place: exp(score - shift) over the sum of all of the row's.
 
     The shift is the row's largest score, which changes no share and keeps exp
     from overflowing. A row that sees no key has shares of 0.
     """
-
-    row: tuple[Cell, ...]
-    place: int
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
 
     @property
     def shift(self) -> float:
@@ -129,6 +122,3 @@ class Share(Terms):
         exponentials = self.exponentials
         divisor = math.fsum(exponentials)
         return exponentials[self.place] / divisor if divisor else 0.0
-
-    def rounding(self) -> float:
-        return rounding_of(self.total())

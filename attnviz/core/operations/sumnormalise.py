@@ -9,7 +9,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.operations.input import AxesAndShape, Input
 from attnviz.core.operations.operation import Derivatives, Index, Operand, Operation, Reads
 from attnviz.core.operations.rule import Line, Rule, Slot, Variant
-from attnviz.core.terms import Cell, Terms, exact_sum, rounding_of
+from attnviz.core.terms import FromRow, Terms, exact_sum, rounding_of
 
 
 @dataclass(frozen=True)
@@ -89,18 +89,11 @@ class SumNormalise(Operation):
 
 
 @dataclass(frozen=True)
-class Proportion(Terms):
+class Proportion(FromRow):
     """One row's numbers over their own sum, at one place; a hidden key counts 0.
 
     Without an exponential a negative number gives a negative proportion.
     """
-
-    row: tuple[Cell, ...]
-    place: int
-
-    @property
-    def cells(self) -> tuple[Cell, ...]:
-        return self.row
 
     @property
     def counted(self) -> tuple[float, ...]:

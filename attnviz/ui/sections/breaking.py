@@ -10,7 +10,7 @@ from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.scene.messages import option_in
-from attnviz.ui.sections import byhand, choice
+from attnviz.ui.sections import byhand
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 
@@ -67,17 +67,25 @@ def _own(shown: Shown, change: Change) -> None:
 
 
 def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
-    choice.draw(shown, key, label, options, value, lambda writer, _: _set(writer), format_func=name, width=BOX_WIDTH_PX)
+    st.selectbox(
+        label,
+        options,
+        key=shown.shows(key, value),
+        format_func=name,
+        on_change=_set,
+        args=(shown.writer,),
+        width=BOX_WIDTH_PX,
+    )
 
 
 def _set(writer: Writer) -> None:
     """One number, as the boxes say; a row or column beyond another parameter's becomes its last."""
-    name, value = writer.value("matrix"), writer.value("number")
-    at = (
-        min(writer.value(side), n - 1) for side, n in zip(("row", "column"), MODEL.arrays[name].shape[-2:], strict=True)
-    )
-    head = (0,) * (MODEL.arrays[name].ndim - 2)
-    _change(writer, (Change(name, (*head, *at), value),))
+    name, row, column = map(writer.value, ("matrix", "row", "column"))
+    if name not in MATRICES or not isinstance(row, int) or not isinstance(column, int):
+        return  # a message made by hand may hold anything
+    *heads, n_rows, n_columns = MODEL.arrays[name].shape
+    index = (*(0 for _ in heads), min(row, n_rows - 1), min(column, n_columns - 1))
+    _change(writer, (Change(name, index, writer.value("number")),))
 
 
 def _chosen(writer: Writer) -> None:

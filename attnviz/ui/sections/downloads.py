@@ -1,4 +1,4 @@
-"""Downloads: the arrays of the pass, made when they are asked for."""
+"""Downloads: files of the pass that is shown, made when they are asked for."""
 
 from collections.abc import Callable
 
@@ -9,16 +9,14 @@ from attnviz.scene.session import Session
 from attnviz.text import export
 
 
-def draw(session: Session) -> None:
-    """Offer the arrays of the pass that is shown when they are asked for: no run follows an act."""
-    st.download_button("Arrays (attnviz.npz)", _maker(session, export.arrays), "attnviz.npz", on_click="ignore")
+def draw(session: Session, label: str, name: str, make: Callable[[Trace | None], bytes]) -> None:
+    """Offer a file of the pass that is shown when it is asked for: no run follows an act.
+
+    Streamlit keeps what makes it as long as the page is open, so that is given no pass.
+    """
+    st.download_button(label, lambda: make(session.fitted().trace), name, on_click="ignore")
 
 
-def _maker(session: Session, make: Callable[[Trace], bytes]) -> Callable[[], bytes]:
-    """What makes a file. Streamlit keeps it as long as the page is open, so it is given no pass."""
-
-    def made() -> bytes:
-        trace = session.fitted().trace
-        return make(trace) if trace else b""
-
-    return made
+def draw_arrays(session: Session) -> None:
+    """Offer the arrays of the pass."""
+    draw(session, "Arrays (attnviz.npz)", "attnviz.npz", lambda trace: export.arrays(trace) if trace else b"")

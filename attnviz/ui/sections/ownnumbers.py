@@ -1,6 +1,6 @@
 """Your own numbers on the page: where a file goes, which the browser sends by its own route; how one is saved."""
 
-from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +11,8 @@ from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownrequest import QUESTIONS
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 from attnviz.scene.session import Session
-from attnviz.ui.loader import loader
+from attnviz.ui.loader import loader, runs
+from attnviz.ui.sections import downloads
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
 
@@ -60,7 +61,7 @@ def draw(shown: Shown) -> None:
             for name, (label, answers) in QUESTIONS.items()
         ],
     }
-    result = _component(key="numbers", data=data, on_opened_change=_opened)
+    result = _component(key="numbers", data=data, on_opened_change=runs)
     if result.opened in _OPENS:
         shown.open_page(
             "pages/walkthrough.py", **parts_for_source(_OPENS[result.opened]), **_typed(shown, result.opened)
@@ -100,17 +101,5 @@ def draw_saving(session: Session) -> None:
         f"an `n_embd` of at most {MAX_EMBEDDING}, a `block_size` of at most {MAX_PLACES} and {MAX_WORDS - 1} letters."
     )
     st.code(MICROGPT_SNIPPET, language=None)
-    st.download_button("A correct file to begin with (numbers.npz)", _maker(session), "numbers.npz", on_click="ignore")
-
-
-def _maker(session: Session) -> Callable[[], bytes]:
-    """What makes the file, of the pass that is shown then; it is given none, as Streamlit keeps it."""
-
-    def made() -> bytes:
-        return example_file("correct", session.fitted().trace)
-
-    return made
-
-
-def _opened() -> None:
-    """The run that follows opens the page: a callback can't."""
+    correct = partial(example_file, "correct")
+    downloads.draw(session, "A correct file to begin with (numbers.npz)", "numbers.npz", correct)
