@@ -33,7 +33,7 @@ def replayed():
     from attnviz.scene.session import Session, answer_to
 
     session = Session(FIRST_VISIT)
-    look = {"step": ["softmax"], "cell": ["1.2.1.1.1"]}
+    look = "?step=softmax&cell=1.2.1.1.1"
     return [answer_to(session, ActsRequest("a tab", session.address, look, view, acts, [])) for view, acts in RECORD]
 
 

@@ -95,7 +95,7 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
     if request.address != session.address:
         written = {name: text for name, text in request.address.items() if text is not None}
         session.scene = parse(written, session.own).scene
-    session.scene = looking(session.scene, request.look)
+    session.scene = looking(session.scene, request.looks)
     fit, extras = fits(), Extras()
     for name, message in request.acts:
         extras = extras.then(session.do(name, message, fit))
