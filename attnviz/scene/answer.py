@@ -48,7 +48,7 @@ class Has:
 
 
 def reply(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
-    """The answer for a scene beside its pass, as `viewer/answer.schema.json` says: of the same the same, anywhere."""
+    """The answer for a scene beside its pass, as `contract.answer` declares it: of the same the same, anywhere."""
     part = PARTS[has.view](fitted, extras, has) if fitted.trace else None
     return json_of(reply_head(fitted, extras, has) | {has.view: part})
 

@@ -1,6 +1,6 @@
 """Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
 
-`viewer/document.schema.json` says what a document holds. Of its parts
+`contract.document` declares what a document holds. Of its parts
 those of the plan (`scene/plan`) are left out where a browser has them.
 """
 
