@@ -26,6 +26,18 @@ export interface ActsRequest {
   plans: Array<string>;
 }
 
+/** What a browser says of a file. */
+export interface OwnRequest {
+  tab: string;
+  filename: string;
+  example: "" | "correct" | "mask inverted" | "transposed" | "unscaled";
+  n_heads: "" | "1" | "10" | "11" | "12" | "128" | "13" | "14" | "15" | "16" | "2" | "20" | "24" | "25" | "3" | "32" | "4" | "40" | "48" | "5" | "6" | "64" | "7" | "8" | "9" | "96";
+  stage: "" | "attention" | "b_k" | "b_o" | "b_q" | "b_v" | "concat" | "context" | "contributions" | "embeddings" | "heads" | "k" | "mask" | "masked" | "output" | "positions" | "q" | "residual" | "scaled" | "scores" | "v" | "w_k" | "w_o" | "w_q" | "w_v" | "x";
+  against: "own" | "shown";
+  orientation: "" | "(in, out)" | "(out, in)";
+  true_is: "" | "hidden" | "visible";
+}
+
 /** The boxes of a scene: those of the line, and the rare ones. */
 export interface Settings {
   line: Array<Choice | Text | Button | Pills | Switch | Note>;
