@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.scene.acts import Fit, act
+from attnviz.scene.acts import act
+from attnviz.scene.acts.done import Fit
 from attnviz.scene.actsrequest import ActsRequest
 from attnviz.scene.address import looking, parse
 from attnviz.scene.answer import Has, address_of, reply
