@@ -108,7 +108,7 @@ def opened(page: Path, address: dict[str, str]) -> int:
 def answered(address: dict[str, str], done: list[list], view: str) -> int:
     """Do this where the address leads; returns the bytes of the answer."""
     session = Session(parse(address).scene)
-    return len(answer_to(session, ActsRequest("", session.address, {}, view, done, [])))
+    return len(answer_to(session, ActsRequest("", session.address, "", view, done, [])))
 
 
 def made(address: dict[str, str], makes: Callable[[Trace], bytes | str]) -> int:

@@ -37,7 +37,7 @@ def document_bytes(fitted, *, arrival=0, **asked):
     """The document of a scene, byte for byte; with that of the pass beside it, if it has one."""
     given, a = {"arrival": arrival}, fitted.beside
     if a:
-        given |= {"beside": scene_document.written_beside(a, fitted, document_bytes(a)), "other": a.trace}
+        given |= {"beside": scene_document.beside_data(a, fitted, document_bytes(a)), "other": a.trace}
     return scene_document.written(scene_document.body(fitted, **asked), fitted, **given)
 
 
@@ -63,7 +63,7 @@ def document_of(trace):
     first = [vars(each) for each in starts(trace)]
     drawn = numbers(trace, limits(trace, steps_of(trace)), heads)
     read = {"stages": drawn, "before": {}, "starts": first, "model": model_data(trace, None)}
-    return merged(json.loads(plan_of(trace).parts), json.loads(json.dumps(read)))
+    return merged(json.loads(bytes(plan_of(trace).parts)), json.loads(json.dumps(read)))
 
 
 def with_verdict(trace, runs):

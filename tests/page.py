@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from urllib.parse import urlencode
 
 from documents import read
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
@@ -85,7 +86,7 @@ def scene_of(at):
 def did(at, act, message):
     """The answer to what a person does in the viewer or its settings; the browser's address follows it."""
     tab, view = at.session_state["tab"], answer_of(at)["view"]
-    look = {parameter: [text] for parameter, text in at.query_params.items()}
+    look = urlencode(at.query_params, doseq=True)
     session = tab.session
     answer = read(answer_to(session, ActsRequest(tab.token, session.address, look, view, [[act, message]], [])))
     written = mended(at.query_params, answer["address"])

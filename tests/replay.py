@@ -9,8 +9,8 @@ RECORD = [
     ("pass", [["checkpoint", 0], ["pair", "training"]]),
     ("pass", [["turn", True], ["unpin", True]]),
     ("pass", [["source", "your own sentence"], ["sentence", "the cat sat on the mat"]]),
-    ("pass", [["another_seed", True], ["seed", " 7x"], ["d_model", 9]]),
-    ("pass", [["pair", "mask"]]),
+    ("pass", [["seed", " 7x"], ["d_model", 9]]),
+    ("pass", [["another_seed", True], ["pair", "mask"]]),
     ("pass", [["change", {"cell": "q[0,1,2]", "value": 2.5}], ["mute", {"stage": "heads", "place": 0}]]),
     ("audit", [["change", {"cell": "w_q[0,0,0]", "value": 1e308}]]),
     ("script", [["drop", 0]]),
@@ -33,7 +33,7 @@ def replayed():
     from attnviz.scene.session import Session, answer_to
 
     session = Session(FIRST_VISIT)
-    look = {"step": ["softmax"], "cell": ["1.2.1.1.1"]}
+    look = "?step=softmax&cell=1.2.1.1.1"
     return [answer_to(session, ActsRequest("a tab", session.address, look, view, acts, [])) for view, acts in RECORD]
 
 

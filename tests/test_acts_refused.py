@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
+from attnviz.scene import actsrequest
 from attnviz.scene.acts import NAMES
 from attnviz.scene.actsrequest import MAX_ACTS
+from attnviz.scene.received import RequestError
 from attnviz.scene.scene import Scene
 from attnviz.scene.session import Session
 from attnviz.server import acts_route
@@ -55,14 +57,18 @@ WRONG |= {"acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]],
 
 @pytest.mark.parametrize(("part", "value"), [(part, value) for part, values in WRONG.items() for value in values])
 def test_a_part_of_another_type_is_refused_and_nothing_is_done(tab, part, value):
-    is_refused(post(said(tab, ("mask", "causal"), **{part: value})))
+    rule = "{tab, address, look, view, acts, plans}. "
+    if part == "tab":  # which is read before all else
+        rule = "of its tab"
+    is_refused(post(said(tab, ("mask", "causal"), **{part: value})), rule)
     assert tab.session.scene == Scene(sentence="the cat sat")
 
 
-def is_refused(answered):
+def is_refused(answered, of=""):
     assert (answered.status, answered.headers["connection"]) == (400, "close")
-    parts = "{tab, address, look, view, acts, plans}"
-    assert answered.text.startswith(f"What is asked here is a viewer's own: {parts}.")
+    assert answered.text.startswith("What is asked here is a page's own")
+    assert of in answered.text
+    assert answered.text.endswith(" Reload the page.")
 
 
 @pytest.mark.parametrize(
@@ -85,6 +91,29 @@ def is_refused(answered):
 )
 def test_what_no_viewer_says_is_refused(body):
     is_refused(post(body))
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (r'"a\ud800b\udfff\ud83d\ude00"', "a\ufffdb\ufffd\U0001f600"),
+        (r'"\ud83d\ud83d\ude00"', "\ufffd\U0001f600"),
+        (r'"\\ud800\"\n"', '\\ud800"\n'),
+        (r'"\\\ud800"', "\\\ufffd"),
+        ('"é\U0001f600"', "é\U0001f600"),
+    ],
+)
+def test_half_a_character_is_read_as_a_mark_and_all_else_as_it_is(tab, written, read):
+    body = said(tab, ("sentence", "here")).replace(b'"here"', written.encode())
+    assert actsrequest.read(body).acts == [("sentence", read)]
+
+
+@pytest.mark.parametrize(
+    "message", [b'"\xff"', b"[" * 60_000 + b"]" * 60_000, b"[" * 100_000, b"1e999", b"NaN", b'"\\ud8"', b'"\\']
+)
+def test_what_is_no_json_of_a_tab_is_refused(tab, message):
+    is_refused(post(said(tab, ("sentence", "here")).replace(b'"here"', message)))
+    assert tab.session.scene == Scene(sentence="the cat sat")
 
 
 def test_more_than_a_viewer_ever_says_is_refused_and_no_longer_read(tab):
@@ -113,7 +142,12 @@ def test_a_viewer_tells_as_much_at_once_as_is_heard():
 
 def test_what_is_sent_for_no_tab_is_not_read(tab, monkeypatch):
     read = []
-    monkeypatch.setattr(acts_route, "read", read.append)
+
+    def refused(body):
+        read.append(body)
+        raise RequestError("What is asked here is a page's own. Reload the page.")
+
+    monkeypatch.setattr(acts_route, "read", refused)
     for body in (
         said(tab, tab="0" * 32),
         said(tab, tab=1),

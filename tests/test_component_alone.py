@@ -228,18 +228,6 @@ def test_what_no_act_does_is_asked_of_a_run(site):
     assert len(page.evaluate("asked")) == 2, "which is an act"
 
 
-def test_a_run_and_what_is_done_to_a_scene_with_a_name_leave_the_address_as_it_is(site):
-    page = site.open(sentence="the cat sat")
-    before = page.evaluate("[history.length, location.href]")
-    site.run("one")
-    site.session.name = "other "
-    site.run("other")
-    box, seed = page.locator("#other"), site.session.scene.options.seed
-    box.get_by_role("button", name="Another seed").click()
-    becomes(page, lambda: box.get_by_role("textbox", name="Seed").input_value() == str(seed), False)
-    assert page.evaluate("[history.length, location.href]") == before
-
-
 def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
     page = site.open(sentence="the cat sat")
     site.run("one")

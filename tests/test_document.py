@@ -1,4 +1,4 @@
-"""Documents: what the viewer is given is the pass itself, follows the schemas, and is small enough."""
+"""Documents: what the viewer is given is the pass itself, is as it is declared, and is small enough."""
 
 import base64
 import functools
@@ -6,15 +6,14 @@ import gzip
 import json
 from dataclasses import replace
 
-import jsonschema
+import msgspec
 import numpy as np
 import pytest
 from cases import of_each
 from documents import answer_bytes, document, document_bytes, document_of, fitted_at
 from documents import read as read_answer
-from page import ROOT, changes_of
+from page import changes_of
 from passes import TRACES
-from referencing import Registry, Resource
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
@@ -23,6 +22,9 @@ from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.answer import PARTS
+from attnviz.scene.contract.answer import Answer
+from attnviz.scene.contract.document import Document
+from attnviz.scene.contract.typescript import FILE, structs_of, typescript
 from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
 from attnviz.scene.extras import Extras
 from attnviz.scene.fitting import fit
@@ -32,9 +34,6 @@ from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest
 
-SCHEMA, AROUND = (
-    json.loads((ROOT / f"attnviz/viewer/{name}.schema.json").read_text("utf-8")) for name in ("document", "answer")
-)
 ADDRESSES = {
     "first visit": {},
     "everything on": {"mask": "causal", "positions": "sinusoidal", "present": "1", "reveal": "3"},
@@ -74,9 +73,8 @@ def read(pieces, shape):
 
 
 @of_each("name", [*ADDRESSES, "slopes", "flips", "a pass beside it"])
-def test_every_document_follows_the_schema(name):
-    validator = jsonschema.Draft202012Validator(SCHEMA)
-    assert [error.message[:200] for error in validator.iter_errors(documents()[name])] == []
+def test_every_document_is_as_it_is_declared(name):
+    msgspec.convert(documents()[name], Document)
 
 
 ANSWERED = {
@@ -106,17 +104,31 @@ def answers():
 
 @of_each("view", [*PARTS])
 @of_each("name", [*ANSWERED])
-def test_every_answer_follows_the_schema(name, view):
-    registry = Registry().with_resource("document.schema.json", Resource.from_contents(SCHEMA))
-    validator = jsonschema.Draft202012Validator(AROUND, registry=registry)
-    assert [error.message[:200] for error in validator.iter_errors(answers()[f"{name}: {view}"])] == []
+def test_every_answer_is_as_it_is_declared(name, view):
+    msgspec.convert(answers()[f"{name}: {view}"], Answer)
 
 
-@pytest.mark.parametrize(("schema", "written"), [(SCHEMA, documents), (AROUND, answers)], ids=["document", "answer"])
-def test_the_schema_has_nothing_that_is_never_sent(schema, written):
-    sent = {key for each in written().values() for key in keys(each)}
-    objects = [schema, *schema["$defs"].values()]
-    assert {key for each in objects for key in each.get("properties", ())} <= sent
+def test_what_is_declared_is_asked_for_and_nothing_else_is_allowed():
+    whole = answers()["a model: pass"]
+    for broken in (
+        whole | {"more": 1},
+        whole | {"number": None},
+        {name: part for name, part in whole.items() if name != "offers"},
+        whole | {"pass": whole["pass"] | {"stages": {"Not a name": whole["pass"]["stages"]["x"]}}},
+    ):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(broken, Answer)
+
+
+def test_nothing_is_declared_that_is_never_sent():
+    sent = {key for each in (*documents().values(), *answers().values()) for key in keys(each)}
+    declared = {field.encode_name for struct in structs_of(Answer) for field in struct.fields}
+    of_names = {"listed", "about"}  # which take a second (`test_continuation`)
+    assert declared - of_names <= sent
+
+
+def test_the_types_of_the_browser_are_made_of_what_is_declared():
+    assert FILE.read_text("utf-8") == typescript(), "python -m attnviz.scene.contract.typescript makes them again"
 
 
 @of_each("name", [*ANSWERED])

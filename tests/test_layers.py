@@ -102,6 +102,7 @@ def test_a_fresh_process_imports_no_interface():
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     at_first, later = map(str.split, result.stdout.splitlines())
     assert "numpy" in at_first
+    assert "msgspec" not in at_first
     assert not [name for name in at_first if name.startswith(("attnviz.scene", "attnviz.viewer"))], (
         "nobody asked for it"
     )

@@ -9,11 +9,12 @@ import pytest
 from documents import document, fitted_at, whole
 from page import changes_of
 
-from attnviz.scene import pass_cache
+from attnviz.models.continuation import Drawing
+from attnviz.scene import continuing, pass_cache
 from attnviz.scene.document import body
 from attnviz.scene.fitting import fit, pass_of
-from attnviz.scene.pass_cache import MAX_PASS_BYTES, Answers, closed, key_of
-from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, pinned, with_options
+from attnviz.scene.pass_cache import MAX_PASS_BYTES, Answers, closed, document_key, key_of
+from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))
 LOOKED = {"step": "softmax", "present": True}
@@ -59,7 +60,19 @@ def test_another_setting_of_any_kind_is_another_answer():
     scenes = [OWN, seeded(6), replace(OWN, sentence="a b"), replace(OWN, context="d"), FIRST_VISIT, model]
     scenes += [replace(model, model_seed=1), Scene(source=next(iter(SOURCES)))]
     scenes += [replace(OWN, options=with_options(OWN.options, mask="causal"))]
-    assert len({key_of(scene) for scene in scenes}) == len(scenes)
+    scenes += [of_model("microgpt"), replace(of_model("microgpt"), drawing=Drawing())]
+    assert len({document_key(scene) for scene in scenes}) == len(scenes)
+
+
+def test_what_comes_next_is_worked_out_once_for_all_who_ask(monkeypatch):
+    kept, scene = Answers(), of_model("microgpt")
+    first = kept.written(fit(scene, kept.original), "a")
+    drawn = kept.written(fit(replace(scene, drawing=Drawing(seed=3)), kept.original), "a")
+    assert json.loads(drawn)["next"]["drawing"]["seed"] == 3
+    monkeypatch.setattr(continuing, "writers_data", None)
+    assert kept.written(fit(scene, kept.original), "b") == first
+    with pytest.raises(TypeError):
+        kept.written(fit(replace(scene, drawing=Drawing(seed=4)), kept.original), "b")
 
 
 def test_one_session_alone_has_nothing_kept_and_two_have():
@@ -83,7 +96,7 @@ def test_the_passes_that_everyone_may_meet_are_kept_without_a_document_too_and_n
 def test_a_first_visit_and_worked_examples_are_kept_at_once_and_for_good(monkeypatch):
     kept = Answers(room=0)
     for scene in (FIRST_VISIT, *(Scene(source=source) for source in SOURCES)):
-        assert key_of(fit(scene).scene) in closed()
+        assert document_key(fit(scene).scene) in closed()
         ask(kept, scene, "a")
     ask(kept, OWN, "a", "b")
     assert not is_kept(kept, OWN)

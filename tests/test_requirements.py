@@ -22,8 +22,8 @@ def test_the_package_and_a_clone_ask_for_the_same():
     assert {each for each in cloned if each.name != "pytest"} == set(RANGES), "pytest is for a clone alone"
 
 
-def test_without_the_app_numpy_alone_is_installed():
-    assert [each.name for each in CORE] == ["numpy"]
+def test_without_the_app_numpy_and_what_writes_json_are_installed():
+    assert [each.name for each in CORE] == ["numpy", "msgspec"]
     assert {each.name for each in EXTRAS["app"]} == set(APP)
 
 

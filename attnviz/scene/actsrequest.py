@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from typing import Annotated, Any, Literal
 from urllib.parse import parse_qs
 
+from msgspec import Meta, Struct
+
 from attnviz.scene.answer import PARTS
+from attnviz.scene.received import received
 
 MAX_ACTS = 5
 """Acts in one request: what was done while the answer to the one before was on its way."""
 
-FIELDS = ("tab", "address", "look", "view", "acts", "plans")
+MAX_LOOKS = 100
+"""Parameters of the browser's address."""
 
 
-@dataclass(frozen=True)
-class ActsRequest:
+class ActsRequest(Struct, frozen=True):
     """What a viewer says was done.
 
     Attributes
@@ -25,11 +27,11 @@ class ActsRequest:
     address : dict of str to str or None
         The `address` of the answer that the person saw. Where that isn't the last, Back has led to another scene
         meanwhile, and what is done is done to the one that was seen.
-    look : dict of str to list of str
-        The parameters of the browser's address, of which the viewer's own are read.
+    look : str
+        The browser's address from its question mark on, of which the viewer's own parameters are read.
     view : str
         What the page shows of the scene, one of `PARTS`.
-    acts : list of [name, message]
+    acts : list of (name, message)
         What was done, one after the other; both may be anything.
     plans : list of str
         The plans that the browser has.
@@ -37,36 +39,20 @@ class ActsRequest:
 
     tab: str
     address: dict[str, str | None]
-    look: dict[str, list[str]]
-    view: str
-    acts: list[list]
+    look: str
+    view: Literal[tuple(PARTS)]
+    acts: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTS)]
     plans: list[str]
 
+    def __post_init__(self) -> None:
+        _ = self.looks
 
-def read(body: bytes) -> ActsRequest | None:
-    """What a request says, or None if no viewer would say so."""
-    try:
-        said = json.loads(_well_formed(json.loads(body)))
-        tab, address, look, view, acts, plans = (said[field] for field in FIELDS)
-        look = parse_qs(look.removeprefix("?"), keep_blank_values=True, max_num_fields=100)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-    is_read = (
-        isinstance(tab, str)
-        and isinstance(address, dict)
-        and all(isinstance(text, str | None) for text in address.values())
-        and isinstance(view, str)
-        and view in PARTS
-        and isinstance(acts, list)
-        and len(acts) <= MAX_ACTS
-        and all(isinstance(each, list) and len(each) == 2 for each in acts)
-        and isinstance(plans, list)
-        and all(isinstance(each, str) for each in plans)
-    )
-    return ActsRequest(tab, address, look, view, acts, plans) if is_read else None
+    @property
+    def looks(self) -> dict[str, list[str]]:
+        """The parameters of the browser's address."""
+        return parse_qs(self.look.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_LOOKS)
 
 
-def _well_formed(said: object) -> str:
-    """The same as JSON, in which U+FFFD stands for half a character: no answer could be sent with that."""
-    text = json.dumps(said, ensure_ascii=False)
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def read(body: bytes) -> ActsRequest:
+    """What a request says; RequestError if no viewer would say so."""
+    return received(body, ActsRequest)

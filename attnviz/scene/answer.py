@@ -14,7 +14,7 @@ from attnviz.scene.parameters import PARAMETERS, VIEWERS
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import Scene, lacks_file
 from attnviz.scene.verdict import verdict
-from attnviz.scene.written import json_of
+from attnviz.scene.written import Json, json_of
 from attnviz.text import micropython
 from attnviz.text.code import coloured
 from attnviz.text.export import script
@@ -48,10 +48,9 @@ class Has:
 
 
 def reply(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
-    """The answer for a scene beside its pass, as `viewer/answer.schema.json` says: of the same the same, anywhere."""
-    frame = json_of(reply_head(fitted, extras, has))
-    part = PARTS[has.view](fitted, extras, has) if fitted.trace else b"null"
-    return frame[:-1] + f',"{has.view}":'.encode() + part + b"}"
+    """The answer for a scene beside its pass, as `contract.answer` declares it: of the same the same, anywhere."""
+    part = PARTS[has.view](fitted, extras, has) if fitted.trace else None
+    return json_of(reply_head(fitted, extras, has) | {has.view: part})
 
 
 def reply_head(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
@@ -85,9 +84,9 @@ def _by_hand(fitted: SceneWithPass) -> list[list[str]] | None:
     return [["strong", "Set by hand:"], ["", f" {listed or 'nothing that fits this pass'}"]]
 
 
-def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
+def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> Json:
     """The document that a viewer shows."""
-    return ANSWERS.written(
+    written = ANSWERS.written(
         fitted,
         has.tab,
         asked=extras.heads,
@@ -97,23 +96,22 @@ def _pass(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
         arrival=has.arrival,
         plans=has.plans,
     )
+    return Json(written)
 
 
-def _audit(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
-    return json_of(verdict(fitted, extras.audit))
+def _audit(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
+    return verdict(fitted, extras.audit)
 
 
-def _script(fitted: SceneWithPass, extras: Extras, has: Has) -> bytes:
+def _script(fitted: SceneWithPass, extras: Extras, has: Has) -> dict:
     trace = fitted.trace
     torch, micro = torch_script(trace), micropython.script(trace)
-    return json_of(
-        {
-            "runs": coloured(script(trace)),
-            "torch": torch and coloured(torch),
-            "microgpt": micro and coloured(micro),
-            "file": {"name": micropython.NAME, "text": micropython.numbers(trace).decode()} if micro else None,
-        }
-    )
+    return {
+        "runs": coloured(script(trace)),
+        "torch": torch and coloured(torch),
+        "microgpt": micro and coloured(micro),
+        "file": {"name": micropython.NAME, "text": micropython.numbers(trace).decode()} if micro else None,
+    }
 
 
 PARTS = {"pass": _pass, "audit": _audit, "script": _script}

@@ -25,7 +25,7 @@ MAX_SEED_CHARACTERS = 40
 
 
 def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
-    """The boxes of a scene: those of the line, and the rare ones. `answer.schema.json` says what they hold.
+    """The boxes of a scene: those of the line, and the rare ones. `contract.answer` declares them.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
 """Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
 
-`viewer/document.schema.json` says what a document holds. Of its parts
+`contract.document` declares what a document holds. Of its parts
 those of the plan (`scene/plan`) are left out where a browser has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from attnviz.analysis.contest import contest_of
@@ -25,7 +25,7 @@ from attnviz.scene.reading import reading_model
 from attnviz.scene.scene import OWN, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
-from attnviz.scene.written import json_of
+from attnviz.scene.written import Json, json_of
 from attnviz.text import movement, turning
 from attnviz.text.steps import steps_of
 from attnviz.views.model import model_data
@@ -47,15 +47,27 @@ class Body(NamedTuple):
     Attributes
     ----------
     plan : Plan
-    numbers : bytes
-        What is not in the plan, as JSON.
+    parts : mapping of str to Json
+        Those of the document that are not in the plan.
     """
 
     plan: Plan
-    numbers: bytes
+    parts: Mapping[str, Json]
+
+    @property
+    def n_bytes(self) -> int:
+        """How large it is."""
+        return sum(memoryview(each).nbytes for each in (self.plan.parts, *self.parts.values()))
 
 
-def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "", flips_of: str = "") -> Body:
+def body(
+    fitted: SceneWithPass,
+    *,
+    asked: Sequence[int] = (),
+    slopes_of: str = "",
+    flips_of: str = "",
+    with_names: bool = False,
+) -> Body:
     """The body of a document.
 
     Parameters
@@ -68,8 +80,11 @@ def body(fitted: SceneWithPass, *, asked: Sequence[int] = (), slopes_of: str = "
         The address of a cell whose slopes are to be sent.
     flips_of : str, optional
         The address of a share; what would turn the order of its row is to be sent.
+    with_names : bool, optional
+        Whether texts are sent that a language model writes.
     """
-    return Body(plan_of(fitted.trace), json_of(_numbers(fitted, asked, slopes_of, flips_of)))
+    parts = _numbers(fitted, asked, slopes_of, flips_of) | {"next": next_data(fitted, with_names=with_names)}
+    return Body(plan_of(fitted.trace), {name: Json(json_of(part)) for name, part in parts.items()})
 
 
 def written(
@@ -78,9 +93,8 @@ def written(
     *,
     arrival: int = 0,
     plans: Collection[str] = (),
-    beside: bytes = b"null",
+    beside: dict | None = None,
     other: Trace | None = None,
-    with_names: bool = False,
 ) -> bytes:
     """The document that has such a body.
 
@@ -93,29 +107,26 @@ def written(
         A number that is another whenever the viewer is to look where the scene says, not where it looked before.
     plans : collection of str
         The names of plans whose parts the browser has.
-    beside : bytes, optional
-        What there is of a second pass beside this one, as JSON (see `written_beside`).
+    beside : dict, optional
+        What there is of a second pass beside this one (see `beside_data`).
     other : Trace, optional
         That pass.
-    with_names : bool, optional
-        Whether texts are sent that a language model writes.
     """
-    plan, numbers = body
-    parts = b"null" if plan.name in plans else plan.parts
-    named = b'{"plan":{"name":"%s","parts":%s},' % (plan.name.encode(), parts)
-    place = json_of(
+    plan = body.plan
+    return json_of(
         {
+            "plan": {"name": plan.name, "parts": None if plan.name in plans else plan.parts},
             "where": where(fitted.scene, fitted.trace, other),
             "arrival": arrival,
-            "next": next_data(fitted, with_names=with_names),
+            "beside": beside,
+            **body.parts,
         }
     )
-    return b"".join((named, place[1:-1], b',"beside":', beside, b",", numbers[1:]))
 
 
-def written_beside(a: SceneWithPass, b: SceneWithPass, document: bytes) -> bytes:
+def beside_data(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
     """What a document of pass B says of a pass A beside it, which has a document of its own."""
-    return b'{"document":' + document + b"," + json_of(paired_data(a, b))[1:]
+    return {"document": Json(document)} | paired_data(a, b)
 
 
 def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_of: str) -> dict:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
+from msgspec import structs
 
 from attnviz.analysis.arrayfiles import read_file
 from attnviz.core.errors import OwnArraysError
@@ -57,7 +58,7 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
         If it can't be read, or not as parts of a pass.
     """
     if asked.example:
-        asked = replace(asked, filename=EXAMPLE_NAME, true_is="visible")
+        asked = structs.replace(asked, filename=EXAMPLE_NAME, true_is="visible")
     read = read_file(asked.filename, content, asked.stage or None)
     arrays = _without_sizes(read.arrays)
     said = {"orientation": asked.orientation or None, "true_is": asked.true_is or None}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from typing import Literal
+
+from msgspec import Struct, structs
 
 from attnviz.analysis.layouts import IN_OUT, ORDER, OUT_IN
 from attnviz.core.tokens import cleaned
 from attnviz.scene.ownexamples import EXAMPLES
+from attnviz.scene.received import received
 from attnviz.text.steps import full_title
 
 MAX_NAME_CHARACTERS = 255
@@ -38,8 +40,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
 """What is asked of a file, with the answers that there are; the first holds until another is picked."""
 
 
-@dataclass(frozen=True)
-class OwnRequest:
+class OwnRequest(Struct, frozen=True):
     """What a browser says of a file.
 
     Attributes
@@ -56,26 +57,15 @@ class OwnRequest:
 
     tab: str
     filename: str
-    example: str
-    n_heads: str
-    stage: str
-    against: str
-    orientation: str
-    true_is: str
+    example: Literal[("", *EXAMPLES)]
+    n_heads: Literal[tuple(QUESTIONS["n_heads"][1])]
+    stage: Literal[tuple(QUESTIONS["stage"][1])]
+    against: Literal[tuple(QUESTIONS["against"][1])]
+    orientation: Literal[tuple(QUESTIONS["orientation"][1])]
+    true_is: Literal[tuple(QUESTIONS["true_is"][1])]
 
 
-def read(line: bytes) -> OwnRequest | None:
-    """What a line of JSON says, or None if no page of ours would say so."""
-    try:
-        said = json.loads(line)
-        parts = {name: said[name] for name in OwnRequest.__annotations__}
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return None
-    is_read = (
-        all(isinstance(part, str) for part in parts.values())
-        and parts["example"] in ("", *EXAMPLES)
-        and all(parts[name] in answers for name, (_, answers) in QUESTIONS.items())
-    )
-    if not is_read:
-        return None
-    return OwnRequest(**parts | {"filename": cleaned(parts["filename"][-MAX_NAME_CHARACTERS:])})
+def read(line: bytes) -> OwnRequest:
+    """What a line of JSON says; RequestError if no page of ours would say so."""
+    asked = received(line, OwnRequest)
+    return structs.replace(asked, filename=cleaned(asked.filename[-MAX_NAME_CHARACTERS:]))

@@ -17,7 +17,7 @@ MAX_QUOTED = 60
 
 
 def paired_data(a: SceneWithPass, b: SceneWithPass) -> dict:
-    """What is said of pass B beside pass A, as `viewer/document.schema.json` has it but for A's own document."""
+    """What is said of pass B beside pass A, as `contract.document` declares it but for A's own document."""
     found = pairing(a.trace, b.trace)
     return {
         "between": differing(a, b),

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.document import Body, body, written, written_beside
+from attnviz.scene.document import Body, beside_data, body, written
 from attnviz.scene.fitting import SceneWithPass, pass_of
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
@@ -37,7 +37,7 @@ Key = tuple
 
 
 def key_of(scene: Scene) -> Key:
-    """What decides a scene's pass, as long as no number is set by hand; and its document but for where one looks."""
+    """What decides a scene's pass, as long as no number is set by hand."""
     return (scene.source, scene.sentence, scene.context, scene.options, scene.model_seed, scene.checkpoint, scene.own)
 
 
@@ -46,8 +46,13 @@ def pass_key(scene: Scene) -> Key:
     return (*key_of(scene), scene.changes)
 
 
+def document_key(scene: Scene) -> Key:
+    """What decides the document of a scene, but for where one looks, as long as no number is set by hand."""
+    return (*key_of(scene), scene.drawing)
+
+
 def closed() -> frozenset[Key]:
-    """The scenes that everyone may meet without typing or picking a setting."""
+    """The documents that everyone may meet without typing or picking a setting."""
     scenes = [FIRST_VISIT, Scene(), *(Scene(source=source) for source in SOURCES)]
     for name, model in MODELS.items():
         first = of_model(name)
@@ -57,7 +62,7 @@ def closed() -> frozenset[Key]:
             for _, sentence in model.examples
             for checkpoint in checkpoints
         ]
-    return frozenset(map(key_of, scenes))
+    return frozenset(map(document_key, scenes))
 
 
 class Answer(NamedTuple):
@@ -121,7 +126,7 @@ class Answers:
 
     def original(self, scene: Scene) -> Trace:
         """The pass of a scene before any number is set by hand (see `pass_of`)."""
-        key = key_of(scene)
+        key = document_key(replace(scene, drawing=None))
         if key not in self._closed:
             kept = self._shared.peek(key)
             return kept.original if kept else pass_of(scene)
@@ -142,15 +147,13 @@ class Answers:
         with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON, for the session that asks (see `document.body`, `document.written`)."""
-        made, beside = self._body(fitted, asker, asked, slopes_of, flips_of), fitted.beside
+        made, beside = self._body(fitted, asker, asked, slopes_of, flips_of, with_names), fitted.beside
         if beside is None:
-            return written(made, fitted, arrival=arrival, plans=plans, with_names=with_names)
+            return written(made, fitted, arrival=arrival, plans=plans)
         other = self._body(beside, asker, asked)
         document = written(other, beside, plans=(*plans, made.plan.name))
-        paired = written_beside(beside, fitted, document)
-        return written(
-            made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace, with_names=with_names
-        )
+        paired = beside_data(beside, fitted, document)
+        return written(made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
 
     @property
     def n_bytes(self) -> int:
@@ -158,14 +161,20 @@ class Answers:
         return self._shared.n_bytes
 
     def _body(
-        self, fitted: SceneWithPass, asker: str, asked: Sequence[int], slopes_of: str = "", flips_of: str = ""
+        self,
+        fitted: SceneWithPass,
+        asker: str,
+        asked: Sequence[int],
+        slopes_of: str = "",
+        flips_of: str = "",
+        with_names: bool = False,
     ) -> Body:
-        if _is_of_one(fitted) or asked or slopes_of or flips_of:
-            return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of)
+        if _is_of_one(fitted) or asked or slopes_of or flips_of or with_names:
+            return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of, with_names=with_names)
         return self._made(fitted, asker)
 
     def _made(self, fitted: SceneWithPass, asker: str) -> Body:
-        key = key_of(fitted.scene)
+        key = document_key(fitted.scene)
         if key in self._closed:
             if key not in self._bodies:
                 self._bodies[key] = body(fitted)
@@ -173,7 +182,7 @@ class Answers:
         answer = self._shared.get(key, asker)
         if answer is None:
             made = body(fitted)
-            n_bytes = len(made.numbers) + len(made.plan.parts) + _n_bytes(fitted.original) + _OBJECT_BYTES
+            n_bytes = made.n_bytes + _n_bytes(fitted.original) + _OBJECT_BYTES
             answer = Answer(fitted.original, made, n_bytes)
             self._shared.put(key, answer)
         return answer.body

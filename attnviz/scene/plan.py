@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from attnviz.core.caching import cached_by_plan
 from attnviz.core.trace import Trace
-from attnviz.scene.written import json_of
+from attnviz.scene.written import Json, json_of
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 from attnviz.views import palette
@@ -23,19 +23,19 @@ class Plan(NamedTuple):
     ----------
     name : str
         Of equal parts the same; 16 hexadecimal digits.
-    parts : bytes
-        Those of its document that no number is in, as JSON.
+    parts : Json
+        Those of its document that no number is in.
     """
 
     name: str
-    parts: bytes
+    parts: Json
 
 
 @cached_by_plan
 def plan_of(trace: Trace) -> Plan:
     """The plan of a trace."""
     parts = json_of(_parts(trace))
-    return Plan(hashlib.blake2b(parts, digest_size=8).hexdigest(), parts)
+    return Plan(hashlib.blake2b(parts, digest_size=8).hexdigest(), Json(parts))
 
 
 def _parts(trace: Trace) -> dict:

@@ -152,6 +152,11 @@ def pinned(scene: Scene) -> Scene:
     return Scene(**{name: getattr(scene, name) for name in DECIDING})
 
 
+def with_beside(scene: Scene, a: Scene, b: Scene) -> Scene:
+    """The scene with the pass of B, and that of A beside it."""
+    return replace(scene, beside=a, **{name: getattr(b, name) for name in DECIDING})
+
+
 def with_options(options: Options, **values: int | str | bool) -> Options:
     """The options with other values of some; the number of heads becomes the nearest that divides `d_model`."""
     changed = replace(options, **values)

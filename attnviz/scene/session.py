@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.scene.acts import Fit, act
+from attnviz.scene.acts import act
+from attnviz.scene.acts.done import Fit
 from attnviz.scene.actsrequest import ActsRequest
 from attnviz.scene.address import looking, parse
 from attnviz.scene.answer import Has, address_of, reply
@@ -95,7 +96,7 @@ def answer_to(session: Session, request: ActsRequest) -> bytes:
     if request.address != session.address:
         written = {name: text for name, text in request.address.items() if text is not None}
         session.scene = parse(written, session.own).scene
-    session.scene = looking(session.scene, request.look)
+    session.scene = looking(session.scene, request.looks)
     fit, extras = fits(), Extras()
     for name, message in request.acts:
         extras = extras.then(session.do(name, message, fit))

@@ -16,7 +16,7 @@ TERMS_PER_SECOND = 200_000
 def verdict(fitted: SceneWithPass, asked_for: Audit | None) -> dict:
     """What is shown of the audit of a pass: its verdict, or of a large one that nobody has asked for what does.
 
-    `viewer/answer.schema.json` says what it holds.
+    `contract.answer` declares what it holds.
     """
     n = n_terms(fitted.trace)
     found = _small(fitted.trace) if n <= MAX_UNASKED_TERMS else asked_for

@@ -1,8 +1,9 @@
-"""Written: data as JSON."""
+"""Written: data as JSON, and JSON that is a part of other data."""
 
-import json
+import msgspec
 
+Json = msgspec.Raw
+"""Data that was written once and stands in other data as it is."""
 
-def json_of(data: dict) -> bytes:
-    """Data as JSON that every browser reads."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+json_of = msgspec.json.Encoder().encode
+"""Data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`."""

@@ -10,7 +10,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.scene.actsrequest import FIELDS, read
+from attnviz.scene.actsrequest import read
+from attnviz.scene.received import RequestError
 from attnviz.scene.session import answer_to
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
@@ -28,7 +29,7 @@ LONG = ("flip", "names")
 
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
-_REFUSED = f"What is asked here is a viewer's own: {{{', '.join(FIELDS)}}}. Reload the page."
+_REFUSED = "What is asked here is a page's own, of its tab and of a bounded size. Reload the page."
 _UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 
 
@@ -53,13 +54,16 @@ async def _acts(request: Request) -> Response:
 
 
 def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | None:
-    """The answer to a request of a tab, whose quota it is to read it too: 128 kB of brackets take 0.1 s.
+    """The answer to a request of a tab, whose quota it is to read it too.
 
     None where it tells one of the acts that are `left` for another time; nothing is done then.
     """
     with tab.cpu_quota.noted():
-        done = read(body)
-        if done is None or done.tab != tab.token:  # JSON may say a part twice
+        try:
+            done = read(body)
+        except RequestError as error:
+            return _refusal(str(error))
+        if done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
         if tab.session is None:
             return PlainTextResponse(_UNKNOWN, 404)
@@ -69,8 +73,8 @@ def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | N
     return Response(answer, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-def _refusal() -> Response:
-    return PlainTextResponse(_REFUSED, 400, {"Connection": "close"})  # what else it sends is not read
+def _refusal(rule: str = _REFUSED) -> Response:
+    return PlainTextResponse(rule, 400, {"Connection": "close"})  # what else it sends is not read
 
 
 async def _read(request: Request) -> bytes:

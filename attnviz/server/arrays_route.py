@@ -17,6 +17,7 @@ from attnviz.articles.compared import answer
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownrequest import OwnRequest, read
+from attnviz.scene.received import RequestError
 from attnviz.scene.written import json_of
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
@@ -43,12 +44,12 @@ async def _arrays(request: Request) -> Response:
     try:
         line, begun = await _line(pieces)
         asked = read(line)
-        if asked is None:
-            return _refusal(400, _REFUSED)
         tab = OPEN.get(asked.tab)
         if tab is None or tab.session is None:
             return _refusal(404, _UNKNOWN)
         content = await _content(pieces, begun)
+    except RequestError as error:
+        return _refusal(400, str(error))
     except ClientDisconnect:
         return _refusal(400, _REFUSED)
     if content is None:

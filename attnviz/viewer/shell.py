@@ -42,7 +42,7 @@ def filled(document: bytes, title: str) -> str:
     Parameters
     ----------
     document : bytes
-        As `document.schema.json` says, in JSON.
+        As `scene.contract.document` declares it, in JSON.
     title : str
         Its words, whatever they hold.
     """

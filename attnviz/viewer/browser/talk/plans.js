@@ -3,7 +3,7 @@
 const MAX_PLANS = 8; // plans that the server is told of
 const KEPT_PLANS = 2 * MAX_PLANS; // it may have been told of one just before others came
 
-// Returns {names, whole(answer)}: the plans that are here, and an answer with its pass as document.schema.json has it.
+// Returns {names, whole(answer)}: the plans that are here, and an answer with its pass as Document in generated/contract.d.ts.
 export function makePlans() {
   const kept = new Map(); // name -> parts; the one that came last is the last
   const partsOf = ({ name, parts }) => {

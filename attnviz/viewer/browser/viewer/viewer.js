@@ -1,4 +1,4 @@
-// The viewer: shows one pass, given as a document, and remembers where one is in it. document.schema.json says what a
+// The viewer: shows one pass, given as a document, and remembers where one is in it. generated/contract.d.ts says what a
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
 import { hasView, readPlace, searchAt } from "../scene/address.js";
 import { isNarrowFrame } from "../elements/narrow.js";

@@ -1,0 +1,20 @@
+"""Done: what an act gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from attnviz.scene.extras import Extras
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.scene import Scene
+
+Fit = Callable[[Scene], SceneWithPass]
+"""What makes the pass of a scene, such as `fit`."""
+
+
+class Done(NamedTuple):
+    """What an act gives: a scene, and what an answer says besides it."""
+
+    scene: Scene
+    extras: Extras = Extras()

@@ -1,0 +1,61 @@
+"""New passes: the acts that look at the pass that they lead to: numbers set by hand, and pairs."""
+
+from dataclasses import replace
+
+from attnviz.core.changes import Change, muted, replaced
+from attnviz.core.errors import ChangeError
+from attnviz.core.settings import MAX_CHANGES
+from attnviz.scene.acts.done import Done, Fit
+from attnviz.scene.extras import Extras
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.messages import change_in, writer_in
+from attnviz.scene.pairs import pairs_of
+from attnviz.scene.scene import Scene, with_beside
+from attnviz.scene.start import picked, selected, start
+
+
+def _change(scene: Scene, fitted: SceneWithPass, message: object, fit: Fit) -> Done:
+    try:
+        change = change_in(fitted.trace, message)
+    except ChangeError as error:
+        return Done(scene, Extras(said=(str(error),)))
+    return _set_by_hand(scene, fitted, change, fit) if change else Done(scene)
+
+
+def _mute(scene: Scene, fitted: SceneWithPass, message: object, fit: Fit) -> Done:
+    found = writer_in(fitted.trace, message)
+    return _set_by_hand(scene, fitted, muted(*found), fit) if found else Done(scene)
+
+
+def _set_by_hand(scene: Scene, fitted: SceneWithPass, change: Change, fit: Fit) -> Done:
+    """Set a number, if it does not push another beyond float64."""
+    changes = replaced(fitted.scene.changes, change)
+    stage = fitted.original[change.stage]
+    if stage.is_given and (stage.value[change.where] == change.value).all():  # as it was: nothing is set by hand
+        changes = changes[:-1]
+    if len(changes) > MAX_CHANGES:
+        said = f"There may be at most {MAX_CHANGES} changes at once: undo one to make another."
+        return Done(scene, Extras(said=(said,)))
+    after = replace(scene, changes=changes)
+    refused = fit(after).refused
+    return Done(scene, Extras(said=refused)) if refused else Done(after)
+
+
+def _pair(scene: Scene, fitted: SceneWithPass, message: object, fit: Fit) -> Done:
+    pair = next((each for each in pairs_of(fitted.scene) if each.id == message), None)
+    if pair is None:
+        return Done(scene)
+    after = with_beside(scene, pair.a, pair.b)
+    now = fit(after)
+    refused = (*fit(pair.a).refused, *now.refused)
+    if refused:
+        return Done(scene, Extras(said=refused[:1]))
+    if fitted.scene.selection is None:
+        found, stage = (of(now.scene, now.trace, now.beside.trace) for of in (selected, picked))
+        if found != start(now.trace, now.scene.step) or not now.trace.origin.read or stage:
+            return Done(replace(after, selection=found, picked=stage), Extras(seed="", arrives=True))
+    return Done(after, Extras(seed=""))
+
+
+OF_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair}
+"""All of them by their names."""

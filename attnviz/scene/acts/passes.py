@@ -1,0 +1,95 @@
+"""Passes: the acts that look at the pass of a scene, each a function of the scene, its pass and a message."""
+
+from dataclasses import replace
+
+from attnviz.analysis.contest import contest_of
+from attnviz.scene.acts.done import Done
+from attnviz.scene.continuing import can_continue, next_token
+from attnviz.scene.extras import Extras
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.messages import cell_in, drawing_in, heads_in, place_in, places_in
+from attnviz.scene.reading import shortened, without_end
+from attnviz.scene.scene import Scene, pinned, with_beside
+from attnviz.scene.words import swapped
+
+
+def _drop(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    changes = fitted.scene.changes
+    dropped = place_in(message, len(changes))
+    return Done(scene if dropped is None else replace(scene, changes=changes[:dropped] + changes[dropped + 1 :]))
+
+
+def _reset(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    return Done(replace(scene, changes=()))
+
+
+def _swap(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    places = places_in(message, fitted.trace.lengths["query"])
+    sentence = swapped(fitted, *places) if places else None
+    return Done(scene if sentence is None else replace(scene, sentence=sentence))
+
+
+def _slopes(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    return Done(scene, Extras(slopes_of=message) if cell_in(fitted.trace, message) else Extras())
+
+
+def _flip(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    cell = cell_in(fitted.trace, message)
+    if cell and contest_of(fitted.trace, *cell):
+        return Done(scene, Extras(flips_of=message))
+    said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
+    return Done(scene, Extras(said=(said,)) if cell else Extras())
+
+
+def _need(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    return Done(scene, Extras(heads=heads_in(message, fitted.trace.lengths["head"])))
+
+
+def _pin(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    """Keep the present pass as A beside what is shown next."""
+    return Done(replace(scene, beside=pinned(fitted.scene)))
+
+
+def _turn(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    """Let A and B change places."""
+    a = fitted.scene.beside
+    return Done(scene) if a is None else Done(with_beside(scene, pinned(fitted.scene), a), Extras(seed=""))
+
+
+def _next(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    """Append the letter that comes next."""
+    token = next_token(fitted) if can_continue(fitted) else None
+    return Done(scene if token is None else replace(scene, sentence=without_end(fitted.scene) + token))
+
+
+def _shorter(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    """Take the last letter away."""
+    return Done(replace(scene, sentence=shortened(fitted.scene)) if can_continue(fitted) else scene)
+
+
+def _names(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    return Done(scene, Extras(with_names=can_continue(fitted)))
+
+
+def _draw(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    try:
+        return Done(replace(scene, drawing=drawing_in(message)))
+    except ValueError:
+        return Done(scene)
+
+
+OF_PASSES = {
+    "drop": _drop,
+    "reset": _reset,
+    "swap": _swap,
+    "slopes": _slopes,
+    "flip": _flip,
+    "need": _need,
+    "pin": _pin,
+    "turn": _turn,
+    "next": _next,
+    "shorter": _shorter,
+    "names": _names,
+    "draw": _draw,
+}
+"""All of them by their names."""

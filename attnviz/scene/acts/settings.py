@@ -1,0 +1,126 @@
+"""Settings: the acts that need no pass, each a function of a scene and a message."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from attnviz.core import tokens
+from attnviz.core.settings import MAX_CHARACTERS, OPTIONS, nearest
+from attnviz.models import MODELS
+from attnviz.scene.acts.done import Done
+from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
+from attnviz.scene.extras import Extras
+from attnviz.scene.messages import option_in, place_in
+from attnviz.scene.reading import has_options, model_of, spaced, unknown
+from attnviz.scene.scene import (
+    COMPARISONS,
+    OWN,
+    READY_MADE,
+    SOURCES,
+    Scene,
+    choice_of,
+    parts_for_source,
+    with_options,
+)
+
+
+def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], Done]]:
+    """The acts that need no pass: a worked example has no settings but that another is shown."""
+    if scene.source in READY_MADE:
+        return _OF_ALL
+    options = _OF_OPTIONS if has_options(scene) else {}
+    return _OF_ALL | options | (_OF_MODELS if choice_of(scene) else _OF_OWN)
+
+
+def _source(scene: Scene, message: object) -> Done:
+    source = option_in(message, (OWN, *MODELS, *SOURCES))
+    if source is None:
+        return Done(scene)
+    return Done(replace(scene, **{"sentence": spaced(scene)} | parts_for_source(source)), Extras(arrives=True))
+
+
+def _typed(scene: Scene, message: object, name: str) -> Done:
+    return Done(replace(scene, **{name: message[:MAX_CHARACTERS]}) if isinstance(message, str) else scene)
+
+
+def _example(scene: Scene, message: object) -> Done:
+    sentence = option_in(message, [text for _, text in choice_of(scene).examples])
+    return Done(scene if sentence is None else replace(scene, sentence=sentence))
+
+
+def _word(scene: Scene, message: object) -> Done:
+    word = option_in(message, [each for words in choice_of(scene).words_by_kind.values() for each in words])
+    if word is None:
+        return Done(scene)
+    spoken, sentence = choice_of(scene).task.spoken((word,)), scene.sentence
+    return _typed(scene, sentence + word if spoken else f"{sentence} {word}".strip(), "sentence")
+
+
+def _replace(scene: Scene, message: object) -> Done:
+    if not isinstance(message, list) or len(message) != 2:
+        return Done(scene)
+    word = option_in(message[0], unknown(scene))
+    by = option_in(message[1], model_of(choice_of(scene)).task.words)
+    if word is None or by is None:
+        return Done(scene)
+    return _typed(scene, tokens.replaced(scene.sentence, word, by), "sentence")
+
+
+def _model_seed(scene: Scene, message: object) -> Done:
+    seed = option_in(message, choice_of(scene).seeds)
+    return Done(scene if seed is None else replace(scene, model_seed=seed))
+
+
+def _checkpoint(scene: Scene, message: object) -> Done:
+    checkpoint = place_in(message, len(choice_of(scene).checkpoints(scene.model_seed)))
+    return Done(scene if checkpoint is None else replace(scene, checkpoint=checkpoint))
+
+
+def _seed(scene: Scene, message: object) -> Done:
+    if not isinstance(message, str):
+        return Done(scene)
+    typed = message[:MAX_SEED_CHARACTERS]
+    return Done(_set(scene, "seed", nearest({"seed": typed})[0]["seed"]).scene, Extras(seed=typed))
+
+
+def _another_seed(scene: Scene, message: object) -> Done:
+    """The seed after this one in an order that comes by all below 1,000 before one comes again."""
+    return _set(scene, "seed", (421 * scene.options.seed + 613) % 1000)
+
+
+def _option(scene: Scene, message: object, name: str) -> Done:
+    value = option_in(message, offered(scene, name))
+    return Done(scene) if value is None else _set(scene, name, value)
+
+
+def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
+    before = scene.options
+    after = with_options(before, **{name: value})
+    if name == "n_heads" or after.n_heads == before.n_heads:
+        return Done(replace(scene, options=after))
+    said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
+    return Done(replace(scene, options=after), Extras(said=(said,)))
+
+
+def _unpin(scene: Scene, message: object) -> Done:
+    return Done(replace(scene, beside=None, compare=COMPARISONS[0]), Extras(arrives=True))
+
+
+_OF_ALL = {"source": _source, "unpin": _unpin}
+_OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
+_OF_OPTIONS = {
+    **{name: partial(_option, name=name) for name in OPTIONS},
+    "seed": _seed,
+    "another_seed": _another_seed,
+}
+_OF_MODELS = {
+    "sentence": partial(_typed, name="sentence"),
+    "example": _example,
+    "word": _word,
+    "replace": _replace,
+    "model_seed": _model_seed,
+    "checkpoint": _checkpoint,
+}
+
+OF_SETTINGS = _OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS
+"""All of them by their names."""

@@ -1,0 +1,1 @@
+"""The contract: all that a browser is given, declared once; the types of the browser's code are made of it."""

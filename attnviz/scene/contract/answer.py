@@ -1,0 +1,246 @@
+"""The answer: all that a browser is given of a scene."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from attnviz.scene.contract.document import Document
+from attnviz.scene.contract.sent import Runs, Said, Sent
+
+Event = Said
+"""The name of an act."""
+
+
+Value = str | int | bool
+"""Sent as it stands, so of its very type."""
+
+
+class ChoiceOption(Sent):
+    """One of a list.
+
+    Attributes
+    ----------
+    group
+        The name under which those of a kind stand.
+    """
+
+    value: Value
+    label: str
+    group: str | UnsetType = UNSET
+
+
+class Option(Sent):
+    """One of a few words."""
+
+    value: Value
+    label: str
+
+
+class Choice(Sent, tag_field="kind", tag="choice"):
+    """One of a list.
+
+    Attributes
+    ----------
+    quiet
+        Its label is heard, not seen.
+    """
+
+    event: Event
+    label: str
+    value: Value
+    options: Annotated[list[ChoiceOption], Meta(min_length=1)]
+    help: str | UnsetType = UNSET
+    quiet: bool | UnsetType = UNSET
+
+
+class Text(Sent, tag_field="kind", tag="text"):
+    """A line of text.
+
+    Attributes
+    ----------
+    limit
+        Characters.
+    live
+        Sent as the person pauses; else on Enter and on leaving.
+    quiet
+        Its label is heard, not seen.
+    words
+        The words that are known: a text that may still become one of these alone is sent later.
+    """
+
+    event: Event
+    label: str
+    value: str
+    limit: Annotated[int, Meta(ge=1)]
+    live: bool
+    help: str | UnsetType = UNSET
+    placeholder: str | UnsetType = UNSET
+    quiet: bool | UnsetType = UNSET
+    words: list[Said] | UnsetType = UNSET
+
+
+class Button(Sent, tag_field="kind", tag="button"):
+    """Sends true.
+
+    Attributes
+    ----------
+    sign
+        Seen in place of the label.
+    """
+
+    event: Event
+    label: str
+    sign: str
+    help: str | UnsetType = UNSET
+
+
+class Pills(Sent, tag_field="kind", tag="pills"):
+    """A few words, one of which may be pressed.
+
+    Attributes
+    ----------
+    quiet
+        Its label is heard, not seen.
+    """
+
+    event: Event
+    label: str
+    value: Value | None
+    options: Annotated[list[Option], Meta(min_length=1)]
+    help: str | UnsetType = UNSET
+    quiet: bool | UnsetType = UNSET
+
+
+class Switch(Sent, tag_field="kind", tag="switch"):
+    """On or off."""
+
+    event: Event
+    label: str
+    value: bool
+    help: str | UnsetType = UNSET
+
+
+class Note(Sent, tag_field="kind", tag="note"):
+    """A text between the boxes."""
+
+    runs: Runs
+
+
+Boxes = list[Choice | Text | Button | Pills | Switch | Note]
+
+
+class Settings(Sent):
+    """The boxes of a scene: those of the line, and the rare ones."""
+
+    line: Boxes
+    more: Boxes
+
+
+class Offer(Sent):
+    """An act that is offered in words."""
+
+    event: Event
+    value: Value | tuple[str, str]
+    label: str
+
+
+class StageAudit(Sent):
+    """How the audit of a stage came out."""
+
+    name: str
+    numbers: Said
+    off: str
+
+
+class Verdict(Sent):
+    """What the audit found, or of a large pass what asks for it.
+
+    Attributes
+    ----------
+    asks
+        What a button says with which a large pass is audited; then there is nothing else.
+    stages
+        How each came out: how many numbers are given and agree, and how far off the worst is.
+    """
+
+    asks: Said | UnsetType = UNSET
+    agrees: bool | UnsetType = UNSET
+    sentence: Said | UnsetType = UNSET
+    stages: Annotated[list[StageAudit], Meta(min_length=1)] | UnsetType = UNSET
+
+
+class File(Sent):
+    """A file to be saved."""
+
+    name: str
+    text: str
+
+
+Code = list[tuple[Literal["", "keyword", "function", "string", "number", "comment"], Said]]
+
+
+class Program(Sent):
+    """The pass as a program.
+
+    Attributes
+    ----------
+    runs
+        Its text in pieces, each with the kind of its tokens.
+    torch
+        The same with PyTorch's module; null where that can't make the pass.
+    microgpt
+        The same in microgpt's own Python; null where that can't make the pass.
+    file
+        The file that this reads.
+    """
+
+    runs: Code
+    torch: Code | None
+    microgpt: Code | None
+    file: File | None
+
+
+class Answer(Sent):
+    """All that a browser is given of a scene, by a run of the page or for what was done.
+
+    Attributes
+    ----------
+    tab
+        What stands for the person's tab.
+    number
+        Of two answers of a tab the one with the larger number is of what was done later.
+    view
+        What the page shows of the scene: the part of this name is here, null where the sentence makes no pass.
+    notices
+        What was mended, refused or followed, a sentence each.
+    offers
+        What can be done where a sentence isn't read as it was typed.
+    lacks_file
+        Whether the arrays of the scene are in a file that the server doesn't have: the browser sends it, if it
+        does.
+    by_hand
+        What is said of numbers set by hand, where the viewer isn't there to say it.
+    address
+        The scene's own parameters, which the browser's address is to have, or for null to lack.
+    pass_
+        The document that the viewer shows.
+    audit
+        What the audit found, or of a large pass what asks for it.
+    script
+        The pass as a program.
+    """
+
+    tab: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+    number: Annotated[int, Meta(ge=1)]
+    view: Literal["pass", "audit", "script"]
+    settings: Settings
+    notices: list[Said]
+    offers: list[Offer]
+    lacks_file: bool
+    by_hand: Runs | None
+    address: dict[str, str | None]
+    pass_: Document | UnsetType | None = field(default=UNSET, name="pass")
+    audit: Verdict | UnsetType | None = UNSET
+    script: Program | UnsetType | None = UNSET

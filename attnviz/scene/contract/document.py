@@ -1,0 +1,291 @@
+"""The document: a pass, and where one looks in it, as the viewer reads it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from attnviz.scene.contract.models import Model, Next
+from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Said, Sent, Size, Values
+from attnviz.scene.contract.stages import Stage
+from attnviz.scene.contract.steps import Step
+
+
+class Selected(Sent):
+    """The selected number, by its places, counted from 0."""
+
+    head: Place
+    query: Place
+    key: Place
+    feature: Place
+    dimension: Place
+    answer: Place
+    neuron: Place
+
+
+class Where(Sent):
+    """Where one looks in a pass.
+
+    Attributes
+    ----------
+    compare
+        How a pass beside this one is looked at.
+    route
+        Where a presenter's remote leads.
+    """
+
+    step: str
+    cell: Selected
+    picked: str
+    trail: list[Cell]
+    ask: str
+    order: str
+    view: Literal["sheet", "matrices"]
+    present: bool
+    reveal: Place | None
+    compare: Literal["both", "difference"]
+    route: Literal["short", "every step"]
+
+
+class MapColumn(Sent):
+    """A step on the map, with its stages."""
+
+    step: str
+    title: str
+    layer: Layer
+    stages: list[Name]
+
+
+class Map(Sent):
+    """The whole pass: its steps, and arrows from stage to stage."""
+
+    columns: list[MapColumn]
+    arrows: list[tuple[Name, Name]]
+
+
+class Words(Sent):
+    """The words of the pass.
+
+    Attributes
+    ----------
+    shared
+        Whether queries and keys are one sentence.
+    unit
+        What one of them is called: a word, a letter, a digit.
+    typed
+        How many of the last words a person typed in one sentence, where they can be swapped.
+    """
+
+    query: list[str]
+    key: list[str]
+    shared: bool
+    unit: str
+    typed: Place
+
+
+class LayerOfModel(Sent):
+    """A layer.
+
+    Attributes
+    ----------
+    purpose
+        What one of several layers does for its model; empty where nobody says.
+    """
+
+    attention: Name
+    purpose: str
+
+
+class Palette(Sent):
+    """The colours that numbers have."""
+
+    negative: Colour
+    positive: Colour
+    share: Colour
+
+
+class ChangeMade(Sent):
+    """A number set by hand.
+
+    Attributes
+    ----------
+    index
+        Of a cell, or the beginning of one that all cells below have; null is every place.
+    """
+
+    text: str
+    stage: Name
+    index: Annotated[list[Place | None], Meta(min_length=1)]
+
+
+class Moved(Sent):
+    """What a stage was moved by what is set by hand."""
+
+    stage: Name
+    text: str
+
+
+class Slopes(Sent):
+    """What would move a number."""
+
+    of: Cell
+    text: str
+    values: dict[str, Values]
+
+
+class Flip(Sent):
+    """What would turn the order of a row, in one stage.
+
+    Attributes
+    ----------
+    cell
+        The one with the smallest change; null where none was found.
+    value
+        What turns it, set there by hand.
+    """
+
+    stage: Name
+    text: str
+    cell: Cell | None
+    value: float | None
+
+
+class Flips(Sent):
+    """What would turn the order of a row of shares."""
+
+    of: Cell
+    text: str
+    stages: list[Flip]
+
+
+class Door(Sent):
+    """An act that is offered in words."""
+
+    event: str
+    value: str
+    label: str
+
+
+class PairOffered(Sent):
+    """Two passes that mean something beside each other."""
+
+    id: Said
+    label: Said
+
+
+class StageBeside(Sent):
+    """How far the numbers of a stage are from those beside it.
+
+    Attributes
+    ----------
+    other
+        How many of its numbers are others.
+    matched
+        Whether its numbers have others beside them.
+    tolerance
+        Numbers no further apart are the same.
+    largest
+        How far apart its numbers are at most.
+    of
+        Of how many.
+    """
+
+    said: Said
+    other: Place
+    matched: bool
+    tolerance: Size
+    largest: Size
+    of: Place
+
+
+class Beside(Sent):
+    """A second pass, A, beside this one, B.
+
+    Attributes
+    ----------
+    document
+        The document of A, which has no pass beside it.
+    between
+        What decides the two and differs: its name, and what it is in A and in B.
+    parted
+        Where they part, in one sentence.
+    first
+        The first stage at which they part, where its numbers can be compared.
+    places
+        For the places of B along queries, keys and answers those in A of the same name.
+    stages
+        How far apart the numbers of each stage are, in words and as numbers.
+    at
+        The cell of that stage that is furthest from the one beside it.
+    """
+
+    document: Document
+    between: list[tuple[Said, Said, Said]]
+    parted: Said
+    first: Name | None
+    places: dict[str, list[Place | None]]
+    stages: dict[str, StageBeside]
+    at: list[Place]
+
+
+class Document(Sent):
+    """A pass, and where one looks in it: all that the viewer is given.
+
+    Attributes
+    ----------
+    stages
+        In the order of the pass.
+    nearest
+        Of the id of every step that there may be, the id of the one that this pass shows for it.
+    starts
+        The cell that one looks at before picking any: outside of layers, and in each of several layers.
+    arrival
+        Another number whenever the viewer is to adopt `where`.
+    changes
+        The numbers set by hand, in order.
+    moved
+        What they moved.
+    before
+        The numbers of those stages before.
+    flips
+        What would turn the order of a row of shares that was asked about.
+    imprint
+        What decides the numbers besides the words, in one line for paper.
+    link
+        Parameters of the address that a link to it always has.
+    door
+        What leads from a model to one's own sentence.
+    offer
+        Another sentence to ask a model at the end of a talk.
+    pairs
+        Pairs of passes that mean something beside each other, offered at one click.
+    beside
+        A second pass, A, beside this one, B; null where there is none.
+    next
+        What may come next, where a model says that.
+    """
+
+    stages: dict[Name, Stage]
+    steps: Annotated[list[Step], Meta(min_length=1)]
+    nearest: dict[str, str]
+    map: Map
+    words: Words
+    layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
+    palette: Palette
+    where: Where
+    starts: Annotated[list[Selected], Meta(min_length=1)]
+    arrival: int
+    changes: list[ChangeMade]
+    moved: list[Moved]
+    before: dict[str, Values]
+    slopes: Slopes | None
+    flips: Flips | None
+    imprint: Said
+    link: dict[str, str]
+    door: Door | None
+    offer: Door | None
+    model: Model | None
+    pairs: list[PairOffered]
+    beside: Beside | None
+    next: Next | None

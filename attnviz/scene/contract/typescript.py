@@ -1,0 +1,109 @@
+"""The contract as TypeScript, for the browser's code: `python -m attnviz.scene.contract.typescript` writes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import singledispatch
+from pathlib import Path
+
+from msgspec import inspect
+
+from attnviz.scene.actsrequest import ActsRequest
+from attnviz.scene.contract.answer import Answer
+from attnviz.scene.ownrequest import OwnRequest
+
+FILE = Path(__file__).parents[2] / "viewer" / "generated" / "contract.d.ts"
+MESSAGES = (Answer, ActsRequest, OwnRequest)
+"""What is sent to a browser, and what it sends."""
+
+_HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"
+
+
+def typescript() -> str:
+    """The types of all messages and of their parts."""
+    return "\n".join([_HEAD, *(_declared(each) for each in structs_of(*MESSAGES))])
+
+
+def structs_of(*messages: type) -> Iterator[inspect.StructType]:
+    """The structs of messages and of all their parts, each once."""
+    found, waiting = {}, list(inspect.multi_type_info(messages))
+    while waiting:
+        each = waiting.pop(0)
+        if isinstance(each, inspect.StructType):
+            if each.cls in found:
+                continue
+            found[each.cls] = each
+            waiting += [field.type for field in each.fields]
+        waiting += _within(each)
+    yield from found.values()
+
+
+def _within(of: inspect.Type) -> list[inspect.Type]:
+    """The types that one is made of, but for a struct."""
+    parts = [getattr(of, name, None) for name in ("type", "item_type", "key_type", "value_type")]
+    several = [*getattr(of, "types", ()), *getattr(of, "item_types", ())]
+    return [each for each in (*parts, *several) if isinstance(each, inspect.Type)]
+
+
+def _declared(struct: inspect.StructType) -> str:
+    fields = [f"  {each.encode_name}{'' if each.required else '?'}: {_written(each.type)};" for each in struct.fields]
+    kind = [f"  {struct.tag_field}: {json.dumps(struct.tag)};"] if struct.tag_field else []
+    said = f"/** {struct.cls.__doc__.partition(chr(10))[0]} */"
+    return "\n".join([said, f"export interface {struct.cls.__name__} {{", *kind, *fields, "}", ""])
+
+
+@singledispatch
+def _written(of: inspect.Type) -> str:
+    raise TypeError(f"A type of the contract has its TypeScript here; {type(of).__name__} has none: write it.")
+
+
+_PLAIN = {
+    inspect.StrType: "string",
+    inspect.IntType: "number",
+    inspect.FloatType: "number",
+    inspect.BoolType: "boolean",
+    inspect.NoneType: "null",
+    inspect.AnyType: "unknown",
+}
+for _type, _text in _PLAIN.items():
+    _written.register(_type, lambda of, text=_text: text)
+
+
+@_written.register
+def _(of: inspect.Metadata) -> str:
+    return _written(of.type)
+
+
+@_written.register
+def _(of: inspect.StructType) -> str:
+    return of.cls.__name__
+
+
+@_written.register
+def _(of: inspect.LiteralType) -> str:
+    return " | ".join(map(json.dumps, of.values))
+
+
+@_written.register
+def _(of: inspect.UnionType) -> str:
+    return " | ".join(_written(each) for each in of.types)
+
+
+@_written.register
+def _(of: inspect.ListType) -> str:
+    return f"Array<{_written(of.item_type)}>"
+
+
+@_written.register
+def _(of: inspect.TupleType) -> str:
+    return f"[{', '.join(_written(each) for each in of.item_types)}]"
+
+
+@_written.register
+def _(of: inspect.DictType) -> str:
+    return f"Record<string, {_written(of.value_type)}>"
+
+
+if __name__ == "__main__":
+    FILE.write_text(typescript(), "utf-8")

@@ -1,0 +1,553 @@
+// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.
+
+/** All that a browser is given of a scene, by a run of the page or for what was done. */
+export interface Answer {
+  tab: string;
+  number: number;
+  view: "audit" | "pass" | "script";
+  settings: Settings;
+  notices: Array<string>;
+  offers: Array<Offer>;
+  lacksFile: boolean;
+  byHand: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]> | null;
+  address: Record<string, string | null>;
+  pass?: Document | null;
+  audit?: Verdict | null;
+  script?: Program | null;
+}
+
+/** What a viewer says was done. */
+export interface ActsRequest {
+  tab: string;
+  address: Record<string, string | null>;
+  look: string;
+  view: "audit" | "pass" | "script";
+  acts: Array<[unknown, unknown]>;
+  plans: Array<string>;
+}
+
+/** What a browser says of a file. */
+export interface OwnRequest {
+  tab: string;
+  filename: string;
+  example: "" | "correct" | "mask inverted" | "transposed" | "unscaled";
+  n_heads: "" | "1" | "10" | "11" | "12" | "128" | "13" | "14" | "15" | "16" | "2" | "20" | "24" | "25" | "3" | "32" | "4" | "40" | "48" | "5" | "6" | "64" | "7" | "8" | "9" | "96";
+  stage: "" | "attention" | "b_k" | "b_o" | "b_q" | "b_v" | "concat" | "context" | "contributions" | "embeddings" | "heads" | "k" | "mask" | "masked" | "output" | "positions" | "q" | "residual" | "scaled" | "scores" | "v" | "w_k" | "w_o" | "w_q" | "w_v" | "x";
+  against: "own" | "shown";
+  orientation: "" | "(in, out)" | "(out, in)";
+  true_is: "" | "hidden" | "visible";
+}
+
+/** The boxes of a scene: those of the line, and the rare ones. */
+export interface Settings {
+  line: Array<Choice | Text | Button | Pills | Switch | Note>;
+  more: Array<Choice | Text | Button | Pills | Switch | Note>;
+}
+
+/** An act that is offered in words. */
+export interface Offer {
+  event: string;
+  value: string | number | boolean | [string, string];
+  label: string;
+}
+
+/** A pass, and where one looks in it: all that the viewer is given. */
+export interface Document {
+  stages: Record<string, Stage>;
+  steps: Array<Step>;
+  nearest: Record<string, string>;
+  map: Map;
+  words: Words;
+  layers: Array<LayerOfModel>;
+  palette: Palette;
+  where: Where;
+  starts: Array<Selected>;
+  arrival: number;
+  changes: Array<ChangeMade>;
+  moved: Array<Moved>;
+  before: Record<string, Array<string | null>>;
+  slopes: Slopes | null;
+  flips: Flips | null;
+  imprint: string;
+  link: Record<string, string>;
+  door: Door | null;
+  offer: Door | null;
+  model: Model | null;
+  pairs: Array<PairOffered>;
+  beside: Beside | null;
+  next: Next | null;
+}
+
+/** What the audit found, or of a large pass what asks for it. */
+export interface Verdict {
+  asks?: string;
+  agrees?: boolean;
+  sentence?: string;
+  stages?: Array<StageAudit>;
+}
+
+/** The pass as a program. */
+export interface Program {
+  runs: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]>;
+  torch: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]> | null;
+  microgpt: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]> | null;
+  file: File | null;
+}
+
+/** The whole pass: its steps, and arrows from stage to stage. */
+export interface Map {
+  columns: Array<MapColumn>;
+  arrows: Array<[string, string]>;
+}
+
+/** The words of the pass. */
+export interface Words {
+  query: Array<string>;
+  key: Array<string>;
+  shared: boolean;
+  unit: string;
+  typed: number;
+}
+
+/** The colours that numbers have. */
+export interface Palette {
+  negative: [number, number, number];
+  positive: [number, number, number];
+  share: [number, number, number];
+}
+
+/** Where one looks in a pass. */
+export interface Where {
+  step: string;
+  cell: Selected;
+  picked: string;
+  trail: Array<string>;
+  ask: string;
+  order: string;
+  view: "matrices" | "sheet";
+  present: boolean;
+  reveal: number | null;
+  compare: "both" | "difference";
+  route: "every step" | "short";
+}
+
+/** One of a list. */
+export interface Choice {
+  kind: "choice";
+  event: string;
+  label: string;
+  value: string | number | boolean;
+  options: Array<ChoiceOption>;
+  help?: string;
+  quiet?: boolean;
+}
+
+/** A line of text. */
+export interface Text {
+  kind: "text";
+  event: string;
+  label: string;
+  value: string;
+  limit: number;
+  live: boolean;
+  help?: string;
+  placeholder?: string;
+  quiet?: boolean;
+  words?: Array<string>;
+}
+
+/** Sends true. */
+export interface Button {
+  kind: "button";
+  event: string;
+  label: string;
+  sign: string;
+  help?: string;
+}
+
+/** A few words, one of which may be pressed. */
+export interface Pills {
+  kind: "pills";
+  event: string;
+  label: string;
+  value: string | number | boolean | null;
+  options: Array<Option>;
+  help?: string;
+  quiet?: boolean;
+}
+
+/** On or off. */
+export interface Switch {
+  kind: "switch";
+  event: string;
+  label: string;
+  value: boolean;
+  help?: string;
+}
+
+/** A text between the boxes. */
+export interface Note {
+  kind: "note";
+  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+}
+
+/** An array of the pass. */
+export interface Stage {
+  symbol: string;
+  title: string;
+  meaning: string;
+  one: string;
+  role: "" | "k" | "output" | "q" | "v";
+  scale: "flag" | "share" | "signed";
+  step: string;
+  axes: Array<Axis>;
+  limit: number;
+  values: Array<string | null>;
+  overridden: Array<[number, number]>;
+  hiddenBy: string;
+  recipe: string;
+  rule: Rule | null;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+  inMicrogpt: string;
+}
+
+/** A step of the walkthrough. */
+export interface Step {
+  id: string;
+  title: string;
+  layer: number;
+  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  notes: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>>;
+  stages: Array<string>;
+  subject: string;
+  pictures: Array<Picture>;
+  formulas: Array<string>;
+  numpy: Array<string>;
+  arcs: boolean;
+  bars: Array<[string, string]>;
+  attention: string;
+  heads: string;
+  page: string;
+  bands: Array<Band>;
+  sources: Array<Source>;
+}
+
+/** A layer. */
+export interface LayerOfModel {
+  attention: string;
+  purpose: string;
+}
+
+/** The selected number, by its places, counted from 0. */
+export interface Selected {
+  head: number;
+  query: number;
+  key: number;
+  feature: number;
+  dimension: number;
+  answer: number;
+  neuron: number;
+}
+
+/** A number set by hand. */
+export interface ChangeMade {
+  text: string;
+  stage: string;
+  index: Array<number | null>;
+}
+
+/** What a stage was moved by what is set by hand. */
+export interface Moved {
+  stage: string;
+  text: string;
+}
+
+/** What would move a number. */
+export interface Slopes {
+  of: string;
+  text: string;
+  values: Record<string, Array<string | null>>;
+}
+
+/** What would turn the order of a row of shares. */
+export interface Flips {
+  of: string;
+  text: string;
+  stages: Array<Flip>;
+}
+
+/** An act that is offered in words. */
+export interface Door {
+  event: string;
+  value: string;
+  label: string;
+}
+
+/** What answers, where its parameters are those of a model. */
+export interface Model {
+  read: "each" | "last";
+  answers: string;
+  right: Array<string | null>;
+  isOpen: boolean;
+  guesses: boolean;
+  training: Training | null;
+  verdict: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+}
+
+/** Two passes that mean something beside each other. */
+export interface PairOffered {
+  id: string;
+  label: string;
+}
+
+/** A second pass, A, beside this one, B. */
+export interface Beside {
+  document: Document;
+  between: Array<[string, string, string]>;
+  parted: string;
+  first: string | null;
+  places: Record<string, Array<number | null>>;
+  stages: Record<string, StageBeside>;
+  at: Array<number>;
+}
+
+/** What may come next. */
+export interface Next {
+  drawing: Drawing | null;
+  offered: Record<string, Array<number>>;
+  weights: Array<number>;
+  answer: number;
+  ends: boolean;
+  isFull: boolean;
+  canShorten: boolean;
+  parts: Writers | null;
+  names: Names | null;
+  kept: Array<Kept>;
+}
+
+/** How the audit of a stage came out. */
+export interface StageAudit {
+  name: string;
+  numbers: string;
+  off: string;
+}
+
+/** A file to be saved. */
+export interface File {
+  name: string;
+  text: string;
+}
+
+/** Sentences with slots, which the browser fills in for what is selected. */
+export interface Story {
+  of: string;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+}
+
+/** A step on the map, with its stages. */
+export interface MapColumn {
+  step: string;
+  title: string;
+  layer: number;
+  stages: Array<string>;
+}
+
+/** One of a list. */
+export interface ChoiceOption {
+  value: string | number | boolean;
+  label: string;
+  group?: string;
+}
+
+/** One of a few words. */
+export interface Option {
+  value: string | number | boolean;
+  label: string;
+}
+
+/** What the places along one axis of a stage are. */
+export interface Axis {
+  name: string;
+  title: string;
+  labels: Array<string>;
+  coordinates: Array<[string, number]>;
+}
+
+/** Which cells a cell is computed from, said once for all cells of a stage. */
+export interface Rule {
+  result: string;
+  sizes: Record<string, number>;
+  slots: Record<string, [string, string]>;
+  case: [string, string] | null;
+  arrays: Record<string, RuleArray>;
+  variants: Array<RuleVariant>;
+}
+
+/** Matrices that are drawn as one equation. */
+export interface Picture {
+  grid: Array<Array<Matrix | null>>;
+  turns: boolean;
+  aside: boolean;
+}
+
+/** Rows of a sheet, with one sentence. */
+export interface Band {
+  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  label: string;
+  cells: Matrix;
+  array: string;
+  left: Matrix | null;
+  right: Matrix | null;
+  factors: boolean;
+}
+
+/** Where the numbers of a sheet's first band are from. */
+export interface Source {
+  name: string;
+  word: "key" | "query";
+  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  formula: string;
+  bands: Array<Band>;
+}
+
+/** What would turn the order of a row, in one stage. */
+export interface Flip {
+  stage: string;
+  text: string;
+  cell: string | null;
+  value: number | null;
+}
+
+/** How a model came to its parameters, and what those of the checkpoint that is shown do. */
+export interface Training {
+  curve: Array<[number, number, number]>;
+  checkpoints: Array<number>;
+  at: number;
+  heldOut: number;
+  met: number;
+  patterns: Array<Pattern>;
+  kinds: Kinds | null;
+  yardsticks: Array<Yardstick>;
+  over: string;
+  heads: Array<string>;
+  writes: Writes | null;
+}
+
+/** How far the numbers of a stage are from those beside it. */
+export interface StageBeside {
+  said: string;
+  other: number;
+  matched: boolean;
+  tolerance: number;
+  largest: number;
+  of: number;
+}
+
+/** How a token is drawn. */
+export interface Drawing {
+  temperature: number;
+  top_k: number;
+  top_p: number;
+  seed: number;
+}
+
+/** What wrote to the residual stream at the last token, and what each adds to each logit. */
+export interface Writers {
+  writers: Array<Writer>;
+  values: Array<string | null>;
+  byKey: ByKey | null;
+}
+
+/** Texts that the model writes. */
+export interface Names {
+  listed: Array<WrittenText>;
+  said: string;
+  about: string;
+}
+
+/** What was there before a token came. */
+export interface Kept {
+  said: string;
+  saved: string;
+}
+
+/** A stage as it is drawn. */
+export interface Matrix {
+  stage: string;
+  rows: number | null;
+  columns: number | null;
+  fixed: Record<string, number>;
+  sign: string;
+  after: string;
+  result: boolean;
+  sums: boolean;
+}
+
+/** An array that a rule reads besides stages. */
+export interface RuleArray {
+  values: Array<string | null>;
+}
+
+/** How cells of one case are computed. */
+export interface RuleVariant {
+  lines: Array<RuleLine>;
+  conclusion: string;
+  formula: string;
+  term: string;
+}
+
+/** What is seen in the attention to held-out sentences, as a share of it. */
+export interface Pattern {
+  label: string;
+  value: number;
+}
+
+/** How words of one kind score those of another; colours reach to `limit` at every checkpoint. */
+export interface Kinds {
+  title: string;
+  rows: Array<string>;
+  columns: Array<string>;
+  values: Array<Array<number>>;
+  limit: number;
+}
+
+/** A loss that the model's is compared with. */
+export interface Yardstick {
+  label: string;
+  loss: number;
+  passed: number | null;
+  isLine: boolean;
+}
+
+/** Texts that a checkpoint writes. */
+export interface Writes {
+  how: Drawing;
+  texts: Array<WrittenText>;
+}
+
+/** What wrote to the residual stream. */
+export interface Writer {
+  said: string;
+  cell: string;
+  isHead: boolean;
+}
+
+/** From which key each head adds most. */
+export interface ByKey {
+  places: Array<Array<number>>;
+  values: Array<string | null>;
+}
+
+/** A text that a model wrote. */
+export interface WrittenText {
+  text: string;
+  is: string;
+}
+
+/** One line of how a cell was computed. */
+export interface RuleLine {
+  cells: Array<string>;
+  text: string;
+  value: string;
+}
