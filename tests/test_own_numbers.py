@@ -22,7 +22,7 @@ def is_pytorchs_own_pass(content):
     file = read_file("numbers.npz", content)
     found = compare(None, file.arrays)
     assert str(found).startswith("Attention and output agree to float32 rounding.")
-    assert OwnParameters.of(found.trace, file.texts).words == ("the", "cat", "sat", "down", "quietly")
+    assert OwnParameters.of(found.trace, found.block, file.texts).words == ("the", "cat", "sat", "down", "quietly")
 
 
 def test_what_the_page_has_one_save_from_pytorch_is_read():

@@ -44,7 +44,7 @@ class Candidate:
     def of(cls, reading: Reading) -> Candidate:
         """The pass that a reading makes."""
         try:
-            trace = own_pass(reading.arrays, reading.sizes["h"], reading.sizes.get("d"))
+            trace = own_pass(reading.arrays, reading.block)
         except ArrayError as error:
             raise OwnArraysError(str(error)) from None
         return cls(trace, reading, reading.sizes)

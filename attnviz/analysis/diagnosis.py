@@ -10,6 +10,7 @@ import numpy as np
 from attnviz.analysis.agreement import Agreement
 from attnviz.analysis.candidates import Candidate
 from attnviz.analysis.mistakes import Mistake
+from attnviz.analysis.ownstages import score_stages
 from attnviz.analysis.rounding import Precision
 from attnviz.analysis.unseeing import UNSEEING
 
@@ -73,7 +74,7 @@ class Diagnosis:
         yours, ours = first.value, first.expected
         if first.stage in ("q", "k"):
             yours, ours = (np.linalg.norm(each, axis=-1) for each in (yours, ours))
-        elif first.stage in ("scores", "scaled", "masked") and yours.shape[-2] == yours.shape[-1] > 1:
+        elif first.stage in score_stages() and yours.shape[-2] == yours.shape[-1] > 1:
             yours, ours = (np.diagonal(each, axis1=-2, axis2=-1) for each in (yours, ours))
         else:
             return False

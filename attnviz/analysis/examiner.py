@@ -233,13 +233,13 @@ class Examiner:
         old = (before.nodes, before.values) if before else None
         values = evaluated(nodes, precision, wanted, old)
         best = _State(nodes, values, self._agreements(candidate, values, stages, precision), UNSEEING[0])
-        if is_perfect(best.stages) or not {"masked", "scaled"} <= values.keys() or "attention" not in nodes:
+        if is_perfect(best.stages) or "masked" not in values or not nodes["masked"].inputs or "attention" not in nodes:
             return best
         unseeing = np.isneginf(values["masked"].value).all(axis=-1)
         if not unseeing.any():
             return best
         for nature in UNSEEING[1:-1] if unseeing.all() else UNSEEING[1:]:
-            other = {**nodes, "attention": filled(nodes["attention"], nature)}
+            other = {**nodes, "attention": filled(nodes["attention"], nature, nodes["masked"].inputs[0])}
             others = evaluated(other, precision, wanted, (nodes, values))
             found = self._agreements(candidate, others, stages, precision)
             if rank_of(found) > rank_of(best.stages):

@@ -70,7 +70,7 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
     parameters, refused = None, ""
     if found.trace is not None:
         try:
-            parameters = OwnParameters.of(found.trace, read.texts)
+            parameters = OwnParameters.of(found.trace, found.block, read.texts)
         except OwnArraysError as error:
             refused = str(error)
     return OwnComparison(found, "", parameters, refused)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from attnviz.analysis.layouts import IN_OUT, ORDER, OUT_IN
+from attnviz.analysis.layouts import IN_OUT, OUT_IN
+from attnviz.analysis.ownstages import stages
 from attnviz.core.tokens import cleaned
 from attnviz.scene.ownexamples import EXAMPLES
 from attnviz.text.steps import full_title
@@ -20,7 +21,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "n_heads": ("Heads", {"": "as many as fit"} | {str(n): str(n) for n in _HEADS}),
     "stage": (
         "This array is",
-        {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in ORDER},
+        {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in stages()},
     ),
     "against": (
         "Compare with",

@@ -24,7 +24,10 @@ SYMBOLS = {
 
 def title(stage: str) -> str:
     """What a stage is called within a sentence."""
-    return SYMBOLS.get(stage) or (full_title(stage).lower() if stage != "x" else "x")
+    words = full_title(stage).split()
+    return SYMBOLS.get(
+        stage, "x" if stage == "x" else " ".join(each if each.isupper() else each.lower() for each in words)
+    )
 
 
 def off(stage: Agreement, precision: str) -> str:
