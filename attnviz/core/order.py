@@ -106,8 +106,16 @@ class Step:
 
     def inputs(self, names: Container[str]) -> tuple[str, ...]:
         """The stages that it reads of those there are; none if one is missing."""
-        read = [next((name for name in either if name in names), "") for either in self.alternatives]
-        return (*read, *(name for name in self._adds if name in names)) if all(read) else ()
+        read = []
+        for either in self.alternatives:
+            for name in either:
+                if name in names:
+                    read.append(name)
+                    break
+            else:
+                return ()
+        read += [name for name in self._adds if name in names]
+        return tuple(read)
 
     def is_in(self, block: Block) -> bool:
         """Whether a block has it."""
@@ -292,14 +300,15 @@ def blocks_of(names: Set[str]) -> list[Block]:
 
 
 def _run(build: Builder, steps: Sequence[Step], block: Block, mask: np.ndarray | None = None) -> None:
+    here = build.here
     for step in steps:
-        if step.name in build or not step.is_in(block):
+        if step.name in here or not step.is_in(block):
             continue
-        if step.name == "masked" and "mask" not in build:
+        if step.name == "masked" and "mask" not in here:
             _give_mask(build, step, mask)
-        inputs = build.present(*step.inputs(build))
+        inputs = [here[name] for name in step.inputs(here)]
         operation = step.operation(block, *inputs) if inputs else None
-        if operation is not None:
+        if operation:
             build.apply(step.name, operation, *inputs)
 
 
