@@ -8,7 +8,7 @@ import pytest
 
 from attnviz import Parameters, attend, compare
 from attnviz.analysis.finding import examine
-from attnviz.core import order
+from attnviz.core import attention, order
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.operation import Operand, Operation
 from attnviz.core.order import Step
@@ -36,15 +36,26 @@ class ALiBi(Operation):
         return scaled.bound + max(scaled.shape)
 
 
-@pytest.fixture
-def alibi(monkeypatch):
+@dataclass(frozen=True)
+class BlockWithALiBi(order.Block):
+    alibi: bool = False
+
+
+@pytest.fixture(params=["in every layer", "an option of a layer"])
+def alibi(request, monkeypatch):
     """The order of CONTRIBUTING's example: `biased` comes after `scaled`, and `masked` reads `biased`."""
+    is_option = request.param == "an option of a layer"
     layer = []
     for step in order.LAYER:
-        layer.append(replace(step, reads="biased mask") if step.name == "masked" else step)
+        layer.append(replace(step, reads="biased|scaled mask") if step.name == "masked" else step)
         if step.name == "scaled":
-            layer.append(Step("biased", "scaled", lambda *_: ALiBi()))
+            layer.append(Step("biased", "scaled", lambda *_: ALiBi(), option="alibi" if is_option else ""))
     monkeypatch.setattr(order, "LAYER", tuple(layer))
+    if is_option:
+        for module in (order, attention):
+            monkeypatch.setattr(module, "Block", BlockWithALiBi)
+        monkeypatch.setattr(order, "CHOICES", {**order.CHOICES, "alibi": (True,)})
+    return is_option
 
 
 def with_alibi(dtype, slope=8.0, seed=0):
@@ -66,14 +77,14 @@ def with_alibi(dtype, slope=8.0, seed=0):
 def test_an_operation_that_comes_into_the_order_is_compared(alibi, dtype):
     for seed in range(5):
         arrays = with_alibi(dtype, seed=seed)
-        assert "biased" in attend(np.ones((N, D)), parameters=Parameters())
+        assert ("biased" in attend(np.ones((N, D)), parameters=Parameters())) == (not alibi)
         found = examine(None, arrays).diagnosis
         assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
         assert found.first is None
         wrong = examine(None, with_alibi(dtype, slope=4.0, seed=seed)).diagnosis
         assert wrong.first.stage == "biased"
         del arrays["biased"]
-        assert examine(None, arrays).diagnosis.first is None
+        assert (examine(None, arrays).diagnosis.first is None) == (not alibi)
 
 
 def test_a_pass_begins_at_what_came_into_the_order_too(alibi):
@@ -82,9 +93,10 @@ def test_a_pass_begins_at_what_came_into_the_order_too(alibi):
     found = examine(None, {name: arrays[name] for name in ("biased", "v", "attention", "heads")})
     assert found.diagnosis.first is None
     assert found.not_recomputed == ("v", "biased")
-    arrays = with_alibi(np.float64)
-    beside = examine(attend_projected(*(arrays[each] for each in "qkv"), mask=MASK), {"biased": arrays["biased"]})
-    assert beside.diagnosis.first is None
+    if not alibi:
+        arrays = with_alibi(np.float64)
+        trace = attend_projected(*(arrays[each] for each in "qkv"), mask=MASK)
+        assert examine(trace, {"biased": arrays["biased"]}).diagnosis.first is None
 
 
 ACTIVATIONS = {

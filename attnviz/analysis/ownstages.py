@@ -10,7 +10,7 @@ import numpy as np
 from attnviz.core import order
 from attnviz.core.arrays import real
 from attnviz.core.builder import Builder
-from attnviz.core.order import Block, Step
+from attnviz.core.order import Step
 from attnviz.core.parameters import ALL_AXES, Parameters
 from attnviz.core.stage import Stage
 
@@ -85,5 +85,5 @@ def _stages(layer: tuple[Step, ...]) -> Mapping[str, Axes]:
     parameters = Parameters(**{name: np.ones([1] * len(axes)) for name, axes in ALL_AXES.items()})
     for stage in parameters.stages.values():
         build.give(stage)
-    order.add_layer(build, Block(1, d_k=1, **{option: values[0] for option, values in order.CHOICES.items()}))
+    order.add_layer(build, order.Block(1, d_k=1, **{option: values[0] for option, values in order.CHOICES.items()}))
     return _ENTERING | {name: stage.axes for name, stage in build.stages.items()}
