@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 
-from attnviz.analysis.layouts import arranged, groups_of, layouts_of
-from attnviz.analysis.ownstages import stages
+from attnviz.analysis.check.layouts import arranged, groups_of, layouts_of
+from attnviz.analysis.check.stages import stages
 
 SIZES = {"t": 3, "s": 5, "m": 12, "c": 7, "h": 2, "g": 2, "d": 11, "v": 13, "o": 17, "n": 19, "e": 23, "1": 1}
 ENTERS = {"w_o": "hv", "w_hidden": "o", "w_mlp": "n"}

@@ -10,7 +10,7 @@ import pytest
 from implementations import Implementation
 
 from attnviz import compare
-from attnviz.analysis.arrayfiles import read_file
+from attnviz.analysis.check.files import read_file
 from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.ui.sections.ownnumbers import SNIPPET

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend, compare
-from attnviz.analysis.finding import examine
+from attnviz.analysis.check.finding import examine
 from attnviz.core import attention, order
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.operation import Operand, Operation

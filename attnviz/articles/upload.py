@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
+from attnviz.analysis.check.agreement import Agreement
 from attnviz.articles import pieces
 from attnviz.articles.matrix import Side, format_number, matrix
 from attnviz.articles.pieces import Piece
@@ -20,8 +20,8 @@ from attnviz.scene.owncomparison import OwnComparison, compared
 from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import OwnRequest
-from attnviz.text.comparing import capital, title
-from attnviz.text.comparisontable import HEAD
+from attnviz.text.check.table import HEAD
+from attnviz.text.check.words import capital, title
 
 OPEN, OPEN_MODEL = "walkthrough", "model"
 """The names of the doors to the walkthrough: to one's own parameters, and to one's own model."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from attnviz.analysis.contest import contest_of
+from attnviz.analysis.flips.contest import contest_of
 from attnviz.core import tokens
 from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ChangeError

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.arrayfiles import read_file
+from attnviz.analysis.check.files import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.scene.ownexamples import EXAMPLE_NAME
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import SHOWN, OwnRequest
-from attnviz.text.comparison import Comparison, compare
+from attnviz.text.check.report import Comparison, compare
 
 _IT = "the pass that the walkthrough shows"
 _SINGLE = (".npy", ".csv")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.ownpass import own_pass
+from attnviz.analysis.check.recomputation import recomputed
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
 from attnviz.core.settings import MAX_TOKENS, OPTIONS
@@ -70,7 +70,7 @@ class OwnParameters:
     def trace(self) -> Trace:
         """The pass."""
         queries, keys = labels(self.words), labels(self.words_of_keys)
-        return own_pass(self.given, self.block).labelled(token=queries, query=queries, key=keys, context_token=keys)
+        return recomputed(self.given, self.block).labelled(token=queries, query=queries, key=keys, context_token=keys)
 
 
 _PLURAL = {"head": "heads", "query": "tokens", "key": "tokens that are looked at"}

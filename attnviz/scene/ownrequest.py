@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from attnviz.analysis.layouts import IN_OUT, OUT_IN
-from attnviz.analysis.ownstages import stages
+from attnviz.analysis.check.layouts import IN_OUT, OUT_IN
+from attnviz.analysis.check.stages import stages
 from attnviz.core.tokens import cleaned
 from attnviz.scene.ownexamples import EXAMPLES
 from attnviz.text.steps import full_title

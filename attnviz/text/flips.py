@@ -3,9 +3,9 @@
 import math
 from collections.abc import Sequence
 
-from attnviz.analysis.contest import Contest
-from attnviz.analysis.flips import Flip, StageFlip
-from attnviz.analysis.smallest import BELOW, STEPS
+from attnviz.analysis.flips.contest import Contest
+from attnviz.analysis.flips.flip import Flip, StageFlip
+from attnviz.analysis.flips.search import BELOW, STEPS
 from attnviz.core.graph import leading_to
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry, full_title
@@ -65,8 +65,8 @@ def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
 
     Examples
     --------
-    >>> from attnviz.analysis.contest import contest_of
-    >>> from attnviz.analysis.flips import flips
+    >>> from attnviz.analysis.flips.contest import contest_of
+    >>> from attnviz.analysis.flips.flip import flips
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
     >>> contest = contest_of(trace, "probabilities", (11, 0))

@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from attnviz.analysis.arraynames import Meaning
+from attnviz.analysis.check.names import Meaning
 from attnviz.core.errors import OwnArraysError
 
 HIDES = -1e4

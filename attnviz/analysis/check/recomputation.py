@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.analysis.ownstages import beginnings, score_stages, stages
+from attnviz.analysis.check.stages import beginnings, score_stages, stages
 from attnviz.core import order
 from attnviz.core.arrays import real
 from attnviz.core.builder import Builder
@@ -16,7 +16,7 @@ from attnviz.core.trace import Trace
 _GIVEN = Source("from your arrays")
 
 
-def own_pass(arrays: Mapping[str, np.ndarray], block: Block) -> Trace:
+def recomputed(arrays: Mapping[str, np.ndarray], block: Block) -> Trace:
     """The stages that begin a pass, and those that can be made of them.
 
     Parameters

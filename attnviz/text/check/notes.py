@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from attnviz.analysis.arraynames import named
-from attnviz.analysis.diagnosis import Diagnosis
-from attnviz.analysis.finding import Finding
-from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN
-from attnviz.analysis.ownmasks import MaskReading
-from attnviz.analysis.rotation import Rotation
-from attnviz.analysis.unseeing import UNSEEING
-from attnviz.text.comparing import listed, shortened, title
+from attnviz.analysis.check.diagnosis import Diagnosis
+from attnviz.analysis.check.finding import Finding
+from attnviz.analysis.check.layouts import IN_OUT, JOINED, OUT_IN
+from attnviz.analysis.check.masks import MaskReading
+from attnviz.analysis.check.names import named
+from attnviz.analysis.check.rotation import Rotation
+from attnviz.analysis.check.unseeing import UNSEEING
+from attnviz.text.check.words import listed, shortened, title
 
 
 def how_read(finding: Finding) -> list[str]:

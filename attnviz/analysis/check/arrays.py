@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.analysis.arrayfiles import as_array, numeric
-from attnviz.analysis.arraynames import Meaning, Orientation, is_by_heads, named, recognised
-from attnviz.analysis.digits import Digits
-from attnviz.analysis.formats import Format, written_in
-from attnviz.analysis.fused import Cut, cuts
-from attnviz.analysis.layouts import BY_HEADS, IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
-from attnviz.analysis.ownmasks import MaskReading, OwnMask, mask_readings
-from attnviz.analysis.ownstages import PROJECTIONS, made_of, stages
+from attnviz.analysis.check.digits import Digits
+from attnviz.analysis.check.files import as_array, numeric
+from attnviz.analysis.check.formats import Format, written_in
+from attnviz.analysis.check.fused import Cut, cuts
+from attnviz.analysis.check.layouts import BY_HEADS, IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
+from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
+from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, named, recognised
+from attnviz.analysis.check.stages import PROJECTIONS, made_of, stages
 
 _NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""

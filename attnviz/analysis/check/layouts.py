@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from attnviz.analysis.ownstages import stages
+from attnviz.analysis.check.stages import stages
 
 Sizes = Mapping[str, int]
 """How long each axis is, by its letter.

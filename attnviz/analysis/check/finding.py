@@ -8,12 +8,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from attnviz.analysis.arraynames import Meaning, Orientation, named
-from attnviz.analysis.candidates import Candidate, Candidates
-from attnviz.analysis.diagnosis import Diagnosis
-from attnviz.analysis.examiner import agreeing, diagnosed
-from attnviz.analysis.layouts import Layout
-from attnviz.analysis.ownarrays import OwnArrays, own_arrays, with_heads_called_output
+from attnviz.analysis.check.arrays import OwnArrays, own_arrays, with_heads_called_output
+from attnviz.analysis.check.candidates import Candidate, Candidates
+from attnviz.analysis.check.diagnosis import Diagnosis
+from attnviz.analysis.check.examiner import agreeing, diagnosed
+from attnviz.analysis.check.layouts import Layout
+from attnviz.analysis.check.names import Meaning, Orientation, named
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
 from attnviz.core.parameters import ALL_AXES

@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.analysis.ownmasks import OtherMask, seen_in
-from attnviz.analysis.ownstages import later_than_scores
-from attnviz.analysis.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.masks import OtherMask, seen_in
+from attnviz.analysis.check.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.stages import later_than_scores
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.candidates import Candidate
-from attnviz.analysis.mistakes import Mistake
-from attnviz.analysis.ownstages import score_stages
-from attnviz.analysis.rounding import Precision
-from attnviz.analysis.unseeing import UNSEEING
+from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.candidates import Candidate
+from attnviz.analysis.check.mistakes import Mistake
+from attnviz.analysis.check.rounding import Precision
+from attnviz.analysis.check.stages import score_stages
+from attnviz.analysis.check.unseeing import UNSEEING
 
 _ALIKE = 0.02
 """How far lengths, or scores of a token with itself, may be apart, in parts of the largest, and be alike."""

@@ -8,16 +8,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement, agreement, targets
-from attnviz.analysis.basesearch import rotations_near
-from attnviz.analysis.candidates import Candidate, Candidates
-from attnviz.analysis.diagnosis import Diagnosis, is_perfect, magnitude, rank_of
-from attnviz.analysis.formats import FLOAT32, FLOAT64
-from attnviz.analysis.mistakes import Mistake, Nodes, evaluated, mistakes_in, nodes_of
-from attnviz.analysis.ownarrays import OwnArrays
-from attnviz.analysis.rotation import Rotation, known_rotations, may_be_rotated, shapes_of_rotations, usual_rotations
-from attnviz.analysis.rounding import Precision, Rounded
-from attnviz.analysis.unseeing import UNSEEING, filled
+from attnviz.analysis.check.agreement import Agreement, agreement, targets
+from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.basesearch import rotations_near
+from attnviz.analysis.check.candidates import Candidate, Candidates
+from attnviz.analysis.check.diagnosis import Diagnosis, is_perfect, magnitude, rank_of
+from attnviz.analysis.check.formats import FLOAT32, FLOAT64
+from attnviz.analysis.check.mistakes import Mistake, Nodes, evaluated, mistakes_in, nodes_of
+from attnviz.analysis.check.rotation import (
+    Rotation,
+    known_rotations,
+    may_be_rotated,
+    shapes_of_rotations,
+    usual_rotations,
+)
+from attnviz.analysis.check.rounding import Precision, Rounded
+from attnviz.analysis.check.unseeing import UNSEEING, filled
 from attnviz.core.stage import Stage
 
 _MAX_MISTAKES = 3

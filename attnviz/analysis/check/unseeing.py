@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.mistakes import Node
-from attnviz.analysis.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.mistakes import Node
+from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.softmax import Softmax
 
 UNSEEING = ("zeros", "a uniform row", "no numbers", "the row as if nothing were hidden", "numbers of its own")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
-from attnviz.analysis.ownarrays import OwnArrays
-from attnviz.analysis.ownmasks import HIDES, MaskReading, besides
-from attnviz.analysis.ownstages import PROJECTIONS, beginnings, last_stages, made_of, stages
+from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
+from attnviz.analysis.check.masks import HIDES, MaskReading, besides
+from attnviz.analysis.check.stages import PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block, blocks_of
 from attnviz.core.settings import MAX_STAGE_NUMBERS

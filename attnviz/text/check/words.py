@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.mistakes import Mistake
+from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.mistakes import Mistake
 from attnviz.text.steps import full_title
 
 MAX_NAME_CHARACTERS = 40

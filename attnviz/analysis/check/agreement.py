@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.layouts import Layout, Sizes
-from attnviz.analysis.ownarrays import OwnArray, forms
-from attnviz.analysis.ownmasks import HIDES
-from attnviz.analysis.ownstages import score_stages
-from attnviz.analysis.rounding import Precision, Rounded, half_step
+from attnviz.analysis.check.arrays import OwnArray, forms
+from attnviz.analysis.check.layouts import Layout, Sizes
+from attnviz.analysis.check.masks import HIDES
+from attnviz.analysis.check.rounding import Precision, Rounded, half_step
+from attnviz.analysis.check.stages import score_stages
 
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.digits import Digits
-from attnviz.analysis.formats import Format
+from attnviz.analysis.check.digits import Digits
+from attnviz.analysis.check.formats import Format
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from attnviz.analysis.ownstages import stages
+from attnviz.analysis.check.stages import stages
 from attnviz.core.errors import OwnArraysError
 
 Orientation = Literal["(in, out)", "(out, in)"]

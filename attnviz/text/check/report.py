@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.arraynames import Meaning, Orientation
-from attnviz.analysis.finding import Finding, examine
-from attnviz.analysis.layouts import layouts_of
-from attnviz.analysis.mistakes import Mistake
+from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.finding import Finding, examine
+from attnviz.analysis.check.layouts import layouts_of
+from attnviz.analysis.check.mistakes import Mistake
+from attnviz.analysis.check.names import Meaning, Orientation
 from attnviz.core.order import Block
 from attnviz.core.trace import Trace
-from attnviz.text.comparing import capital, cause, listed, off, shortened, title, to_rounding
-from attnviz.text.comparisonnotes import how_read, unknown
-from attnviz.text.comparisontable import Row, html_of
+from attnviz.text.check.notes import how_read, unknown
+from attnviz.text.check.table import Row, html_of
+from attnviz.text.check.words import capital, cause, listed, off, shortened, title, to_rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
