@@ -1,4 +1,4 @@
-"""Own arrays: someone's arrays as stages of a pass."""
+"""Arrays: someone's arrays as stages of a pass."""
 
 from __future__ import annotations
 

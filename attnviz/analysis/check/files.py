@@ -1,4 +1,4 @@
-"""Array files: someone's own arrays in .npz, .npy, .safetensors and .csv, as numbers by their names."""
+"""Files: someone's own arrays in .npz, .npy, .safetensors and .csv, as numbers by their names."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""Own masks: what hides keys in someone's pass: their masks, read in each way that nothing rules out, or zeros."""
+"""Masks: what hides keys in someone's pass: their masks, read in each way that nothing rules out, or zeros."""
 
 from __future__ import annotations
 

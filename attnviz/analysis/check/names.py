@@ -1,4 +1,4 @@
-"""Array names: which stage an array is, by the name that a library or its author gave it."""
+"""Names: which stage an array is, by the name that a library or its author gave it."""
 
 import re
 from collections.abc import Iterable

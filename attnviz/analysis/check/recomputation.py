@@ -1,4 +1,4 @@
-"""Own pass: attnviz's pass from the earliest stages that someone gives, wherever it begins."""
+"""Recomputation: attnviz's pass from the earliest stages that someone gives, wherever it begins."""
 
 from collections.abc import Mapping
 

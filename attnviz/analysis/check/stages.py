@@ -1,4 +1,4 @@
-"""Own stages: which stages of a layer someone's arrays may be, read off the order of stages."""
+"""Stages: which stages of a layer someone's arrays may be, read off the order of stages."""
 
 from __future__ import annotations
 

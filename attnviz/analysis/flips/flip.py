@@ -1,4 +1,4 @@
-"""Flips: for each stage the number whose smallest change turns a model's answer over, or the order of two shares."""
+"""Flip: for each stage the number whose smallest change turns a model's answer over, or the order of two shares."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     """For each stage that a row is computed from, the one number whose smallest change turns the row's order over.
 
     Each number is changed alone, up and down, by each of `search.TRIAL_SIZES`, from a thousandth of a stage's unit to a
-    thousand units. Of the numbers that turn the order over at the first size that any does at, the one with the smallest
-    change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
+    thousand units. Of the numbers that turn the order over at the first size at which any does, the one with the
+    smallest change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
 
     What is sure: the two sides, and that no smaller step turns the order over, whichever number takes it; nor does any
     of `search.BELOW` sizes below the change that was found. A number that turns it over and back again between two

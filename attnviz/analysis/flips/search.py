@@ -1,4 +1,4 @@
-"""Smallest: of all numbers of a stage the one whose smallest change has a row lost by its leader."""
+"""Search: of all numbers of a stage the one whose smallest change has a row lost by its leader."""
 
 import math
 from collections.abc import Callable, Sequence

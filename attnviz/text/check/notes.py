@@ -1,4 +1,4 @@
-"""Comparison notes: what is said of how somebody's arrays were read."""
+"""Notes: what is said of how somebody's arrays were read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison: someone's own arrays beside a pass, and what is said of them."""
+"""Report: what is said of someone's own arrays beside a pass."""
 
 from __future__ import annotations
 

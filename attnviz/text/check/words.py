@@ -1,4 +1,4 @@
-"""Comparing: the words in which someone's arrays and a pass are spoken of."""
+"""Words: the words in which someone's arrays and a pass are spoken of."""
 
 from __future__ import annotations
 
