@@ -24,7 +24,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
-    from attnviz.text.comparison import Comparison, compare
+    from attnviz.text.check.report import Comparison, compare
     from attnviz.viewer.page import page, show
 
 __version__ = "0.1.0"
@@ -54,8 +54,8 @@ __all__ = [
 ]
 
 _WHEN_ASKED = {
-    "Comparison": "attnviz.text.comparison",
-    "compare": "attnviz.text.comparison",
+    "Comparison": "attnviz.text.check.report",
+    "compare": "attnviz.text.check.report",
     "page": "attnviz.viewer.page",
     "show": "attnviz.viewer.page",
 }

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from needs import needed
 
-from attnviz.analysis.arrayfiles import read_arrays, read_file
+from attnviz.analysis.check.files import read_arrays, read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models.statefile import read

@@ -15,6 +15,7 @@ from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
 from attnviz import attend
+from attnviz.articles.upload import Reply
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models import statefile
@@ -179,9 +180,9 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
     def compares(*_):
         begun.set()
         assert may_end.wait(60)
-        return [], None
+        return Reply([])
 
-    monkeypatch.setattr(arrays_route, "answer", compares)
+    monkeypatch.setattr(arrays_route, "reply", compares)
 
     async def story():
         first = asyncio.create_task(asked(APP, arrays_route.PATH, "POST", body=sent(tab)))
@@ -200,7 +201,7 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
 
 def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_nobody_waiting(tab, monkeypatch):
     may_end, underway = threading.Event(), []
-    monkeypatch.setattr(arrays_route, "answer", lambda *_: (underway.append(1), may_end.wait(60), ([], None))[2])
+    monkeypatch.setattr(arrays_route, "reply", lambda *_: (underway.append(1), may_end.wait(60), Reply([]))[2])
     tabs = [new_tab() for _ in range(30)]
 
     async def slow(last):

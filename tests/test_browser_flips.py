@@ -7,9 +7,9 @@ from answers import TIRED, answer_is, trace_of_model
 from tab import at, becomes, expect, heading, parameters
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.contest import contest_of
-from attnviz.analysis.flips import flips
-from attnviz.text.turning import headline, sentences
+from attnviz.analysis.flips.contest import contest_of
+from attnviz.analysis.flips.flip import flips
+from attnviz.text.flips import headline, sentences
 
 pytestmark = pytest.mark.browser
 

@@ -8,8 +8,8 @@ import pytest
 from correctfiles import LIBRARIES, MASKS, PRECISIONS, File, correct_file, llama, rotated, split
 
 from attnviz import compare
-from attnviz.analysis.ownarrays import own_arrays
-from attnviz.analysis.readings import readings
+from attnviz.analysis.check.arrays import own_arrays
+from attnviz.analysis.check.readings import readings
 from attnviz.core.errors import OwnArraysError
 
 SPREAD = range(0, 1000, 9)

@@ -9,8 +9,8 @@ from page import ROOT, answer_of, opened
 from sinks import SHOWN, WORDS
 from tab import expect
 
+from attnviz.text.escaping import WORD_JOINER, markdown
 from attnviz.text.steps import STEPS
-from attnviz.ui.escaping import WORD_JOINER, markdown
 from benchmarks.server import served
 
 MARKUP = "a, img, em, strong, code, del, h1, h2, ol, ul, blockquote, .katex, p [data-testid=stIconMaterial]"

@@ -9,15 +9,15 @@ from answers import TIRED, trace_of_model
 from cases import of_each
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.contest import Contest, between, contest_of
-from attnviz.analysis.flips import Flip, StageFlip, flips
-from attnviz.analysis.onerow import OneRow
-from attnviz.analysis.smallest import Smallest
+from attnviz.analysis.flips.contest import Contest, between, contest_of
+from attnviz.analysis.flips.flip import Flip, StageFlip, flips
+from attnviz.analysis.flips.row import OneRow
+from attnviz.analysis.flips.search import Smallest
 from attnviz.core.graph import leading_to
 from attnviz.core.settings import MAX_FLIP_NUMBERS
 from attnviz.models import MODELS
+from attnviz.text.flips import headline, sentence, sentences
 from attnviz.text.steps import full_title
-from attnviz.text.turning import headline, sentence, sentences
 
 SENTENCES = [[(name, model.examples[nth][1]) for name, model in MODELS.items()] for nth in (0, 1)]
 """The first that each model offers, and the second."""

@@ -92,6 +92,13 @@ def test_only_the_interface_imports_streamlit():
     assert {name for name in others if _mentions(MODULES[name], "streamlit", "attnviz.ui", "attnviz.server")} == set()
 
 
+def test_of_the_interface_nothing_is_pure():
+    """A page's pieces are data of rooms below: `ui` draws them, apart from its loader, which is Streamlit's in text."""
+    drawing = {name for name in MODULES if re.match(r"attnviz\.ui\.(?!state|loader)", name)}
+    modules = {name for name in drawing if MODULES[name].name != "__init__.py"}
+    assert {name for name in modules if not _mentions(MODULES[name], "streamlit", "attnviz.ui")} == set()
+
+
 def _mentions(path: Path, *packages: str) -> bool:
     return any(f"{module}.".startswith(f"{each}.") for module in imported(path) for each in packages)
 

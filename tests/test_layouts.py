@@ -4,9 +4,12 @@ import re
 
 import numpy as np
 
-from attnviz.analysis.layouts import LAYOUTS, arranged, groups_of
+from attnviz.analysis.check.layouts import arranged, groups_of, layouts_of
+from attnviz.analysis.check.stages import stages
 
-SIZES = {"t": 3, "s": 5, "m": 12, "c": 7, "h": 2, "g": 2, "d": 11, "v": 13, "o": 17, "1": 1}
+SIZES = {"t": 3, "s": 5, "m": 12, "c": 7, "h": 2, "g": 2, "d": 11, "v": 13, "o": 17, "n": 19, "e": 23, "1": 1}
+ENTERS = {"w_o": "hv", "w_hidden": "o", "w_mlp": "n"}
+LAYOUTS = {stage: layouts_of(stage) for stage in stages()}
 
 
 def role(stage, group, is_alone):
@@ -14,7 +17,7 @@ def role(stage, group, is_alone):
     if stage[:2] == "w_":
         if is_alone and group in ("h", "g"):
             return "heads"
-        return "in" if {*group} & {*("hv" if stage == "w_o" else "mc")} else "out"
+        return "in" if {*group} & {*ENTERS.get(stage, "mc")} else "out"
     return {"t": "query", "s": "key"}.get(group, group)
 
 

@@ -10,7 +10,7 @@ import pytest
 from implementations import Implementation
 
 from attnviz import compare
-from attnviz.analysis.arrayfiles import read_file
+from attnviz.analysis.check.files import read_file
 from attnviz.scene.ownexamples import EXAMPLES, example_file
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.ui.sections.ownnumbers import SNIPPET
@@ -22,7 +22,7 @@ def is_pytorchs_own_pass(content):
     file = read_file("numbers.npz", content)
     found = compare(None, file.arrays)
     assert str(found).startswith("Attention and output agree to float32 rounding.")
-    assert OwnParameters.of(found.trace, file.texts).words == ("the", "cat", "sat", "down", "quietly")
+    assert OwnParameters.of(found.trace, found.block, file.texts).words == ("the", "cat", "sat", "down", "quietly")
 
 
 def test_what_the_page_has_one_save_from_pytorch_is_read():

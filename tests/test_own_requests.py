@@ -1,14 +1,21 @@
-"""Own requests: what an answer to a question says is what it does, and of two layers the right one is named."""
+"""Own requests: what an answer to a question says is what it does, and a file has one reply, wherever it is read."""
 
 import io
+import json
 import re
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from attnviz.articles.upload import reply
 from attnviz.models import MODELS
 from attnviz.scene.owncomparison import compared
 from attnviz.scene.ownrequest import QUESTIONS, OwnRequest
+from attnviz.scene.written import json_of
 
 FIRST = {name: next(iter(answers)) for name, (_, answers) in QUESTIONS.items()}
 DRAWN = np.random.default_rng(4)
@@ -16,13 +23,20 @@ X, W_Q, W_K, W_V = DRAWN.standard_normal((4, 5, 5))
 SEEN = np.tri(5, dtype=bool)
 
 
-def of_file(arrays, shown=None, **said):
-    """What comes of a file of arrays."""
+def request(**answers):
+    """What is sent beside a file."""
+    return OwnRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | answers)
+
+
+def npz(arrays):
     file = io.BytesIO()
     np.savez(file, **arrays)
-    return compared(
-        OwnRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | said), file.getvalue(), shown
-    )
+    return file.getvalue()
+
+
+def of_file(arrays, shown=None, **answers):
+    """What comes of a file of arrays."""
+    return compared(request(**answers), npz(arrays), shown)
 
 
 def agrees(found):
@@ -82,3 +96,26 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
     near = of_file({"attention": 0.999 * shown[f"attention_{number}"].value}, shown, against="shown")
     assert not agrees(near)
     assert near.shown.startswith(f"layer {number} of ")
+
+
+IN_ANOTHER_PROCESS = """
+import json, sys
+from attnviz.scene.ownrequest import OwnRequest
+from attnviz.articles.upload import reply
+from attnviz.scene.written import json_of
+sys.stdout.buffer.write(json_of(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
+assert "streamlit" not in sys.modules
+"""
+
+
+def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
+    content = npz({"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "attention": shares(X @ W_Q @ (X @ W_K).T)[None]})
+    for sent, file in ((request(), content), (request(example="unscaled"), b""), (request(), b"no file")):
+        made = subprocess.run(
+            [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(asdict(sent))],
+            input=file,
+            cwd=Path(__file__).parents[1],
+            capture_output=True,
+            check=True,
+        )
+        assert made.stdout == json_of(reply(sent, file, None).data)

@@ -21,12 +21,19 @@ def test_every_public_name_is_listed_and_there():
         assert getattr(attnviz, name).__name__ == name
 
 
-def test_no_module_takes_the_place_of_a_public_name():
+def test_no_module_takes_the_place_of_a_public_name(tmp_path):
     """A module directly under the package that is imported later becomes an attribute of the package."""
     for module in MODULES:
         importlib.import_module(module)
     for name in attnviz.__all__:
         assert callable(getattr(attnviz, name)), name
+    trace = attnviz.trace_of("the cat sat")
+    assert attnviz.compare(trace, {"attention": trace["attention"]}).first is None
+    assert attnviz.attend(trace["x"], parameters=attnviz.Parameters())["attention"].shape == (1, 3, 3)
+    assert attnviz.page(trace, tmp_path / "cat.html") > 100_000
+    assert "iframe" in attnviz.show(trace)._repr_html_()
+    ours = {"compare", "check", "show", "page", "record", *attnviz.__all__}
+    assert ours.isdisjoint(module.split(".")[1] for module in MODULES)
 
 
 def test_the_command_says_its_version(capsys):

@@ -7,13 +7,13 @@ import pytest
 from test_flips import small
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.contest import between, contest_of
-from attnviz.analysis.flips import flips
-from attnviz.analysis.onerow import OneRow
-from attnviz.analysis.smallest import BELOW, STEPS
+from attnviz.analysis.flips.contest import between, contest_of
+from attnviz.analysis.flips.flip import flips
+from attnviz.analysis.flips.row import OneRow
+from attnviz.analysis.flips.search import BELOW, TRIAL_SIZES
 from attnviz.models import MODELS
+from attnviz.text.flips import headline, sentence
 from attnviz.text.steps import full_title
-from attnviz.text.turning import headline, sentence
 from attnviz.text.wording import percent
 
 NUMBER = r"(−?[\d.]+(?:e−?\d+)?)"
@@ -59,7 +59,7 @@ def is_first(trace, contest, label, *others):
 def test_the_headline_says_how_the_smallest_change_was_looked_for():
     trace, contest = contest_in("two shares")
     said = headline(trace, contest)
-    assert f"tried with {len(STEPS)} sizes of change, up and down, and with {BELOW} below what turned it" in said
+    assert f"tried with {len(TRIAL_SIZES)} sizes of change, up and down, and with {BELOW} below what turned it" in said
     assert "what turns and turns back between two of them is missed" in said
 
 
@@ -160,9 +160,9 @@ def test_where_nothing_turns_it_what_is_said_to_be_tried_is_tried(monkeypatch):
         changes = np.array([each - own for each, _ in tried[stage]])
         assert ((changes != 0).sum(axis=1) <= 1).all()
         assert (np.abs(changes) > 0).any(axis=0).all(), "each of its numbers"
-        if most := re.fullmatch(rf"changes of {len(STEPS)} sizes, up to (\S+)", said):
+        if most := re.fullmatch(rf"changes of {len(TRIAL_SIZES)} sizes, up to (\S+)", said):
             assert [changes.max(), -changes.min()] == pytest.approx([float(most[1])] * 2, rel=1e-9)
-            assert len({f"{each:.3g}" for each in np.abs(changes[changes != 0])}) == len(STEPS)
+            assert len({f"{each:.3g}" for each in np.abs(changes[changes != 0])}) == len(TRIAL_SIZES)
         elif ends := re.fullmatch(r"a share from (\S+) to (\S+)", said):
             set_to = (changes + own)[changes != 0]
             assert [set_to.min(), set_to.max()] == [float(each) for each in ends.groups()]

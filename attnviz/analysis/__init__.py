@@ -1,1 +1,1 @@
-"""What can be asked of a pass: its audit, its gradients, what differs, where a number comes from."""
+"""Questions that can be asked of a pass: its audit, its gradients, what differs, where a number comes from."""

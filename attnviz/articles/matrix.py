@@ -74,14 +74,14 @@ def matrix(
         "rows": rows.data(),
         "columns": columns.data(),
         "values": finite.tolist(),
-        "texts": [list(map(written, line)) for line in numbers],
+        "texts": [list(map(format_number, line)) for line in numbers],
         "limit": (1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0) / STRONGEST,
         "marked": marked,
         "colours": (SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
     }
 
 
-def written(value: float) -> str:
+def format_number(value: float) -> str:
     """A number as it fits into its cell; a zero is left out."""
     if not math.isfinite(value):
         text = "NaN" if math.isnan(value) else f"{value:g}".replace("inf", "∞")

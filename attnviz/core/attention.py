@@ -17,18 +17,7 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import (
-    ACTIVATIONS,
-    NORMS,
-    RELU,
-    Activation,
-    Norm,
-    add_residual,
-    answer,
-    feed_forward,
-    mix,
-    project,
-)
+from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm, add_layer, check, unembed
 from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
@@ -172,16 +161,25 @@ def attend(
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
         if len(layers) > 1:
             build.begin_layer(number, x=passed_on)
-        project(build, each, norm)
-        mix(build, mask, scale, normalise)
-        if is_residual:
-            add_residual(build)
-        if each.w_hidden is not None:
-            feed_forward(build, norm, activation, residual=is_residual)
+        for stage in each.stages.values():
+            build.give(stage)
+        entering = build["x"]
+        block = Block(
+            each.n_heads,
+            d_k=entering.shape[-1] if each.w_q is None else each.w_q.shape[-1],
+            scale=scale,
+            normalise=normalise,
+            attn_norm=norm,
+            mlp_norm=norm if each.w_hidden is not None else None,
+            residual=is_residual,
+            activation=activation,
+        )
+        check(block, each, entering)
+        add_layer(build, block, mask)
         passed_on = next(reversed(build.stages))
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
-        answer(build, w_u)
+        unembed(build, w_u)
     return Trace(tuple(build.stages.values()), {})
 
 
@@ -222,7 +220,7 @@ def attend_projected(
             f"q, k and v must have the same number of heads, and k and v the same number of keys; "
             f"got q {q.shape}, k {k.shape} and v {v.shape}."
         )
-    mix(build, mask, scale, normalise)
+    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale, normalise=normalise), mask)
     return Trace(tuple(build.stages.values()), {})
 
 

@@ -1,5 +1,6 @@
 """Builder: stages being made, one after the other."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from attnviz.core.layers import layered
@@ -24,6 +25,11 @@ class Builder:
 
     def __getitem__(self, name: str) -> Stage:
         return self._here[name]
+
+    @property
+    def here(self) -> Mapping[str, Stage]:
+        """The stages that there are, by the names that they would have alone; those to come will be among them."""
+        return self._here
 
     def present(self, *names: str) -> list[Stage]:
         """The stages of these names that there are."""

@@ -1,4 +1,14 @@
-"""Order: which stage follows which, within a layer and after the last."""
+"""Order: which stage follows which. `LAYER` has a row for each stage of a layer, `UNEMBEDDING` those after the last.
+
+`attend` makes of these rows what the parameters of a layer call for, and `analysis` what somebody's arrays do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 
@@ -13,6 +23,7 @@ from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
@@ -30,111 +41,288 @@ NORMS: dict[str, Norm] = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
 ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
 """By their names; GELU is the exact one, as in PyTorch."""
 
-_TO_QUERIES, _TO_KEYS, _TO_TOKENS = Projection("query"), Projection("key"), Projection("token")
 NO_MASK = Source("no mask: every key is visible")
 
 
-def project(build: Builder, parameters: Parameters, norm: Norm | None = None) -> None:
-    """The parameters, and the stages q, k and v that they make of x, normed if there is a norm, and the context."""
-    for stage in parameters.stages.values():
-        build.give(stage)
-    x = _normed(build, "attn_norm", norm, build["x"])
-    (context,) = build.present("context") or [x]
-    for name, source, projection in (("q", x, _TO_QUERIES), ("k", context, _TO_KEYS), ("v", context, _TO_KEYS)):
-        given = build.present(f"w_{name}", f"b_{name}")
-        if given:
-            _check_rows(given[0], source)
-            build.apply(name, projection, source, *given)
-        else:
-            build.apply(name, Identity(projection.rows, parameters.n_heads), source)
+@dataclass(frozen=True)
+class Block:
+    """A layer but for its arrays.
+
+    Attributes
+    ----------
+    n_heads : int
+        How often x is repeated where nothing projects it.
+    d_k : int or None
+        The length of a query; None if it isn't known, and scores can't be scaled.
+    scale : float, optional
+        What scores are multiplied by; 1 / sqrt(d_k) by default.
+    normalise : type of Operation
+        What makes attention of the masked scores.
+    unprojected : bool
+        Whether x itself is the queries, keys or values that have no matrix.
+    attn_norm, mlp_norm : Norm, optional
+        What stands before attention, and before the MLP.
+    residual : bool
+        Whether outputs are added to what entered.
+    activation : Activation
+        What stands between the two matrices of the MLP.
+    """
+
+    n_heads: int
+    d_k: int | None = None
+    scale: float | None = None
+    normalise: type = Softmax
+    unprojected: bool = True
+    attn_norm: Norm | None = None
+    mlp_norm: Norm | None = None
+    residual: bool = False
+    activation: Activation = RELU
 
 
-def mix(build: Builder, mask: np.ndarray | None, scale: float | None, normalise: type) -> None:
-    """The stages from q, k and v on."""
-    q, k, v = build.present("q", "k", "v")
+@dataclass(frozen=True)
+class Step:
+    """How one stage is made.
+
+    Attributes
+    ----------
+    name : str
+        The stage.
+    reads : str
+        The stages that it is made of, all of which there must be; of "context|x" the first that there is.
+    operation : callable
+        The operation, of the block and of the stages read, or None if the block says too little for it; ArrayError
+        where these don't fit each other.
+    adds : str
+        Parameters that it reads besides, where there are any.
+    option : str
+        The attribute of a block without which there is no such stage.
+    """
+
+    name: str
+    reads: str
+    operation: Callable[..., Operation | None]
+    adds: str = ""
+    option: str = ""
+
+    def inputs(self, names: Container[str]) -> tuple[str, ...]:
+        """The stages that it reads of those there are; none if one is missing."""
+        read = []
+        for either in self.alternatives:
+            for name in either:
+                if name in names:
+                    read.append(name)
+                    break
+            else:
+                return ()
+        read += [name for name in self._adds if name in names]
+        return tuple(read)
+
+    def is_in(self, block: Block) -> bool:
+        """Whether a block has it."""
+        return not self.option or bool(getattr(block, self.option))
+
+    def is_told_by(self, names: Set[str]) -> bool:
+        """Whether stages, or parameters, of these names are its own."""
+        return self.name in names or not names.isdisjoint(self._adds)
+
+    @cached_property
+    def alternatives(self) -> tuple[tuple[str, ...], ...]:
+        """For each stage that it reads, those of which it is the first that there is."""
+        return tuple(tuple(either.split("|")) for either in self.reads.split())
+
+    @cached_property
+    def _adds(self) -> tuple[str, ...]:
+        return tuple(self.adds.split())
+
+
+def _always(operation: Operation) -> Callable[..., Operation]:
+    return lambda *_: operation
+
+
+def _norm(option: str) -> Callable[..., Operation]:
+    def norm(block: Block, x: Stage, *affine: Stage) -> Operation:
+        for each in affine:
+            if each.shape != x.shape[-1:]:
+                raise ArrayError(f"{each.name} must have axes {each.axes} of lengths {x.shape[-1:]}; got {each.shape}.")
+        return getattr(block, option)
+
+    return norm
+
+
+def _projection(rows: str) -> Callable[..., Operation]:
+    operation = Projection(rows)
+
+    def projection(block: Block, x: Stage, w: Stage, *b: Stage) -> Operation:
+        if w.shape[1] != x.shape[-1]:
+            expected = (w.shape[0], x.shape[-1], w.shape[2])
+            raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")
+        return operation
+
+    return projection
+
+
+def _projected(name: str, reads: str, rows: str) -> tuple[Step, Step]:
+    """Queries, keys or values, of a matrix or without one."""
+    return (
+        Step(name, f"{reads} w_{name}", _projection(rows), adds=f"b_{name}"),
+        Step(name, reads, lambda block, _: Identity(rows, block.n_heads), option="unprojected"),
+    )
+
+
+def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
     if q.shape[-1] != k.shape[-1]:
         raise ArrayError(
             f"A query and a key must have the same length d_k for their dot product; "
             f"got q {q.shape} and k {k.shape}. Check w_q and w_k."
         )
-
-    (n_heads, n_queries, d_k), n_keys = q.shape, k.shape[1]
-    visible = fitting_mask(mask, n_heads, n_queries, n_keys)
-    is_boolean = visible.array.dtype == bool
-    factor = None if scale is None else float(real("scale", scale, ()).array)
-    scores = build.apply("scores", DotProducts(), q, k)
-    scaled = build.apply("scaled", Scale(d_k, factor), scores)
-    if "mask" not in build:
-        axes = ("head", "query", "key")[-visible.array.ndim :]
-        build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
-    masked = build.apply("masked", Hide() if is_boolean else Addition(hides=True), scaled, build["mask"])
-    attention = build.apply("attention", normalise(), masked)
-    heads = build.apply("heads", WeightedSum(), attention, v)
-    concat = build.apply("concat", Concatenation(), heads)
-    if "w_o" in build:
-        w_o = build["w_o"]
-        if w_o.shape[0] != n_heads * v.shape[-1]:
-            raise ArrayError(
-                f"w_o must have heads * d_v = {n_heads} * {v.shape[-1]} = {n_heads * v.shape[-1]} rows; "
-                f"got {w_o.shape}."
-            )
-        build.apply("contributions", Contributions(), heads, w_o)
-        build.apply("output", _TO_QUERIES, concat, *build.present("w_o", "b_o"))
+    return DotProducts()
 
 
-def add_residual(build: Builder) -> None:
-    """The stage that adds the output of a layer to what entered it."""
-    x = build["x"]
-    if "output" not in build or build["output"].shape != x.shape:
-        came = f"an output of {build['output'].shape}" if "output" in build else "no w_o"
-        raise ArrayError(f"A residual stream needs an output of the shape of x, {x.shape}; got {came}.")
-    build.apply("residual", Addition(), x, build["output"])
+def _scale(block: Block, scores: Stage) -> Operation | None:
+    factor = None if block.scale is None else float(real("scale", block.scale, ()).array)
+    return Scale(block.d_k, factor) if block.d_k else None
 
 
-def feed_forward(build: Builder, norm: Norm | None, activation: Activation, *, residual: bool) -> None:
-    """The stages of the MLP, and with `residual` the one that adds what it makes to what entered it."""
-    entered = next(reversed(build.stages.values()))
-    if entered.name == build["concat"].name:
-        raise ArrayError("An MLP follows the output of attention; got no w_o.")
-    x = _normed(build, "mlp_norm", norm, entered)
-    w_hidden, w_mlp = build["w_hidden"], build["w_mlp"]
-    n_neurons, width = w_hidden.shape[1], x.shape[-1]
-    for w, shape in ((w_hidden, (width, n_neurons)), (w_mlp, (n_neurons, width if residual else w_mlp.shape[1]))):
-        if w.shape != shape:
-            raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
-    hidden = build.apply("hidden", _TO_TOKENS, x, *build.present("w_hidden", "b_hidden"))
-    active = build.apply("active", activation, hidden)
-    mlp = build.apply("mlp", _TO_TOKENS, active, *build.present("w_mlp", "b_mlp"))
-    if residual:
-        build.apply("mlp_residual", Addition(), entered, mlp)
+def _masked(block: Block, scaled: Stage, mask: Stage) -> Operation:
+    return Hide() if mask.value.dtype == bool else Addition(hides=True)
 
 
-def answer(build: Builder, w_u: np.ndarray) -> None:
+def _contributions(block: Block, heads: Stage, w_o: Stage) -> Operation:
+    n_heads, _, d_v = heads.shape
+    if w_o.shape[0] != n_heads * d_v:
+        raise ArrayError(f"w_o must have heads * d_v = {n_heads} * {d_v} = {n_heads * d_v} rows; got {w_o.shape}.")
+    return Contributions()
+
+
+def _residual(block: Block, x: Stage, output: Stage) -> Operation:
+    if output.shape != x.shape:
+        raise ArrayError(_UNLIKE.format(x=x.shape, came=f"an output of {output.shape}"))
+    return Addition()
+
+
+_UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
+_TO_QUERIES, _TO_TOKENS = _always(Projection("query")), _always(Projection("token"))
+
+LAYER: tuple[Step, ...] = (
+    Step("attn_norm", "x", _norm("attn_norm"), adds="g_attn_norm b_attn_norm", option="attn_norm"),
+    *_projected("q", "attn_norm|x", "query"),
+    *_projected("k", "context|attn_norm|x", "key"),
+    *_projected("v", "context|attn_norm|x", "key"),
+    Step("scores", "q k", _dot_products),
+    Step("scaled", "scores", _scale),
+    Step("masked", "scaled mask", _masked),
+    Step("attention", "masked", lambda block, _: block.normalise()),
+    Step("heads", "attention v", _always(WeightedSum())),
+    Step("concat", "heads", _always(Concatenation())),
+    Step("contributions", "heads w_o", _contributions),
+    Step("output", "concat w_o", _TO_QUERIES, adds="b_o"),
+    Step("residual", "x output", _residual, option="residual"),
+    Step("mlp_norm", "residual|output", _norm("mlp_norm"), adds="g_mlp_norm b_mlp_norm", option="mlp_norm"),
+    Step("hidden", "mlp_norm|residual|output w_hidden", _TO_TOKENS, adds="b_hidden"),
+    Step("active", "hidden", lambda block, _: block.activation),
+    Step("mlp", "active w_mlp", _TO_TOKENS, adds="b_mlp"),
+    Step("mlp_residual", "residual mlp", _always(Addition()), option="residual"),
+)
+UNEMBEDDING: tuple[Step, ...] = (
+    Step("logits", "x w_u", _TO_QUERIES),
+    Step("probabilities", "logits", _always(Softmax())),
+)
+
+CHOICES: Mapping[str, tuple[object, ...]] = {
+    "attn_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
+    "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
+    "residual": (True,),
+}
+"""What each option of a block may be where a stage of it is there."""
+
+_ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
+
+
+def add_layer(build: Builder, block: Block, mask: np.ndarray | None = None) -> None:
+    """The stages of a layer that what was given makes, but for those that were given themselves.
+
+    Raises
+    ------
+    ArrayError
+        If stages don't fit each other, or a number is too large for float64.
+    """
+    _run(build, LAYER, block, mask)
+
+
+def unembed(build: Builder, w_u: np.ndarray) -> None:
     """The stages from what the last layer passes on to a probability for each answer."""
     x = build["x"]
     given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
     if given.shape[0] != x.shape[-1]:
         raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
     build.give(given)
-    logits = build.apply("logits", _TO_QUERIES, x, given)
-    build.apply("probabilities", Softmax(), logits)
+    _run(build, UNEMBEDDING, Block(n_heads=1))
 
 
-def _normed(build: Builder, name: str, norm: Norm | None, x: Stage) -> Stage:
-    """What a norm makes of a stage, as the stage of that name; without one the stage itself."""
-    affine = build.present(f"g_{name}", f"b_{name}")
+def check(block: Block, parameters: Parameters, x: Stage) -> None:
+    """Raise ArrayError unless a block can have these parameters where x enters it."""
+    has = parameters.stages
+    if block.residual and "w_o" not in has:
+        raise ArrayError(_UNLIKE.format(x=x.shape, came="no w_o"))
+    _check_affine("attn_norm", block.attn_norm, has)
+    if "w_hidden" not in has:
+        return
+    if "w_o" not in has:
+        raise ArrayError("An MLP follows the output of attention; got no w_o.")
+    _check_affine("mlp_norm", block.mlp_norm, has)
+    w_hidden, w_mlp = has["w_hidden"], has["w_mlp"]
+    n_neurons, width = w_hidden.shape[1], has["w_o"].shape[1]
+    for w, shape in (
+        (w_hidden, (width, n_neurons)),
+        (w_mlp, (n_neurons, width if block.residual else w_mlp.shape[1])),
+    ):
+        if w.shape != shape:
+            raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
+
+
+def blocks_of(names: Set[str]) -> list[Block]:
+    """The blocks that stages and parameters of these names may be of, but for their lengths.
+
+    What a block may have or not is in it where its stage or its parameters are there.
+    """
+    told = {step.option for step in LAYER if step.option in CHOICES and step.is_told_by(names)}
+    choices = {option: CHOICES[option] for option in CHOICES if option in told}
+    for norm in ("attn_norm", "mlp_norm"):
+        if f"g_{norm}" in names:
+            choices[norm] = (NORMS["layernorm"],)
+    if not names.isdisjoint(("hidden", "w_hidden")):
+        choices = {"residual": (True, False), "activation": _ACTIVATIONS} | choices
+    unprojected = "x" in names and names.isdisjoint(("w_q", "w_k", "w_v", "q", "k", "v"))
+    return [
+        Block(n_heads=1, unprojected=unprojected, **dict(zip(choices, values, strict=True)))
+        for values in product(*choices.values())
+    ]
+
+
+def _run(build: Builder, steps: Sequence[Step], block: Block, mask: np.ndarray | None = None) -> None:
+    here = build.here
+    for step in steps:
+        if step.name in here or not step.is_in(block):
+            continue
+        if step.name == "masked" and "mask" not in here:
+            _give_mask(build, step, mask)
+        inputs = [here[name] for name in step.inputs(here)]
+        operation = step.operation(block, *inputs) if inputs else None
+        if operation:
+            build.apply(step.name, operation, *inputs)
+
+
+def _give_mask(build: Builder, step: Step, mask: np.ndarray | None) -> None:
+    """The mask, once there are scores that it can be applied to."""
+    for scaled in build.present(*step.alternatives[0])[:1]:
+        visible = fitting_mask(mask, *scaled.shape)
+        axes = ("head", "query", "key")[-visible.array.ndim :]
+        build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
+
+
+def _check_affine(name: str, norm: Norm | None, has: Mapping[str, Stage]) -> None:
+    affine = [each for each in (f"g_{name}", f"b_{name}") if each in has]
     if affine and not isinstance(norm, LayerNorm):
-        raise ArrayError(f"{affine[0].name} belongs to a LayerNorm; got {norm or 'no norm'}.")
-    if affine and affine[0].name.startswith("b_"):
-        raise ArrayError(f"{affine[0].name} is added after a gain; got no g_{name}. Give ones.")
-    for each in affine:
-        if each.shape != x.shape[-1:]:
-            raise ArrayError(f"{each.name} must have axes {each.axes} of lengths {x.shape[-1:]}; got {each.shape}.")
-    return build.apply(name, norm, x, *affine) if norm else x
-
-
-def _check_rows(w: Stage, source: Stage) -> None:
-    """Raise ArrayError unless a matrix has a row for each number of the vectors that it is multiplied with."""
-    if w.shape[1] != source.shape[-1]:
-        expected = (w.shape[0], source.shape[-1], w.shape[2])
-        raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {expected}; got {w.shape}.")
+        raise ArrayError(f"{affine[0]} belongs to a LayerNorm; got {norm or 'no norm'}.")
+    if affine and affine[0].startswith("b_"):
+        raise ArrayError(f"{affine[0]} is added after a gain; got no g_{name}. Give ones.")

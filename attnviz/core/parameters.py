@@ -33,7 +33,7 @@ BLOCK_AXES = {
 }
 """Those of the parameters that a transformer's block has beside its attention: of its norms and of its MLP."""
 
-_AXES = PARAMETER_AXES | BLOCK_AXES
+ALL_AXES = PARAMETER_AXES | BLOCK_AXES
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Parameters:
     @cached_property
     def stages(self) -> dict[str, Stage]:
         """Those that are given, by their names, as stages that passes share."""
-        given = ((name, getattr(self, name), axes) for name, axes in _AXES.items())
+        given = ((name, getattr(self, name), axes) for name, axes in ALL_AXES.items())
         return {name: Stage.given(name, real(name, w, axes), axes) for name, w, axes in given if w is not None}
 
     @cached_property
@@ -127,7 +127,7 @@ class Parameters:
             raise ArrayError(f"{name} is added after a projection; got no {projection}. Give both or neither.")
         expected = (*w.shape[:-2], w.shape[-1])
         if b.shape != expected:
-            raise ArrayError(f"{name} must have axes {_AXES[name]} of lengths {expected}; got {b.shape}.")
+            raise ArrayError(f"{name} must have axes {ALL_AXES[name]} of lengths {expected}; got {b.shape}.")
 
 
 def banded(matrix: np.ndarray, n_heads: int) -> np.ndarray:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from attnviz.analysis.contest import contest_of
-from attnviz.analysis.flips import flips
+from attnviz.analysis.flips.contest import contest_of
+from attnviz.analysis.flips.flip import flips
 from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
@@ -26,7 +26,8 @@ from attnviz.scene.scene import OWN, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.scene.written import Json, json_of
-from attnviz.text import movement, turning
+from attnviz.text import movement
+from attnviz.text.flips import headline, sentences
 from attnviz.text.steps import steps_of
 from attnviz.views.model import model_data
 from attnviz.views.scales import limits
@@ -218,7 +219,7 @@ def turns(trace: Trace, address: str) -> dict | None:
     found = flips(trace, contest)
     return {
         "of": str(cells[0]),
-        "text": turning.headline(trace, contest),
+        "text": headline(trace, contest),
         "stages": [
             {
                 "stage": each.stage,
@@ -226,7 +227,7 @@ def turns(trace: Trace, address: str) -> dict | None:
                 "cell": each.flip and str(each.flip.cell),
                 "value": each.flip and each.flip.turns,
             }
-            for each, text in turning.sentences(trace, contest, found)
+            for each, text in sentences(trace, contest, found)
         ],
     }
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from msgspec import structs
 
-from attnviz.analysis.arrayfiles import read_file
+from attnviz.analysis.check.files import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.scene.ownexamples import EXAMPLE_NAME
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import SHOWN, OwnRequest
-from attnviz.text.comparison import Comparison, compare
+from attnviz.text.check.report import Comparison, compare
 
 _IT = "the pass that the walkthrough shows"
 _SINGLE = (".npy", ".csv")
@@ -71,7 +71,7 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
     parameters, refused = None, ""
     if found.trace is not None:
         try:
-            parameters = OwnParameters.of(found.trace, read.texts)
+            parameters = OwnParameters.of(found.trace, found.block, read.texts)
         except OwnArraysError as error:
             refused = str(error)
     return OwnComparison(found, "", parameters, refused)

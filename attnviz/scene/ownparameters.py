@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.ownpass import own_pass
+from attnviz.analysis.check.recomputation import recomputed
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.order import Block
 from attnviz.core.settings import MAX_TOKENS, OPTIONS
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
@@ -27,23 +28,25 @@ class OwnParameters:
     ----------
     given : mapping of str to ndarray
         The given stages.
-    n_heads, d_k : int
+    block : Block
+        What the layer has.
     words, words_of_keys : tuple of str
     """
 
     given: Mapping[str, np.ndarray]
-    n_heads: int
-    d_k: int
+    block: Block
     words: tuple[str, ...]
     words_of_keys: tuple[str, ...]
 
     @classmethod
-    def of(cls, trace: Trace, texts: Mapping[str, tuple[str, ...]]) -> OwnParameters:
+    def of(cls, trace: Trace, block: Block, texts: Mapping[str, tuple[str, ...]]) -> OwnParameters:
         """Those of a pass that reaches from queries, keys and values to head outputs.
 
         Parameters
         ----------
         trace : Trace
+        block : Block
+            What the layer of the pass has.
         texts : mapping of str to tuple of str
             The words that came with the arrays; where none are as many as the tokens, these are counted.
 
@@ -62,16 +65,12 @@ class OwnParameters:
         given = {stage.name: stage.value for stage in trace.stages if stage.is_given}
         words = _words(texts, _WORDS, n_queries)
         crosses = "context" in given or n_queries != n_keys
-        return cls(
-            given, n_heads, trace["q"].shape[-1], words, _words(texts, _WORDS_OF_KEYS, n_keys) if crosses else words
-        )
+        return cls(given, block, words, _words(texts, _WORDS_OF_KEYS, n_keys) if crosses else words)
 
     def trace(self) -> Trace:
         """The pass."""
         queries, keys = labels(self.words), labels(self.words_of_keys)
-        return own_pass(self.given, self.n_heads, self.d_k).labelled(
-            token=queries, query=queries, key=keys, context_token=keys
-        )
+        return recomputed(self.given, self.block).labelled(token=queries, query=queries, key=keys, context_token=keys)
 
 
 _PLURAL = {"head": "heads", "query": "tokens", "key": "tokens that are looked at"}

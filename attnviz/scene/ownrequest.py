@@ -6,7 +6,8 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
-from attnviz.analysis.layouts import IN_OUT, ORDER, OUT_IN
+from attnviz.analysis.check.layouts import IN_OUT, OUT_IN
+from attnviz.analysis.check.stages import stages
 from attnviz.core.tokens import cleaned
 from attnviz.scene.ownexamples import EXAMPLES
 from attnviz.scene.received import received
@@ -22,7 +23,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "n_heads": ("Heads", {"": "as many as fit"} | {str(n): str(n) for n in _HEADS}),
     "stage": (
         "This array is",
-        {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in ORDER},
+        {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in stages()},
     ),
     "against": (
         "Compare with",

@@ -5,7 +5,6 @@ A comparison takes seconds of processor in one piece, and has its turn among all
 """
 
 import asyncio
-import base64
 import time
 from collections.abc import AsyncIterator
 
@@ -13,9 +12,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.articles.compared import answer
+from attnviz.articles.upload import reply
 from attnviz.core.settings import MAX_FILE_BYTES
-from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownrequest import OwnRequest, read
 from attnviz.scene.received import RequestError
 from attnviz.scene.written import json_of
@@ -70,16 +68,12 @@ async def _compared(tab: Tab, asked: OwnRequest, content: bytes) -> Response:
 
 
 def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
-    session, made = tab.session, {}
+    session = tab.session
     with tab.cpu_quota.noted():
-        shown = session.fitted().trace
-        if asked.example and not content:  # the browser keeps that too, to send it again
-            content = example_file(asked.example, shown)
-            made = {"file": base64.b64encode(content).decode()}
-        pieces, parameters = answer(asked, content, shown)
-        if parameters:
-            session.given(parameters)
-    return json_of({"pieces": pieces} | made)
+        made = reply(asked, content, session.fitted().trace)
+        if made.own:
+            session.given(made.own)
+    return json_of(made.data)
 
 
 async def _line(pieces: AsyncIterator[bytes]) -> tuple[bytes, bytes]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from attnviz.analysis.contest import contest_of
+from attnviz.analysis.flips.contest import contest_of
 from attnviz.scene.acts.done import Done
 from attnviz.scene.continuing import can_continue, next_token
 from attnviz.scene.extras import Extras

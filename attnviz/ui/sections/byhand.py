@@ -10,7 +10,7 @@ from attnviz.models.byhand import MODEL
 from attnviz.scene.fitting import SceneWithPass, fit
 from attnviz.scene.pass_cache import ANSWERS
 from attnviz.scene.scene import of_model
-from attnviz.ui.escaping import markdown
+from attnviz.text.escaping import markdown
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer
 

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 import streamlit as st
 
 from attnviz.scene.opening import what_if
+from attnviz.text.escaping import markdown
 from attnviz.ui import component
-from attnviz.ui.escaping import markdown
 from attnviz.ui.sections import style
 from attnviz.ui.state import arrival
 from attnviz.ui.state.store import Shown

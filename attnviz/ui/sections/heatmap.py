@@ -8,8 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
-from attnviz.articles.matrix import STRONGEST, Side, written
-from attnviz.ui.escaping import markdown
+from attnviz.articles.matrix import STRONGEST, Side, format_number
+from attnviz.text.escaping import markdown
 from attnviz.views.numbers import chunks
 from attnviz.views.palette import SHARE
 
@@ -70,9 +70,8 @@ def described(values: np.ndarray, rows: Side, columns: Side) -> str:
     """A matrix in words, row by row, for those who hear it; zeros are left out."""
 
     def said(row: int) -> str:
-        numbers = [
-            f"{column} {written(value)}" for column, value in zip(columns.labels, values[row], strict=True) if value
-        ]
+        named = zip(columns.labels, values[row], strict=True)
+        numbers = [f"{column} {format_number(value)}" for column, value in named if value]
         return f"{rows.labels[row]}: {', '.join(numbers) or 'zeros'}"
 
     return f"Chart of a matrix, {rows.title} by {columns.title}. {'; '.join(map(said, range(len(values))))}."
@@ -102,7 +101,7 @@ def _figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
         "type": "scatter",
         "x": list(range(n_columns)) * n_rows,
         "y": [row for row in range(n_rows) for _ in range(n_columns)],
-        "text": [written(value) for value in values.ravel().tolist()],
+        "text": [format_number(value) for value in values.ravel().tolist()],
         "mode": "text",
         "textfont": {"size": 10},
         "hoverinfo": "skip",

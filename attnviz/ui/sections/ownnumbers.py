@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.articles.compared import OPEN, OPEN_MODEL
+from attnviz.articles.upload import OPEN, OPEN_MODEL
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.ownexamples import EXAMPLES, example_file

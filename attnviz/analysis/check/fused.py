@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.arraynames import Orientation
-from attnviz.analysis.layouts import IN_OUT, OUT_IN
+from attnviz.analysis.check.layouts import IN_OUT, OUT_IN
+from attnviz.analysis.check.names import Orientation
 from attnviz.core.errors import OwnArraysError
 
 _MAX_HEADS = 128

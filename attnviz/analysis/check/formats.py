@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.digits import Digits, digits_of
+from attnviz.analysis.check.digits import Digits, digits_of
 
 _MAX_LOOKED_AT = 4_096
 """So many of an array's numbers are looked at for what they tell of how they were written."""

@@ -1,4 +1,4 @@
-"""One row: what a single row of a pass is computed from, run forward for many numbers of one stage at once.
+"""Row: what a single row of a pass is computed from, run forward for many numbers of one stage at once.
 
 Of the stages on the way to the row only those places are computed that it
 reads: a query's row of attention needs one row of the scores, and all keys.

@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.analysis.rotation import Rotation
+from attnviz.analysis.check.rotation import Rotation
 
 _RANGES = {"base": (10, 1e8), "factor": (1, 100)}
 _STEP = 0.15

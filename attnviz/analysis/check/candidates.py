@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from attnviz.analysis.layouts import Sizes
-from attnviz.analysis.ownarrays import OwnArrays
-from attnviz.analysis.ownmasks import OtherMask, others_than
-from attnviz.analysis.ownpass import own_pass
-from attnviz.analysis.readings import Reading, readings, sizes_of, with_more_hidden
-from attnviz.analysis.rotation import Rotation
+from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.layouts import Sizes
+from attnviz.analysis.check.masks import OtherMask, others_than
+from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden
+from attnviz.analysis.check.recomputation import recomputed
+from attnviz.analysis.check.rotation import Rotation
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 
@@ -44,7 +44,7 @@ class Candidate:
     def of(cls, reading: Reading) -> Candidate:
         """The pass that a reading makes."""
         try:
-            trace = own_pass(reading.arrays, reading.sizes["h"], reading.sizes.get("d"))
+            trace = recomputed(reading.arrays, reading.block)
         except ArrayError as error:
             raise OwnArraysError(str(error)) from None
         return cls(trace, reading, reading.sizes)

@@ -1,4 +1,4 @@
-"""Own masks: what hides keys in someone's pass: their masks, read in each way that nothing rules out, or zeros."""
+"""Masks: what hides keys in someone's pass: their masks, read in each way that nothing rules out, or zeros."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import product
 
 import numpy as np
 
-from attnviz.analysis.arraynames import Meaning
+from attnviz.analysis.check.names import Meaning
 from attnviz.core.errors import OwnArraysError
 
 HIDES = -1e4

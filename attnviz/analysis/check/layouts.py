@@ -10,11 +10,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from attnviz.analysis.check.stages import stages
+
 Sizes = Mapping[str, int]
 """How long each axis is, by its letter.
 
 t queries, s keys, m and c the numbers of a token and of one of the context, h heads, g heads of keys and values (fewer
-than h where queries share them), d numbers of a query and a key, v those of a value, o those of the output.
+than h where queries share them), d numbers of a query and a key, v those of a value, o those of the output, n neurons,
+e the numbers that they write.
 """
 
 
@@ -67,9 +70,13 @@ def _headed(heads: str, place: str, length: str) -> tuple[Layout, ...]:
     )
 
 
+def _matrix(rows: str, columns: str) -> tuple[Layout, ...]:
+    return Layout(f"{rows} {columns}", family=IN_OUT), Layout(f"{columns} {rows}", OUT_IN, OUT_IN)
+
+
 _ROWS = (Layout("h t s"), Layout("t s", _AVERAGED))
 
-LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
+_LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     "x": (Layout("t m"), Layout("t 1 m", "batch on the second axis")),
     "context": (Layout("s c"), Layout("s 1 c", "batch on the second axis")),
     "embeddings": (Layout("t m"),),
@@ -86,6 +93,14 @@ LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     "b_k": (Layout("g d"), Layout("(g d)", JOINED)),
     "b_v": (Layout("g v"), Layout("(g v)", JOINED)),
     "b_o": (Layout("o"),),
+    "g_attn_norm": (Layout("m"),),
+    "b_attn_norm": (Layout("m"),),
+    "g_mlp_norm": (Layout("o"),),
+    "b_mlp_norm": (Layout("o"),),
+    "w_hidden": _matrix("o", "n"),
+    "b_hidden": (Layout("n"),),
+    "w_mlp": _matrix("n", "e"),
+    "b_mlp": (Layout("e"),),
     "q": _headed("h", "t", "d"),
     "k": _headed("g", "s", "d"),
     "v": _headed("g", "s", "v"),
@@ -98,11 +113,27 @@ LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     "concat": (Layout("t (h v)"), Layout("t h v", "heads on an axis of their own")),
     "contributions": (Layout("h t o"), Layout("t h o", _SECOND)),
     "output": (Layout("t o"), Layout("t 1 o", "batch on the second axis")),
-    "residual": (Layout("t o"),),
+    **dict.fromkeys(("residual", "mlp_norm", "mlp_residual"), (Layout("t o"),)),
+    **dict.fromkeys(("hidden", "active"), (Layout("t n"),)),
+    "mlp": (Layout("t e"),),
 }
-"""The layouts of each stage, attnviz's own first."""
+_LETTERS = {"token": "t", "query": "t", "key": "s", "context token": "s", "head": "h", "d_k": "d", "d_v": "v"}
 
-ORDER = tuple(LAYOUTS)
+
+def layouts_of(stage: str) -> tuple[Layout, ...]:
+    """The layouts of a stage, attnviz's own first; of one that nobody lays out otherwise, what its axes say.
+
+    >>> [layout.pattern for layout in layouts_of("w_mlp")]
+    ['n e', 'e n']
+    """
+    return _LAYOUTS.get(stage) or _by_axes(stages()[stage])
+
+
+def _by_axes(axes: tuple[str, ...]) -> tuple[Layout, ...]:
+    """The layouts of a stage with these axes."""
+    if axes == stages()["scores"]:
+        return _ROWS
+    return (Layout(" ".join(_LETTERS.get(axis, "m") for axis in axes)),)
 
 
 @lru_cache(maxsize=256)
@@ -146,7 +177,7 @@ def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.
     """
     groups = groups_of(layout.pattern)
     letters = "".join(groups).replace("1", "")
-    own = groups_of(layout.pattern if stage == "mask" else LAYOUTS[stage][0].pattern)
+    own = groups_of(layout.pattern if stage == "mask" else layouts_of(stage)[0].pattern)
     target = "".join(own)
     split = array.reshape([sizes[letter] for letter in letters])
     if "h" in target and "h" not in letters and sizes["h"] == 1:

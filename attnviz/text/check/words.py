@@ -1,4 +1,4 @@
-"""Comparing: the words in which someone's arrays and a pass are spoken of."""
+"""Words: the words in which someone's arrays and a pass are spoken of."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.mistakes import Mistake
+from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.mistakes import Mistake
 from attnviz.text.steps import full_title
 
 MAX_NAME_CHARACTERS = 40
@@ -24,7 +24,10 @@ SYMBOLS = {
 
 def title(stage: str) -> str:
     """What a stage is called within a sentence."""
-    return SYMBOLS.get(stage) or (full_title(stage).lower() if stage != "x" else "x")
+    words = full_title(stage).split()
+    return SYMBOLS.get(
+        stage, "x" if stage == "x" else " ".join(each if each.isupper() else each.lower() for each in words)
+    )
 
 
 def off(stage: Agreement, precision: str) -> str:

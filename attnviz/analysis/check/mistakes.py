@@ -8,8 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.analysis.ownmasks import OtherMask, seen_in
-from attnviz.analysis.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.masks import OtherMask, seen_in
+from attnviz.analysis.check.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.stages import later_than_scores
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
@@ -17,8 +18,6 @@ from attnviz.core.operations.scale import Scale
 from attnviz.core.parameters import banded
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-
-_AFTER_THE_SOFTMAX = {"attention", "heads", "concat", "contributions", "output", "residual"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +118,7 @@ def _scalings(trace: Trace) -> Iterator[Mistake]:
     divisors = {"unscaled": 1.0, "√d_model": d_model**0.5, "d_k": d_k, "d_model": d_model}
     for about, divisor in divisors.items():
         if divisor != d_k**0.5:
-            node = _operation(Scale(d_k, 1 / divisor), ("scores",))
+            node = _operation(Scale(d_k, 1 / divisor), trace["scaled"].inputs)
             id = "unscaled" if about == "unscaled" else "scaled otherwise"
             yield Mistake(id, "scaled", "" if about == "unscaled" else about, {"scaled": node})
 
@@ -135,17 +134,19 @@ def _masks(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared: set
             taken = _constant(Rounded.unrounded(value))
             changed = {name: _reading_instead(nodes[name], "mask", taken) for name in reading}
             yield Mistake(other.id, "masked", other.about, changed)
-    if isinstance(trace["masked"].operation, Hide) and not mask.all() and compared & _AFTER_THE_SOFTMAX:
-        yield Mistake("mask after the softmax", "masked", "", _masked_after(trace["attention"].operation))
+    if isinstance(trace["masked"].operation, Hide) and not mask.all() and compared & set(later_than_scores()):
+        yield Mistake("mask after the softmax", "masked", "", _masked_after(trace))
 
 
-def _masked_after(softmax: Operation) -> Nodes:
+def _masked_after(trace: Trace) -> Nodes:
+    softmax = trace["attention"].operation
+
     def after(given: list[Rounded], precision: Precision) -> Rounded:
         shares = applied(softmax, given[:1], precision)
         return shares.map(lambda array: np.where(given[1].value, array, 0))
 
     return {
-        "masked": Node(("scaled",), lambda given, precision: given[0]),
+        "masked": Node(trace["masked"].inputs[:1], lambda given, precision: given[0]),
         "attention": Node(("masked", "mask"), after),
     }
 
@@ -170,11 +171,8 @@ def _along(softmax: Operation, axis: int, filling: float, given: list[Rounded], 
 
 
 def _transposed(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
-    made = {
-        each: f"w_{letter}"
-        for letter, each in zip("qkvo", ("q", "k", "v", "output"), strict=True)
-        if each in trace and f"w_{letter}" in trace[each].inputs and _is_square(trace, f"w_{letter}")
-    }
+    projected = [stage for stage in trace.stages if isinstance(stage.operation, Projection)]
+    made = {stage.name: stage.inputs[1] for stage in projected if _is_square(trace, stage.inputs[1])}
     for stages in _each_and_all(tuple(made), ("q", "k", "v"), ("q", "k", "v", "output")):
         changed = {each: _with_input(nodes[each], made[each], _retransposed) for each in stages}
         yield Mistake("transposed", stages[0], _listed(made[each] for each in stages), changed)
@@ -193,11 +191,7 @@ def _splits(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
 
 
 def _biases(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
-    made = {
-        each: f"b_{letter}"
-        for letter, each in zip("qkvo", ("q", "k", "v", "output"), strict=True)
-        if each in nodes and f"b_{letter}" in nodes[each].inputs
-    }
+    made = {stage: name for stage, node in nodes.items() for name in node.inputs if name.startswith("b_")}
     for stages in _each_and_all(tuple(made), ("q", "k", "v"), ("q", "k", "v", "output")):
         changed = {each: _without_input(nodes[each], made[each]) for each in stages}
         yield Mistake("bias forgotten", stages[0], _listed(made[each] for each in stages), changed)

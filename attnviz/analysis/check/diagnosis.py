@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.candidates import Candidate
-from attnviz.analysis.mistakes import Mistake
-from attnviz.analysis.rounding import Precision
-from attnviz.analysis.unseeing import UNSEEING
+from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.candidates import Candidate
+from attnviz.analysis.check.mistakes import Mistake
+from attnviz.analysis.check.rounding import Precision
+from attnviz.analysis.check.stages import score_stages
+from attnviz.analysis.check.unseeing import UNSEEING
 
 _ALIKE = 0.02
 """How far lengths, or scores of a token with itself, may be apart, in parts of the largest, and be alike."""
@@ -73,7 +74,7 @@ class Diagnosis:
         yours, ours = first.value, first.expected
         if first.stage in ("q", "k"):
             yours, ours = (np.linalg.norm(each, axis=-1) for each in (yours, ours))
-        elif first.stage in ("scores", "scaled", "masked") and yours.shape[-2] == yours.shape[-1] > 1:
+        elif first.stage in score_stages() and yours.shape[-2] == yours.shape[-1] > 1:
             yours, ours = (np.diagonal(each, axis1=-2, axis2=-1) for each in (yours, ours))
         else:
             return False

@@ -1,4 +1,4 @@
-"""Array files: someone's own arrays in .npz, .npy, .safetensors and .csv, as numbers by their names."""
+"""Files: someone's own arrays in .npz, .npy, .safetensors and .csv, as numbers by their names."""
 
 import csv
 import io
@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from attnviz.analysis.formats import widened
+from attnviz.analysis.check.formats import widened
 from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_ARRAYS, MAX_FILE_BYTES, MAX_STAGE_NUMBERS, MAX_TOKENS

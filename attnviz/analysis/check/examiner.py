@@ -8,16 +8,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement, agreement, targets
-from attnviz.analysis.basesearch import rotations_near
-from attnviz.analysis.candidates import Candidate, Candidates
-from attnviz.analysis.diagnosis import Diagnosis, is_perfect, magnitude, rank_of
-from attnviz.analysis.formats import FLOAT32, FLOAT64
-from attnviz.analysis.mistakes import Mistake, Nodes, evaluated, mistakes_in, nodes_of
-from attnviz.analysis.ownarrays import OwnArrays
-from attnviz.analysis.rotation import Rotation, known_rotations, may_be_rotated, shapes_of_rotations, usual_rotations
-from attnviz.analysis.rounding import Precision, Rounded
-from attnviz.analysis.unseeing import UNSEEING, filled
+from attnviz.analysis.check.agreement import Agreement, agreement, targets
+from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.basesearch import rotations_near
+from attnviz.analysis.check.candidates import Candidate, Candidates
+from attnviz.analysis.check.diagnosis import Diagnosis, is_perfect, magnitude, rank_of
+from attnviz.analysis.check.formats import FLOAT32, FLOAT64
+from attnviz.analysis.check.mistakes import Mistake, Nodes, evaluated, mistakes_in, nodes_of
+from attnviz.analysis.check.rotation import (
+    Rotation,
+    known_rotations,
+    may_be_rotated,
+    shapes_of_rotations,
+    usual_rotations,
+)
+from attnviz.analysis.check.rounding import Precision, Rounded
+from attnviz.analysis.check.unseeing import UNSEEING, filled
 from attnviz.core.stage import Stage
 
 _MAX_MISTAKES = 3
@@ -233,13 +239,13 @@ class Examiner:
         old = (before.nodes, before.values) if before else None
         values = evaluated(nodes, precision, wanted, old)
         best = _State(nodes, values, self._agreements(candidate, values, stages, precision), UNSEEING[0])
-        if is_perfect(best.stages) or not {"masked", "scaled"} <= values.keys() or "attention" not in nodes:
+        if is_perfect(best.stages) or "masked" not in values or not nodes["masked"].inputs or "attention" not in nodes:
             return best
         unseeing = np.isneginf(values["masked"].value).all(axis=-1)
         if not unseeing.any():
             return best
         for nature in UNSEEING[1:-1] if unseeing.all() else UNSEEING[1:]:
-            other = {**nodes, "attention": filled(nodes["attention"], nature)}
+            other = {**nodes, "attention": filled(nodes["attention"], nature, nodes["masked"].inputs[0])}
             others = evaluated(other, precision, wanted, (nodes, values))
             found = self._agreements(candidate, others, stages, precision)
             if rank_of(found) > rank_of(best.stages):

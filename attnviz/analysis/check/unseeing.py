@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.mistakes import Node
-from attnviz.analysis.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.mistakes import Node
+from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.softmax import Softmax
 
 UNSEEING = ("zeros", "a uniform row", "no numbers", "the row as if nothing were hidden", "numbers of its own")
@@ -19,15 +19,15 @@ _BESIDE_A_BILLION = 1e-6
 """How far a share may be off after its score was added to -1e9, and lost all digits but seven."""
 
 
-def filled(attention: Node, nature: str) -> Node:
-    """The stage attention with other numbers where a query sees no key."""
+def filled(attention: Node, nature: str, before: str) -> Node:
+    """Attention with other numbers where a query sees no key; `before` is the stage in which keys are hidden."""
 
     def refilled(given: list[Rounded], precision: Precision) -> Rounded:
-        *inputs, scaled = given
+        *inputs, unhidden = given
         shares = attention.make(inputs, precision)
         unseeing = np.isneginf(inputs[0].value).all(axis=-1, keepdims=True)
         if nature == UNSEEING[3]:
-            other = applied(Softmax(), [scaled], precision)
+            other = applied(Softmax(), [unhidden], precision)
             other = Rounded(other.value, other.error + _BESIDE_A_BILLION * other.value)
         elif nature == UNSEEING[4]:
             other = Rounded(np.zeros(shares.value.shape), np.full(shares.value.shape, _ANYTHING))
@@ -36,4 +36,4 @@ def filled(attention: Node, nature: str) -> Node:
             other = Rounded(np.full(shares.value.shape, filling), shares.error)
         return Rounded(np.where(unseeing, other.value, shares.value), np.where(unseeing, other.error, shares.error))
 
-    return Node((*attention.inputs, "scaled"), refilled)
+    return Node((*attention.inputs, before), refilled)

@@ -1,4 +1,4 @@
-"""Smallest: of all numbers of a stage the one whose smallest change has a row lost by its leader."""
+"""Search: of all numbers of a stage the one whose smallest change has a row lost by its leader."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.analysis.contest import Contest
-from attnviz.analysis.onerow import OneRow
+from attnviz.analysis.flips.contest import Contest
+from attnviz.analysis.flips.row import OneRow
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import Stage
 
-STEPS = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0)
+TRIAL_SIZES = (1e-3, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 100.0, 1000.0)
 """The changes that are tried, in units of a stage: closest together where most answers turn."""
 
 BELOW = 8
@@ -62,7 +62,7 @@ class Smallest:
         self._ends = (0.0, 1.0) if is_share else (-MAX_NUMBER, MAX_NUMBER)
         self._unit = 1.0 if self._is_flag else _power_of_ten(np.abs(self._part[self._cells]).max(initial=0.0))
         self._at_once = max(1, BATCH_NUMBERS // row.n_numbers(name))
-        self.most = 1.0 if self._is_flag else STEPS[-1] * self._unit
+        self.most = 1.0 if self._is_flag else TRIAL_SIZES[-1] * self._unit
         self.n_numbers = (2 - self._is_flag) * len(self._cells) * row.n_numbers(name)
 
     def turn(self) -> Turn | None:
@@ -71,7 +71,7 @@ class Smallest:
             lost = self._lost(self._cells, np.ones(len(self._cells)))
             return Turn(int(self._cells[lost.argmax()]), 1, 0.0, 1.0) if lost.any() else None
         cells, signs = np.tile(self._cells, 2), np.repeat((1, -1), len(self._cells))
-        for low, high in pairwise((0.0, *STEPS)):
+        for low, high in pairwise((0.0, *TRIAL_SIZES)):
             lost = self._lost(cells, signs * high * self._unit)
             if lost.any():
                 found = self._bisected(cells[lost], signs[lost], low * self._unit, high * self._unit)

@@ -1,4 +1,4 @@
-"""Flips: for each stage the number whose smallest change turns a model's answer over, or the order of two shares."""
+"""Flip: for each stage the number whose smallest change turns a model's answer over, or the order of two shares."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.analysis.contest import Contest
-from attnviz.analysis.onerow import OneRow
-from attnviz.analysis.smallest import PRECISION, Smallest, Turn
+from attnviz.analysis.flips.contest import Contest
+from attnviz.analysis.flips.row import OneRow
+from attnviz.analysis.flips.search import PRECISION, Smallest, Turn
 from attnviz.core.errors import ArrayError
 from attnviz.core.settings import MAX_FLIP_NUMBERS
 from attnviz.core.stage import Stage
@@ -72,12 +72,12 @@ class StageFlip:
 def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
     """For each stage that a row is computed from, the one number whose smallest change turns the row's order over.
 
-    Each number is changed alone, up and down, by the steps of `smallest.STEPS`, from a thousandth of a stage's unit to
-    a thousand units. Of the numbers that turn the order over at the first step that has any, the one with the smallest
-    change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
+    Each number is changed alone, up and down, by each of `search.TRIAL_SIZES`, from a thousandth of a stage's unit to a
+    thousand units. Of the numbers that turn the order over at the first size at which any does, the one with the
+    smallest change is found by bisection, and both sides of it are set in the pass itself (`Trace.with_changes`).
 
     What is sure: the two sides, and that no smaller step turns the order over, whichever number takes it; nor does any
-    of `smallest.BELOW` sizes below the change that was found. A number that turns it over and back again between two
+    of `search.BELOW` sizes below the change that was found. A number that turns it over and back again between two
     of these may be missed.
 
     Parameters
@@ -95,7 +95,7 @@ def flips(trace: Trace, contest: Contest) -> tuple[StageFlip, ...]:
 
     Examples
     --------
-    >>> from attnviz.analysis.contest import contest_of
+    >>> from attnviz.analysis.flips.contest import contest_of
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
     >>> found = {each.stage: each.flip for each in flips(trace, contest_of(trace, "probabilities", (11, 0)))}

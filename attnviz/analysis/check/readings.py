@@ -8,19 +8,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from attnviz.analysis.layouts import IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
-from attnviz.analysis.ownarrays import OwnArrays
-from attnviz.analysis.ownmasks import HIDES, MaskReading, besides
-from attnviz.analysis.ownpass import PROJECTIONS, beginnings, made_of
+from attnviz.analysis.check.arrays import OwnArrays
+from attnviz.analysis.check.layouts import IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
+from attnviz.analysis.check.masks import HIDES, MaskReading, besides
+from attnviz.analysis.check.stages import PROJECTIONS, beginnings, last_stages, made_of, stages
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.order import Block, blocks_of
 from attnviz.core.settings import MAX_STAGE_NUMBERS
 
 _MAX_HEADS = 128
 _MAX_READINGS = 64
 
 _WEIGHTS = (*PROJECTIONS, "w_o")
-_ENDS = {"embeddings", "positions", "contributions", "output", "residual"}
-"""The stages that no pass begins with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +33,8 @@ class Reading:
     layouts : mapping of stages to Layout
     arrays : mapping of stages to ndarray
         Those that the pass begins with, as attnviz lays them out.
+    block : Block
+        What the layer has.
     mask : MaskReading, optional
         What hides keys.
     """
@@ -41,6 +42,7 @@ class Reading:
     sizes: Sizes
     layouts: Mapping[str, Layout]
     arrays: Mapping[str, np.ndarray]
+    block: Block
     mask: MaskReading | None = None
 
 
@@ -54,7 +56,7 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
     OwnArraysError
         If they don't fit each other, or a stage would be too large.
     """
-    begins = [stage for stage in ORDER if stage in beginnings(set(own)) - _ENDS]
+    begins = [stage for stage in stages() if stage in beginnings(set(own)) - last_stages()]
     ranked = []
     for h in range(1, _MAX_HEADS + 1) if n_heads is None else (n_heads,):
         for sizes, layouts in _fits(begins, own, {"h": h}, {}):
@@ -80,8 +82,8 @@ def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
     n_heads = next(shape[0] for name, shape in shapes.items() if name in ("scores", "masked", "attention", "q", "v"))
     sizes: Sizes = {"h": n_heads, "g": n_heads}
     for name, shape in shapes.items():
-        if name in LAYOUTS:
-            sizes = fitted(LAYOUTS[name][0], shape, sizes) or sizes
+        if name in stages():
+            sizes = fitted(layouts_of(name)[0], shape, sizes) or sizes
     return sizes
 
 
@@ -93,7 +95,7 @@ def _fits(
         yield sizes, layouts
         return
     stage, *rest = todo
-    fitting = [(each, fit) for each in LAYOUTS[stage] if (fit := fitted(each, own[stage].value.shape, sizes))]
+    fitting = [(each, fit) for each in layouts_of(stage) if (fit := fitted(each, own[stage].value.shape, sizes))]
     known = [found for found in fitting if found[0].family == own[stage].orientation]
     for layout, found in _distinct(stage, own[stage].value, known or fitting):
         if sizes["h"] > 1 and layout.is_averaged:
@@ -124,9 +126,9 @@ def _tied(stage: str, sizes: Sizes, own: OwnArrays) -> Sizes:
 def _with_ends(own: OwnArrays, sizes: Sizes, ends: set[str]) -> tuple[Sizes, int]:
     """The lengths with those that only the arrays at the end have, and how many of these don't fit."""
     misfits = 0
-    for stage in ORDER:
+    for stage in stages():
         if stage in ends:
-            fit = next((f for each in LAYOUTS[stage] if (f := fitted(each, own[stage].value.shape, sizes))), None)
+            fit = next((f for each in layouts_of(stage) if (f := fitted(each, own[stage].value.shape, sizes))), None)
             misfits += fit is None
             sizes = fit or sizes
     return sizes, misfits
@@ -152,10 +154,11 @@ def _read(own: OwnArrays, sizes: Sizes, layouts: Mapping[str, Layout]) -> list[R
         for stage, layout in layouts.items()
         if stage != "mask"
     }
+    blocks = [replace(each, n_heads=sizes["h"], d_k=sizes.get("d")) for each in blocks_of(set(own))]
     if "mask" not in layouts:
-        return [Reading(sizes, layouts, arrays)]
-    masks = (each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks)
-    return [Reading(sizes, layouts, arrays | {"mask": each.value}, each) for each in masks]
+        return [Reading(sizes, layouts, arrays, block) for block in blocks]
+    masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in own["mask"].masks]
+    return [Reading(sizes, layouts, arrays | {"mask": mask.value}, block, mask) for mask in masks for block in blocks]
 
 
 def with_more_hidden(reading: Reading, own: OwnArrays) -> list[Reading]:

@@ -1,4 +1,4 @@
-"""Own arrays: someone's arrays as stages of a pass."""
+"""Arrays: someone's arrays as stages of a pass."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.analysis.arrayfiles import as_array, numeric
-from attnviz.analysis.arraynames import Meaning, Orientation, is_by_heads, named, recognised
-from attnviz.analysis.digits import Digits
-from attnviz.analysis.formats import Format, written_in
-from attnviz.analysis.fused import Cut, cuts
-from attnviz.analysis.layouts import BY_HEADS, IN_OUT, LAYOUTS, ORDER, OUT_IN, Layout, Sizes, arranged, fitted
-from attnviz.analysis.ownmasks import MaskReading, OwnMask, mask_readings
-from attnviz.analysis.ownpass import PROJECTIONS, made_of
+from attnviz.analysis.check.digits import Digits
+from attnviz.analysis.check.files import as_array, numeric
+from attnviz.analysis.check.formats import Format, written_in
+from attnviz.analysis.check.fused import Cut, cuts
+from attnviz.analysis.check.layouts import BY_HEADS, IN_OUT, OUT_IN, Layout, Sizes, arranged, fitted, layouts_of
+from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
+from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, named, recognised
+from attnviz.analysis.check.stages import PROJECTIONS, made_of, stages
 
 _NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
@@ -137,7 +137,7 @@ def _by_stages(
         found["attention"] = found.pop("scores")
     if "w_o" in found and all(name in found and found[name].value.ndim > 2 for name in PROJECTIONS):
         found["w_o"] = replace(found["w_o"], orientation=found["w_o"].orientation or IN_OUT)
-    return {stage: found[stage] for stage in ORDER if stage in found}
+    return {stage: found[stage] for stage in stages() if stage in found}
 
 
 def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
@@ -145,12 +145,12 @@ def with_heads_called_output(own: OwnArrays) -> list[OwnArrays]:
     if "output" not in own or set(own) & {"w_o", "heads", "concat"} or "heads" not in made_of(set(own)):
         return [own]
     called = {"heads" if stage == "output" else stage: array for stage, array in own.items()}
-    return [{stage: called[stage] for stage in ORDER if stage in called}, own]
+    return [{stage: called[stage] for stage in stages() if stage in called}, own]
 
 
 def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.ndarray]]:
     """An array in attnviz's layout, for each layout that it may have."""
-    for layout in LAYOUTS[stage]:
+    for layout in layouts_of(stage):
         fit = fitted(layout, own.value.shape, sizes)
         if fit:
             yield layout, arranged(own.value, layout, stage, fit)

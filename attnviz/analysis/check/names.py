@@ -1,10 +1,11 @@
-"""Array names: which stage an array is, by the name that a library or its author gave it."""
+"""Names: which stage an array is, by the name that a library or its author gave it."""
 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from attnviz.analysis.check.stages import stages
 from attnviz.core.errors import OwnArraysError
 
 Orientation = Literal["(in, out)", "(out, in)"]
@@ -126,6 +127,8 @@ def named(name: str) -> Named | None:
     >>> named("mlp.c_proj.weight"), named("q_proj.weight").orientation
     (None, '(out, in)')
     """
+    if name in stages():
+        return Named(name)
     if re.search(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", name, re.IGNORECASE):
         return None
     return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)

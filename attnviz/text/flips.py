@@ -1,11 +1,11 @@
-"""Turning: in sentences, which number of each stage turns an answer over, or the order of two shares, and where."""
+"""Flips: in sentences, which number of each stage turns an answer over, or the order of two shares, and where."""
 
 import math
 from collections.abc import Sequence
 
-from attnviz.analysis.contest import Contest
-from attnviz.analysis.flips import Flip, StageFlip
-from attnviz.analysis.smallest import BELOW, STEPS
+from attnviz.analysis.flips.contest import Contest
+from attnviz.analysis.flips.flip import Flip, StageFlip
+from attnviz.analysis.flips.search import BELOW, TRIAL_SIZES
 from attnviz.core.graph import leading_to
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry, full_title
@@ -18,8 +18,8 @@ def headline(trace: Trace, contest: Contest) -> str:
     shares = trace[contest.stage].value[contest.row]
     each = (
         "For each stage, the one number that turns this with the smallest change that was found. Each number is tried "
-        f"with {len(STEPS)} sizes of change, up and down, and with {BELOW} below what turned it; what turns and turns "
-        "back between two of them is missed."
+        f"with {len(TRIAL_SIZES)} sizes of change, up and down, and with {BELOW} below what turned it; what turns and "
+        "turns back between two of them is missed."
     )
     if not contest.is_won(shares):
         return f"{where} several are ahead alike, so there is nothing to turn."
@@ -65,8 +65,8 @@ def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
 
     Examples
     --------
-    >>> from attnviz.analysis.contest import contest_of
-    >>> from attnviz.analysis.flips import flips
+    >>> from attnviz.analysis.flips.contest import contest_of
+    >>> from attnviz.analysis.flips.flip import flips
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["who-is-it"].at(0).trace("the animal did not cross the street because it was too tired")
     >>> contest = contest_of(trace, "probabilities", (11, 0))
@@ -81,7 +81,7 @@ def sentence(trace: Trace, contest: Contest, found: StageFlip) -> str:
         return f"{title}: too large to try each of its numbers."
     scale = entry(found.stage).scale
     tried = {"flag": "hiding or showing one key", "share": "a share from 0 to 1"}
-    sizes = f"changes of {len(STEPS)} sizes, up to {found.most:g}"
+    sizes = f"changes of {len(TRIAL_SIZES)} sizes, up to {found.most:g}"
     return f"{title}: nothing that was tried turns it, {tried.get(scale) or sizes}."
 
 

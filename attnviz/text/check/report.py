@@ -1,30 +1,22 @@
-"""Comparison: someone's own arrays beside a pass, and what is said of them."""
+"""Report: what is said of someone's own arrays beside a pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
-from attnviz.analysis.arraynames import Meaning, Orientation, named
-from attnviz.analysis.candidates import Candidate, Candidates
-from attnviz.analysis.diagnosis import Diagnosis
-from attnviz.analysis.examiner import agreeing, diagnosed
-from attnviz.analysis.layouts import LAYOUTS
-from attnviz.analysis.mistakes import Mistake
-from attnviz.analysis.ownarrays import OwnArrays, own_arrays, with_heads_called_output
-from attnviz.core.errors import OwnArraysError
-from attnviz.core.parameters import PARAMETER_AXES
+from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.finding import Finding, examine
+from attnviz.analysis.check.layouts import layouts_of
+from attnviz.analysis.check.mistakes import Mistake
+from attnviz.analysis.check.names import Meaning, Orientation
+from attnviz.core.order import Block
 from attnviz.core.trace import Trace
-from attnviz.text.comparing import capital, cause, listed, off, shortened, title, to_rounding
-from attnviz.text.comparisonnotes import how_read, layouts_in, unknown
-from attnviz.text.comparisontable import Row, html_of
-
-_MAX_WAYS = 2
-"""In so many ways of taking arrays apart mistakes are looked for."""
+from attnviz.text.check.notes import how_read, unknown
+from attnviz.text.check.table import Row, html_of
+from attnviz.text.check.words import capital, cause, listed, off, shortened, title, to_rounding
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -53,13 +45,14 @@ class Comparison:
         What is said where no cause is found, in a sentence each.
     precision : str
         In which they were compared: the finest in which all agree, or that they were written in: bfloat16, float16,
-        TF32, float32 or float64, "4 decimals" or
-        "5 significant digits".
+        TF32, float32 or float64, "4 decimals" or "5 significant digits".
     rows : tuple of Row
         What each array was read as, and what came out; those that were compared come first.
     trace : Trace or None
         Attnviz's pass: the given one; or that of their inputs and parameters, None where it doesn't reach from queries,
         keys and values to head outputs, or where theirs rotates queries and keys, which attnviz's doesn't.
+    block : Block or None
+        What the layer of a pass of their inputs and parameters has; None where the pass was given.
     """
 
     stages: tuple[Agreement, ...]
@@ -74,6 +67,7 @@ class Comparison:
     precision: str
     rows: tuple[Row, ...]
     trace: Trace | None
+    block: Block | None
 
     def __str__(self) -> str:
         return "\n".join((*self.verdict, *self.notes))
@@ -133,7 +127,6 @@ class Comparison:
         return said
 
 
-@np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
 def compare(
     trace: Trace | None,
     arrays: Mapping[str, np.ndarray],
@@ -183,94 +176,38 @@ def compare(
     Attention differs by up to 0.0613; rounding in float64 would leave 1.5 · 10^-16.
     The scores were not divided by √d_k: computed so, all of your numbers agree.
     """
-    owns, unread = own_arrays(arrays, orientation, true_is, n_heads)
-    if trace is None:
-        owns = [way for own in owns for way in with_heads_called_output(own)]
-        ways = [partial(Candidates.of, own, n_heads) for own in owns]
-    else:
-        if not 1 <= layer <= trace.n_layers:
-            raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
-        beside = Candidate.beside(trace.layers[layer - 1].trace)
-        if len(unread) == 1 and not owns[0]:
-            owns, unread = _guessed(unread[0], arrays[unread[0]], beside)
-        ways = [partial(Candidates, own, [beside]) for own in owns]
-    own, found = _best(ways)
-    return _comparison(found, own, unread, trace)
-
-
-def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
-    """Of the first of several ways in which all agrees; else, of the likeliest, what explains most.
-
-    Raises
-    ------
-    OwnArraysError
-        If there is no way in which the arrays fit each other.
-    """
-    fitting, misfit = [], None
-    for way in ways:
-        try:
-            fitting.append(way())
-        except OwnArraysError as error:
-            misfit = misfit or error
-            continue
-        if len(ways) > 1 and (found := agreeing(fitting[-1])) and found.stages:
-            return fitting[-1].own, found
-    if not fitting:
-        raise misfit
-    found = [(each.own, diagnosed(each)) for each in fitting[:_MAX_WAYS]]
-    return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
-
-
-def _guessed(name: str, array: np.ndarray, beside: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:
-    """An array of no known name as the stage of a pass that it is nearest to."""
-    found = []
-    for stage in beside.trace.stages:
-        if not named(stage.name) or (stage.name == "mask") != (np.asarray(array).dtype == bool):
-            continue
-        (alone,), _ = own_arrays({stage.name: array})
-        for each in diagnosed(Candidates(alone, [beside])).stages:
-            if each.layout and each.stage == stage.name:
-                found.append((not each.agrees, each.roundings, len(found), stage.name, alone[stage.name]))
-    if not found:
-        return [{}], (name,)
-    *_, nearest, own = min(found)
-    return [{nearest: replace(own, name=name)}], ()
-
-
-def _comparison(found: Diagnosis, own: OwnArrays, unread: tuple[str, ...], given: Trace | None) -> Comparison:
-    trace, precision = found.candidate.trace, found.precision.name
-    beside = {each.name for each in found.stages}
-    entering = {"x", "context", "mask", *PARAMETER_AXES} if given is None else set()
-    aside = [stage for stage, array in own.items() if array.name not in beside and stage not in entering]
-    if given is None and {"q", "k", "v"} <= set(aside):  # where a pass may well begin
-        aside = [stage for stage in aside if stage not in "qkv"]
-    whole = {"q", "k", "v", "heads"} <= {stage.name for stage in trace.stages}
+    finding = examine(trace, arrays, layer=layer, n_heads=n_heads, orientation=orientation, true_is=true_is)
+    diagnosis = finding.diagnosis
     return Comparison(
-        found.stages,
-        found.first,
-        found.mistakes,
-        found.alternatives,
-        found.explains_all,
-        tuple(how_read(found, own)),
-        tuple(aside),
-        unread,
-        unknown(found),
-        precision,
-        tuple(sorted(_rows(found, own, entering, precision), key=lambda row: row.agrees is None)),
-        given or (trace if whole and found.candidate.rotation is None else None),
+        diagnosis.stages,
+        diagnosis.first,
+        diagnosis.mistakes,
+        diagnosis.alternatives,
+        diagnosis.explains_all,
+        tuple(how_read(finding)),
+        finding.not_recomputed,
+        finding.unread,
+        unknown(diagnosis),
+        diagnosis.precision.name,
+        tuple(sorted(_rows(finding), key=lambda row: row.agrees is None)),
+        finding.trace,
+        finding.block,
     )
 
 
-def _rows(found: Diagnosis, own: OwnArrays, entering: set[str], precision: str) -> Iterator[Row]:
-    layouts, compared = layouts_in(found), {each.name: each for each in found.stages}
-    for stage, array in own.items():
-        beside = compared.get(array.name)
-        read_as = beside.stage if beside else stage
-        layout = beside.layout if beside else layouts.get(stage)
-        says = f"agrees {to_rounding(precision)}" if beside and beside.agrees else beside and off(beside, precision)
-        aside = "where the pass begins" if stage in entering else "taken as given"
-        laid_out = "" if layout is None or layout in LAYOUTS[read_as][:1] else layout.title
-        yield Row(array.name, title(read_as), laid_out, says or aside, beside and beside.agrees)
+def _rows(finding: Finding) -> Iterator[Row]:
+    precision = finding.diagnosis.precision.name
+    compared = {each.name: each for each in finding.diagnosis.stages}
+    for stage, array in finding.own.items():
+        agreement = compared.get(array.name)
+        read_as = agreement.stage if agreement else stage
+        layout = agreement.layout if agreement else finding.layouts.get(stage)
+        if agreement is None:
+            verdict = "where the pass begins" if stage in finding.entering else "taken as given"
+        else:
+            verdict = f"agrees {to_rounding(precision)}" if agreement.agrees else off(agreement, precision)
+        laid_out = "" if layout is None or layout in layouts_of(read_as)[:1] else layout.title
+        yield Row(array.name, title(read_as), laid_out, verdict, agreement and agreement.agrees)
 
 
 def _several(titles: list[str]) -> str:

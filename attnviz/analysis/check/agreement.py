@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.layouts import Layout, Sizes
-from attnviz.analysis.ownarrays import OwnArray, forms
-from attnviz.analysis.ownmasks import HIDES
-from attnviz.analysis.rounding import Precision, Rounded, half_step
+from attnviz.analysis.check.arrays import OwnArray, forms
+from attnviz.analysis.check.layouts import Layout, Sizes
+from attnviz.analysis.check.masks import HIDES
+from attnviz.analysis.check.rounding import Precision, Rounded, half_step
+from attnviz.analysis.check.stages import score_stages
 
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
@@ -26,7 +27,7 @@ _ROUGHLY = 0.25
 def targets(stage: str) -> tuple[str, ...]:
     """The stages that an array of a stage's name may be: many call scores what is scaled and masked already."""
     if stage == "scores":
-        return "scores", "scaled", "masked"
+        return score_stages()
     return (stage, f"{stage}{ROTATED}") if stage in ("q", "k") else (stage,)
 
 
@@ -97,7 +98,7 @@ def _compared(
         value, expected = (np.where(each, 0.0, -np.inf) if each.dtype == bool else each for each in (value, expected))
     expected, value = expected.astype(np.float64), value.astype(np.float64)
     off = np.abs(value - expected)
-    both_hide = (value <= _HIDES) & (expected <= _HIDES) & (stage in ("scores", "scaled", "masked", "mask"))
+    both_hide = (value <= _HIDES) & (expected <= _HIDES) & (stage in (*score_stages(), "mask"))
     off[(value == expected) | both_hide | (np.isnan(value) & np.isnan(expected))] = 0
     off = np.nan_to_num(off, nan=math.inf, posinf=math.inf)
     size = np.where(np.isfinite(expected), np.abs(expected), 0)

@@ -1,27 +1,21 @@
-"""Comparison notes: what is said of how somebody's arrays were read."""
+"""Notes: what is said of how somebody's arrays were read."""
 
 from __future__ import annotations
 
-from attnviz.analysis.arraynames import named
-from attnviz.analysis.diagnosis import Diagnosis
-from attnviz.analysis.layouts import IN_OUT, JOINED, OUT_IN, Layout
-from attnviz.analysis.ownarrays import OwnArrays
-from attnviz.analysis.ownmasks import MaskReading
-from attnviz.analysis.rotation import Rotation
-from attnviz.analysis.unseeing import UNSEEING
-from attnviz.text.comparing import listed, shortened, title
+from attnviz.analysis.check.diagnosis import Diagnosis
+from attnviz.analysis.check.finding import Finding
+from attnviz.analysis.check.layouts import IN_OUT, JOINED, OUT_IN
+from attnviz.analysis.check.masks import MaskReading
+from attnviz.analysis.check.names import named
+from attnviz.analysis.check.rotation import Rotation
+from attnviz.analysis.check.unseeing import UNSEEING
+from attnviz.text.check.words import listed, shortened, title
 
 
-def layouts_in(found: Diagnosis) -> dict[str, Layout]:
-    """How each stage was laid out."""
+def how_read(finding: Finding) -> list[str]:
+    """A sentence on each array that was read otherwise than attnviz has it."""
+    found, layouts, own = finding.diagnosis, finding.layouts, finding.own
     reading = found.candidate.reading
-    layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
-    return layouts | dict(reading.layouts if reading else {})
-
-
-def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
-    """What is said of the arrays that were read otherwise than attnviz has them."""
-    reading, layouts = found.candidate.reading, layouts_in(found)
     one_head = found.candidate.sizes["h"] == 1
     said = []
     for oriented in (OUT_IN, IN_OUT):
@@ -51,7 +45,7 @@ def how_read(found: Diagnosis, own: OwnArrays) -> list[str]:
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
     said += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
-    said += _of_an_output(found, own)
+    said += _of_an_output(finding)
     if found.unseeing != UNSEEING[0]:
         said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
     return said
@@ -83,9 +77,10 @@ def _of_a_rotation(rotation: Rotation, d_k: int) -> str:
     return f"RoPE, {pairs}{some}, base {base}" + f", {slower}{by}" * (rotation.factor != 1)
 
 
-def _of_an_output(found: Diagnosis, own: OwnArrays) -> list[str]:
+def _of_an_output(finding: Finding) -> list[str]:
     """What is said of an output without a W_O that makes it."""
-    if "w_o" in own or not found.candidate.reading:
+    own = finding.own
+    if "w_o" in own or finding.given:
         return []
     if "output" in own:
         name = shortened(own["output"].name)

@@ -12,19 +12,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.digits import Digits
-from attnviz.analysis.formats import Format
+from attnviz.analysis.check.digits import Digits
+from attnviz.analysis.check.formats import Format
+from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
+from attnviz.core.operations.contributions import Contributions
+from attnviz.core.operations.dotproducts import DotProducts
+from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.hide import Hide
 from attnviz.core.operations.identity import Identity
 from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
+from attnviz.core.operations.weightedsum import WeightedSum
 
 _DEVIATIONS = 6.0
 _TF32_EPSILON = 2.0**-10
+_TRIALS = 16
+"""With so many it is unlikely that a number seems to move less than half as far as it does."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +120,18 @@ class Rounded:
 
 def applied(operation: Operation, inputs: list[Rounded], precision: Precision) -> Rounded:
     """What an operation makes of inputs, with how far rounding may move it."""
-    value = operation.compute(*(each.value for each in inputs))
+    value = _computed(operation, [each.value for each in inputs])
     if precision.is_rough:
         return Rounded.unrounded(value)
     error = _error(operation, inputs, value, precision)
     return Rounded(value, np.nan_to_num(error, nan=0.0, posinf=np.finfo(float).max))
+
+
+def _computed(operation: Operation, inputs: list[np.ndarray]) -> np.ndarray:
+    try:
+        return operation.compute(*inputs)
+    except ArrayError:  # a norm of what is not finite
+        return np.full(inputs[0].shape, np.nan)
 
 
 def _error(operation: Operation, inputs: list[Rounded], value: np.ndarray, precision: Precision) -> np.ndarray:
@@ -138,8 +153,12 @@ def _error(operation: Operation, inputs: list[Rounded], value: np.ndarray, preci
             divided = np.abs(np.where(np.isneginf(first.value), 0, first.value).sum(axis=-1, keepdims=True))
             moved = first.error + size * _length(first.error)
             return moved / np.maximum(divided, precision.least) + unit * value.shape[-1] * size
-        case _:
+        case GELU():  # its slope is at most 1.13; far below 0, what is left of 1 - 1 was rounded as 1 is
+            return 1.2 * first.error + 2 * unit * np.abs(first.value)
+        case DotProducts() | WeightedSum() | Projection() | Contributions():
             return _error_of_products(operation, inputs, value, precision)
+        case _:
+            return _error_by_trials(operation, inputs, value, precision)
 
 
 def _error_of_products(
@@ -161,6 +180,24 @@ def _error_of_products(
         (b,) = bias
         error = error + (b.error + precision.unit * np.abs(b.value))[..., None, :]
     return error
+
+
+def _error_by_trials(
+    operation: Operation, inputs: list[Rounded], value: np.ndarray, precision: Precision
+) -> np.ndarray:
+    """Of any other operation: how far its numbers move as those that it reads do, each of them up or down at random."""
+    random = np.random.default_rng(0)
+    size = [np.where(np.isfinite(each.value), np.abs(each.value), 0) for each in inputs]
+    steps = [np.hypot(each.error, precision.unit * of) for each, of in zip(inputs, size, strict=True)]
+    squares = np.zeros(value.shape)
+    for _ in range(_TRIALS):
+        moved = [
+            each.value if each.value.dtype == bool else each.value + random.choice((-1.0, 1.0), step.shape) * step
+            for each, step in zip(inputs, steps, strict=True)
+        ]
+        squares += np.square(np.nan_to_num(_computed(operation, moved) - value, nan=0.0, posinf=0.0, neginf=0.0))
+    rounded = precision.unit * np.where(np.isfinite(value), np.abs(value), 0)
+    return 2 * np.sqrt(squares / _TRIALS) + rounded + precision.least
 
 
 def _error_of_shares(masked: Rounded, shares: np.ndarray, precision: Precision) -> np.ndarray:

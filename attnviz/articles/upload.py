@@ -1,12 +1,15 @@
-"""Compared: a file of somebody's own beside a pass, as pieces of an article."""
+"""Upload: what is replied to a file of somebody's own, as a function of the file and the pass that is shown."""
 
 from __future__ import annotations
 
+import base64
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from attnviz.analysis.agreement import Agreement
+from attnviz.analysis.check.agreement import Agreement
 from attnviz.articles import pieces
-from attnviz.articles.matrix import Side, matrix, written
+from attnviz.articles.matrix import Side, format_number, matrix
 from attnviz.articles.pieces import Piece
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
@@ -14,10 +17,11 @@ from attnviz.models import statefile
 from attnviz.models.built import Built
 from attnviz.models.choice import Choice
 from attnviz.scene.owncomparison import OwnComparison, compared
+from attnviz.scene.ownexamples import example_file
 from attnviz.scene.ownparameters import OwnParameters
 from attnviz.scene.ownrequest import OwnRequest
-from attnviz.text.comparing import capital, title
-from attnviz.text.comparisontable import HEAD
+from attnviz.text.check.table import HEAD
+from attnviz.text.check.words import capital, title
 
 OPEN, OPEN_MODEL = "walkthrough", "model"
 """The names of the doors to the walkthrough: to one's own parameters, and to one's own model."""
@@ -27,33 +31,69 @@ _MODELS = ".json"
 _MOST_ROWS, _MOST_COLUMNS = 16, 12
 
 
-def answer(asked: OwnRequest, content: bytes, shown: Trace | None) -> tuple[list[Piece], OwnParameters | Choice | None]:
-    """What is said of a file, and what of it the walkthrough can show: what a pass begins with, or a model."""
+@dataclass(frozen=True, eq=False)
+class Reply:
+    """The reply to a file.
+
+    Attributes
+    ----------
+    pieces : list of Piece
+        The comparison, or why there is none.
+    own : OwnParameters or Choice or None
+        What the walkthrough can show of the file: the arrays that a pass begins with, or a model.
+    example : bytes
+        The file of an example that was asked for without it; the browser keeps it, to send it again.
+    """
+
+    pieces: list[Piece]
+    own: OwnParameters | Choice | None = None
+    example: bytes = b""
+
+    @property
+    def data(self) -> dict[str, object]:
+        """The part of it that a browser is sent."""
+        example = {"file": base64.b64encode(self.example).decode()} if self.example else {}
+        return {"pieces": self.pieces} | example
+
+
+def reply(request: OwnRequest, content: bytes, shown: Trace | None) -> Reply:
+    """The reply to a file: the same for the same file, in any process.
+
+    Parameters
+    ----------
+    request : OwnRequest
+        The file's name, and the answers to the questions about it.
+    content : bytes
+        The file; none for an example that is still to be made.
+    shown : Trace or None
+        The pass that the walkthrough shows.
+    """
+    if request.example and not content:
+        content = example_file(request.example, shown)
+        return replace(reply(request, content, shown), example=content)
     try:
-        if asked.filename.lower().endswith(_MODELS):
+        if request.filename.lower().endswith(_MODELS):
             return _of_model(Built(statefile.read(content)))
-        found = compared(asked, content, shown)
+        found = compared(request, content, shown)
     except OwnArraysError as error:
-        return [_plain(str(error))], None
-    return _pieces(found), found.parameters
+        return Reply([_plain(str(error))])
+    return Reply(_pieces(found), found.parameters)
 
 
-def _of_model(choice: Built) -> tuple[list[Piece], Choice | None]:
-    """What is said of a microgpt of somebody's own; it is offered if it makes a pass of the text that it opens with."""
+def _of_model(choice: Built) -> Reply:
+    """The reply to a microgpt of somebody's own; it is offered if it makes a pass of the text that it opens with."""
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
     said = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
     try:
         model.trace(choice.examples[0][1])
     except ArrayError as error:
-        return [pieces.text([["strong", "This microgpt makes no pass."]]), _plain(str(error)), _plain(said)], None
+        strong = pieces.text([["strong", "This microgpt makes no pass."]])
+        return Reply([strong, _plain(str(error)), _plain(said)])
     opens = "It opens as a model: type what it is to continue. It stays in this tab."
-    return [
-        pieces.text([["strong", "A microgpt of your own"]]),
-        _plain(said),
-        _plain(choice.task.checked),
-        pieces.door(OPEN_MODEL, "Open in the walkthrough", opens),
-    ], choice
+    strong = pieces.text([["strong", "A microgpt of your own"]])
+    door = pieces.door(OPEN_MODEL, "Open in the walkthrough", opens)
+    return Reply([strong, _plain(said), _plain(choice.task.checked), door], choice)
 
 
 def _pieces(found: OwnComparison) -> list[Piece]:
@@ -114,7 +154,7 @@ def _counted(places: slice) -> tuple[str, ...]:
 
 
 def _exact(value: float) -> str:
-    return f"{value:.6g}".replace("-", "−") if np.isfinite(value) else written(value)
+    return f"{value:.6g}".replace("-", "−") if np.isfinite(value) else format_number(value)
 
 
 def _plain(text: str) -> Piece:

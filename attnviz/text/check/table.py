@@ -1,4 +1,4 @@
-"""The table of a comparison: what each of someone's arrays was read as, and what came out; and that as HTML."""
+"""Table: what each of someone's arrays was read as, and what came out; and that as HTML."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Check: somebody's own arrays beside a pass."""

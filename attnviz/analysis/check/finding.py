@@ -1,0 +1,160 @@
+"""Finding: what comes of someone's arrays beside a pass, without a word about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+import numpy as np
+
+from attnviz.analysis.check.arrays import OwnArrays, own_arrays, with_heads_called_output
+from attnviz.analysis.check.candidates import Candidate, Candidates
+from attnviz.analysis.check.diagnosis import Diagnosis
+from attnviz.analysis.check.examiner import agreeing, diagnosed
+from attnviz.analysis.check.layouts import Layout
+from attnviz.analysis.check.names import Meaning, Orientation, named
+from attnviz.core.errors import OwnArraysError
+from attnviz.core.order import Block
+from attnviz.core.parameters import ALL_AXES
+from attnviz.core.trace import Trace
+
+_MAX_WAYS = 2
+"""In so many ways of taking arrays apart mistakes are looked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """What came of someone's arrays.
+
+    Attributes
+    ----------
+    own : mapping of stages to OwnArray
+        The arrays, as they were read.
+    unread : tuple of str
+        The names of the arrays that are of no known stage.
+    diagnosis : Diagnosis
+    given : Trace or None
+        The pass that they were compared with; None for one of their own inputs and parameters.
+    """
+
+    own: OwnArrays
+    unread: tuple[str, ...]
+    diagnosis: Diagnosis
+    given: Trace | None
+
+    @cached_property
+    def entering(self) -> set[str]:
+        """The stages that a pass of their own begins with, and that are compared with nothing."""
+        return {"x", "context", "mask", *ALL_AXES} if self.given is None else set()
+
+    @cached_property
+    def not_recomputed(self) -> tuple[str, ...]:
+        """The stages that nothing earlier was given for to recompute them from."""
+        compared = {each.name for each in self.diagnosis.stages}
+        aside = [
+            stage for stage, array in self.own.items() if array.name not in compared and stage not in self.entering
+        ]
+        if self.given is None and {"q", "k", "v"} <= set(aside):  # where a pass may well begin
+            aside = [stage for stage in aside if stage not in "qkv"]
+        return tuple(aside)
+
+    @cached_property
+    def layouts(self) -> Mapping[str, Layout]:
+        """How each stage was laid out."""
+        found, reading = self.diagnosis, self.diagnosis.candidate.reading
+        layouts = {each.stage: each.layout for each in found.explained or found.stages if each.layout}
+        return layouts | dict(reading.layouts if reading else {})
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """The given pass; or that of their inputs and parameters.
+
+        None where that doesn't reach from queries, keys and values to head outputs, or where theirs rotates queries
+        and keys, which attnviz's doesn't.
+        """
+        candidate = self.diagnosis.candidate
+        whole = {"q", "k", "v", "heads"} <= {stage.name for stage in candidate.trace.stages}
+        return self.given or (candidate.trace if whole and candidate.rotation is None else None)
+
+    @property
+    def block(self) -> Block | None:
+        """What the layer of a pass of their own has."""
+        reading = self.diagnosis.candidate.reading
+        return reading.block if reading else None
+
+
+@np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
+def examine(
+    trace: Trace | None,
+    arrays: Mapping[str, np.ndarray],
+    *,
+    layer: int = 1,
+    n_heads: int | None = None,
+    orientation: Orientation | None = None,
+    true_is: Meaning | None = None,
+) -> Finding:
+    """Hold someone's arrays against a pass, stage by stage.
+
+    Parameters
+    ----------
+    trace, arrays, layer, n_heads, orientation, true_is
+        As in `attnviz.compare`.
+
+    Raises
+    ------
+    OwnArraysError
+        If an array holds no real numbers, or they do not fit each other.
+    """
+    owns, unread = own_arrays(arrays, orientation, true_is, n_heads)
+    if trace is None:
+        owns = [way for own in owns for way in with_heads_called_output(own)]
+        ways = [partial(Candidates.of, own, n_heads) for own in owns]
+    else:
+        if not 1 <= layer <= trace.n_layers:
+            raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
+        candidate = Candidate.beside(trace.layers[layer - 1].trace)
+        if len(unread) == 1 and not owns[0]:
+            owns, unread = _nearest(unread[0], arrays[unread[0]], candidate)
+        ways = [partial(Candidates, own, [candidate]) for own in owns]
+    own, diagnosis = _best(ways)
+    return Finding(own, unread, diagnosis, trace)
+
+
+def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
+    """Of the first of several ways in which all agrees; else, of the likeliest, what explains most.
+
+    Raises
+    ------
+    OwnArraysError
+        If there is no way in which the arrays fit each other.
+    """
+    fitting, misfit = [], None
+    for way in ways:
+        try:
+            fitting.append(way())
+        except OwnArraysError as error:
+            misfit = misfit or error
+            continue
+        if len(ways) > 1 and (found := agreeing(fitting[-1])) and found.stages:
+            return fitting[-1].own, found
+    if not fitting:
+        raise misfit
+    found = [(each.own, diagnosed(each)) for each in fitting[:_MAX_WAYS]]
+    return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
+
+
+def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[OwnArrays], tuple[str, ...]]:
+    """An array of no known name as the stage of a pass that it is nearest to."""
+    ranked = []
+    for stage in candidate.trace.stages:
+        if not named(stage.name) or (stage.name == "mask") != (np.asarray(array).dtype == bool):
+            continue
+        (alone,), _ = own_arrays({stage.name: array})
+        for each in diagnosed(Candidates(alone, [candidate])).stages:
+            if each.layout and each.stage == stage.name:
+                ranked.append((not each.agrees, each.roundings, len(ranked), stage.name, alone[stage.name]))
+    if not ranked:
+        return [{}], (name,)
+    *_, nearest, own = min(ranked)
+    return [{nearest: replace(own, name=name)}], ()

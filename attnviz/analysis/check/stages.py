@@ -1,0 +1,89 @@
+"""Stages: which stages of a layer someone's arrays may be, read off the order of stages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from attnviz.core import order
+from attnviz.core.arrays import real
+from attnviz.core.builder import Builder
+from attnviz.core.order import Step
+from attnviz.core.parameters import ALL_AXES, Parameters
+from attnviz.core.stage import Stage
+
+Axes = tuple[str, ...]
+PROJECTIONS = ("w_q", "w_k", "w_v")
+_ENTERING: Mapping[str, Axes] = {
+    "x": ("token", "d_model"),
+    "context": ("context token", "d_model"),
+    "embeddings": ("token", "d_model"),
+    "positions": ("token", "d_model"),
+    **ALL_AXES,
+}
+
+
+def stages() -> Mapping[str, Axes]:
+    """What the places along the axes of each stage count: of what enters a layer, of its parameters, and of its stages.
+
+    >>> stages()["scores"]
+    ('head', 'query', 'key')
+    """
+    return _stages(order.LAYER)
+
+
+def last_stages() -> set[str]:
+    """The stages that no pass begins with: what x is the sum of, and what follows the heads side by side."""
+    names = later_than_scores()
+    return {"embeddings", "positions", *names[names.index("concat") + 1 :]}
+
+
+def score_stages() -> tuple[str, ...]:
+    """The stages from scores to those that the softmax reads.
+
+    >>> score_stages()
+    ('scores', 'scaled', 'masked')
+    """
+    names = [step.name for step in order.LAYER]
+    return tuple(names[names.index("scores") : names.index("attention")])
+
+
+def later_than_scores() -> tuple[str, ...]:
+    """The stages from the softmax on."""
+    names = [step.name for step in order.LAYER]
+    return tuple(names[names.index("attention") :])
+
+
+def made_of(given: set[str]) -> set[str]:
+    """The stages that can be made of others, beginning with the given ones."""
+    block, *_ = order.blocks_of(given)
+    present, made = {*given, "mask"}, set()
+    for step in order.LAYER:
+        if step.is_in(block) and step.inputs(present):
+            made.add(step.name)
+            present.add(step.name)
+    return made
+
+
+def beginnings(given: set[str]) -> set[str]:
+    """Those of the given stages that aren't recomputed from other ones: where the pass begins.
+
+    >>> sorted(beginnings({"x", "w_q", "q", "k", "attention"}))
+    ['k', 'w_q', 'x']
+    """
+    return given - made_of(given)
+
+
+@lru_cache(maxsize=8)
+def _stages(layer: tuple[Step, ...]) -> Mapping[str, Axes]:
+    """Those of a pass of one token, with all that a layer may have."""
+    build = Builder()
+    for name in ("x", "context"):
+        build.give(Stage.given(name, real(name, np.ones((1, 1)), _ENTERING[name]), _ENTERING[name]))
+    parameters = Parameters(**{name: np.ones([1] * len(axes)) for name, axes in ALL_AXES.items()})
+    for stage in parameters.stages.values():
+        build.give(stage)
+    order.add_layer(build, order.Block(1, d_k=1, **{option: values[0] for option, values in order.CHOICES.items()}))
+    return _ENTERING | {name: stage.axes for name, stage in build.stages.items()}

@@ -1,0 +1,1 @@
+"""Flips: the smallest changes that turn an answer, or the order of two shares."""

@@ -1,0 +1,1 @@
+"""Check: the words for somebody's own arrays beside a pass."""
