@@ -158,8 +158,10 @@ def _read_beside(texts: Mapping[str, str], own: Mapping[str, Own], notices: list
     except ValueError:
         notices.append(f"beside has at most {len(PARAMETERS)} parameters, joined by “&”; it is left out.")
         return None
-    lacking = ("beside", *(name for name, text in otherwise.items() if not text))
-    others = {name: text for name, text in (decisive | otherwise).items() if name not in lacking}
+    both = decisive | otherwise
+    kept = ("sentence",) if _writes(both.get("model", "")) else ()  # no letter yet is where such a model begins
+    lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(kept)
+    others = {name: text for name, text in both.items() if name not in lacking}
     found = parse(others or {"sentence": Scene().sentence}, own)  # one that says nothing is a first visit's
     notices += [f"A: {notice}" for notice in found.notices]
     return pinned(found.scene)
