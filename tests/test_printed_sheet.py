@@ -177,6 +177,22 @@ def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_la
         assert not largest & set(sheet["framed"])
 
 
+def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_too(opened):
+    for address in ("?view=matrices", "?view=matrices&present=1&step=scores"):
+        page = opened(address, **WHO)
+        page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+        first = page.locator(".printed").first
+        words = first.locator(".thread .words button")
+        seen = words.evaluate_all("(all) => all.map((each) => each.offsetLeft)")
+        arcs, muted = first.locator(".thread .arc").count(), first.locator(".muted-said").is_visible()
+        scores = page.locator(".printed .matrix figcaption .some").count()
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+        assert len(seen) == arcs == 12
+        assert min(seen) >= 0, address
+        assert not muted, address
+        assert scores == 0, "all places, also of a talk that has room for fewer"
+
+
 def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
     page, trace, document = of_sheet(opened, RECALL)
     pages, places = texts(worksheet(page, "Attention")), selections(document)

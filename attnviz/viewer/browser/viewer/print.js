@@ -121,6 +121,7 @@ function drawPage(page, { pass, where, look, columns, isFurther }) {
   page.append(...(isFurther ? [lesson[0]] : [...lesson, drawSaid(pass, where, look)]), ...views.map((view) => view.element), picture.element);
   for (const view of views) view.update(pass, where, look);
   picture.update(pass, where, look, partOf(stepAt(pass, where), columns));
+  for (const view of views) view.connect?.(); // where all stands
 }
 
 function drawSaid(pass, where, look) {
