@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from needs import needed
 
-from attnviz.analysis.check.files import read_arrays, read_file
+from attnviz.analysis.check.files import read_file
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.models.statefile import read
@@ -65,25 +65,25 @@ def same(found, expected):
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_an_npz_is_read_as_it_was_saved_but_for_its_words(save):
-    same(read_arrays("mine.npz", npz({**ARRAYS, "words_query": np.array(["a", "b"])}, save)), ARRAYS)
+    same(read_file("mine.npz", npz({**ARRAYS, "words_query": np.array(["a", "b"])}, save)).arrays, ARRAYS)
 
 
 @pytest.mark.parametrize("array", [MATRIX, MATRIX.T, MATRIX.astype(">f8"), MATRIX.astype(np.float16), np.array(2.0)])
 def test_an_npy_is_named_by_its_file_or_by_whoever_gives_it(array):
     native = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("=")).reshape(array.shape)
-    same(read_arrays("C:\\mine\\attention.NPY", npy(array)), {"attention": native})
-    same(read_arrays("mine.npy", npy(array), stage="q"), {"q": native})
+    same(read_file("C:\\mine\\attention.NPY", npy(array)).arrays, {"attention": native})
+    same(read_file("mine.npy", npy(array), stage="q").arrays, {"q": native})
 
 
 def test_a_csv_is_one_matrix():
     text = "\n".join(",".join(map(repr, row)) for row in MATRIX.astype(float).tolist())
     for written in (text, text + "\n\n", "\ufeff" + text, text.replace(",", "; "), text.replace(",", "\t")):
-        same(read_arrays("scores.csv", written.encode()), {"scores": MATRIX.astype(float)})
+        same(read_file("scores.csv", written.encode()).arrays, {"scores": MATRIX.astype(float)})
 
 
 def test_safetensors_are_read_by_their_package():
     needed("safetensors")
-    same(read_arrays("mine.safetensors", safetensors(ARRAYS)), ARRAYS)
+    same(read_file("mine.safetensors", safetensors(ARRAYS)).arrays, ARRAYS)
 
 
 def test_the_words_of_no_sentence_are_left_alone():
@@ -96,7 +96,7 @@ def test_the_words_of_no_sentence_are_left_alone():
 def test_without_the_package_one_sentence_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(OwnArraysError, match=r"pip install attnviz\[safetensors\]"):
-        read_arrays("mine.safetensors", safetensors(ARRAYS))
+        read_file("mine.safetensors", safetensors(ARRAYS))
 
 
 def bomb():
@@ -148,7 +148,7 @@ def lying_bomb():
 )
 def test_a_wrong_file_is_told_the_rule(name, content, says):
     with pytest.raises(OwnArraysError) as error:
-        read_arrays(name, content)
+        read_file(name, content)
     assert says in str(error.value)
     assert len(str(error.value)) < 300
 
@@ -204,7 +204,7 @@ def test_reading_the_largest_files_takes_at_most_200_mb_and_a_second_of_processo
     name, made = HEAVY[file]
     content = made()
     assert len(content) <= MAX_FILE_BYTES
-    reads = read if name.endswith(".json") else partial(read_arrays, name)
+    reads = read if name.endswith(".json") else partial(read_file, name)
 
     def seconds():
         start = time.thread_time()
@@ -237,7 +237,7 @@ def test_whatever_a_file_holds_nothing_but_one_kind_of_error_is_raised():
         for number in range(5000):
             name, content = valid[number % len(valid)]
             try:
-                found = read_arrays(name, broken(content, number % 5))
+                found = read_file(name, broken(content, number % 5)).arrays
                 assert all(array.dtype.kind in "biuf" for array in found.values())
             except OwnArraysError:
                 refused += 1
@@ -273,6 +273,6 @@ def test_bfloat16_in_safetensors_is_widened_and_what_numpy_has_not_is_told_the_r
         text = json.dumps({"x": {"dtype": kind, "shape": shape, "data_offsets": [0, len(content)]}}).encode()
         return struct.pack("<Q", len(text)) + text + content
 
-    same(read_arrays("mine.safetensors", file("BF16", [2, 3], bits.tobytes())), {"x": numbers})
+    same(read_file("mine.safetensors", file("BF16", [2, 3], bits.tobytes())).arrays, {"x": numbers})
     with pytest.raises(OwnArraysError, match=r"'x' is of 'F8_E4M3'. Convert it"):
-        read_arrays("mine.safetensors", file("F8_E4M3", [6], bytes(6)))
+        read_file("mine.safetensors", file("F8_E4M3", [6], bytes(6)))

@@ -5,11 +5,11 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from attnviz.articles.upload import reply
 from attnviz.models import MODELS
@@ -112,7 +112,7 @@ def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
     content = npz({"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "attention": shares(X @ W_Q @ (X @ W_K).T)[None]})
     for sent, file in ((request(), content), (request(example="unscaled"), b""), (request(), b"no file")):
         made = subprocess.run(
-            [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(asdict(sent))],
+            [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(structs.asdict(sent))],
             input=file,
             cwd=Path(__file__).parents[1],
             capture_output=True,

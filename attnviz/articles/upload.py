@@ -84,26 +84,26 @@ def _of_model(choice: Built) -> Reply:
     """The reply to a microgpt of somebody's own; it is offered if it makes a pass of the text that it opens with."""
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
-    said = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
+    description = f"{n_numbers:,} numbers: {model.described}; {len(choice.task.letters)} letters, and BOS."
     try:
         model.trace(choice.examples[0][1])
     except ArrayError as error:
         strong = pieces.text([["strong", "This microgpt makes no pass."]])
-        return Reply([strong, _plain(str(error)), _plain(said)])
+        return Reply([strong, _plain(str(error)), _plain(description)])
     opens = "It opens as a model: type what it is to continue. It stays in this tab."
     strong = pieces.text([["strong", "A microgpt of your own"]])
     door = pieces.door(OPEN_MODEL, "Open in the walkthrough", opens)
-    return Reply([strong, _plain(said), _plain(choice.task.checked), door], choice)
+    return Reply([strong, _plain(description), _plain(choice.task.checked), door], choice)
 
 
 def _pieces(found: OwnComparison) -> list[Piece]:
     comparison = found.comparison
     first = comparison.first
-    said = comparison.verdict if first else comparison.verdict[1:]
+    sentences = comparison.verdict if first else comparison.verdict[1:]
     beside = [f"Compared with {found.shown}."] if found.shown else []
     return [
         pieces.text([["strong", comparison.headline]]),
-        *([_plain(" ".join(said))] if said else []),
+        *([_plain(" ".join(sentences))] if sentences else []),
         *(_matrices(first) if first else []),
         *([pieces.table(HEAD, [row.cells for row in comparison.rows])] if comparison.rows else []),
         *(_plain(each) for each in (*beside, *comparison.notes)),

@@ -233,7 +233,7 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),
 }
-"""What each option of a block may be where a stage of it is there."""
+"""The values of each option of a block, where a stage of that option is there."""
 
 _ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
 
@@ -285,8 +285,8 @@ def blocks_of(names: Set[str]) -> list[Block]:
 
     What a block may have or not is in it where its stage or its parameters are there.
     """
-    told = {step.option for step in LAYER if step.option in CHOICES and step.is_told_by(names)}
-    choices = {option: CHOICES[option] for option in CHOICES if option in told}
+    options = {step.option for step in LAYER if step.option in CHOICES and step.is_told_by(names)}
+    choices = {option: CHOICES[option] for option in CHOICES if option in options}
     for norm in ("attn_norm", "mlp_norm"):
         if f"g_{norm}" in names:
             choices[norm] = (NORMS["layernorm"],)

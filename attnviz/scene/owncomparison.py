@@ -22,7 +22,7 @@ _LACKS_STAGES = "Or pick “the pass that the walkthrough shows” to compare wi
 
 @dataclass(frozen=True, eq=False)
 class OwnComparison:
-    """What came of a file.
+    """The outcome for a file.
 
     Attributes
     ----------
@@ -41,12 +41,12 @@ class OwnComparison:
     refused: str
 
 
-def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnComparison:
+def compared(request: OwnRequest, content: bytes, shown: Trace | None) -> OwnComparison:
     """Compare the arrays of a file, perhaps of an example's.
 
     Parameters
     ----------
-    asked : OwnRequest
+    request : OwnRequest
     content : bytes
         The file's.
     shown : Trace or None
@@ -57,15 +57,15 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
     OwnArraysError
         If it can't be read, or not as parts of a pass.
     """
-    if asked.example:
-        asked = structs.replace(asked, filename=EXAMPLE_NAME, true_is="visible")
-    read = read_file(asked.filename, content, asked.stage or None)
+    if request.example:
+        request = structs.replace(request, filename=EXAMPLE_NAME, true_is="visible")
+    read = read_file(request.filename, content, request.stage or None)
     arrays = _without_sizes(read.arrays)
-    said = {"orientation": asked.orientation or None, "true_is": asked.true_is or None}
-    if asked.against == SHOWN or asked.filename.lower().endswith(_SINGLE):
-        return OwnComparison(*_beside(shown, arrays, said), None, "")
+    options = {"orientation": request.orientation or None, "true_is": request.true_is or None}
+    if request.against == SHOWN or request.filename.lower().endswith(_SINGLE):
+        return OwnComparison(*_beside(shown, arrays, options), None, "")
     try:
-        found = compare(None, arrays, n_heads=int(asked.n_heads) if asked.n_heads else None, **said)
+        found = compare(None, arrays, n_heads=int(request.n_heads) if request.n_heads else None, **options)
     except OwnArraysError as error:
         raise OwnArraysError(f"{error} {_LACKS_STAGES}") from None
     parameters, refused = None, ""
@@ -77,11 +77,11 @@ def compared(asked: OwnRequest, content: bytes, shown: Trace | None) -> OwnCompa
     return OwnComparison(found, "", parameters, refused)
 
 
-def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], said: dict) -> tuple[Comparison, str]:
+def _beside(shown: Trace | None, arrays: dict[str, np.ndarray], options: dict) -> tuple[Comparison, str]:
     """The comparison with the layer of a pass that they are nearest to, and which one that is."""
     if shown is None:
         raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
-    found = [(compare(shown, arrays, layer=layer, **said), layer) for layer in range(1, shown.n_layers + 1)]
+    found = [(compare(shown, arrays, layer=layer, **options), layer) for layer in range(1, shown.n_layers + 1)]
     nearest, layer = min(found, key=lambda each: each[0].first.roundings if each[0].first else 0.0)
     return nearest, f"layer {layer} of {_IT}" if shown.n_layers > 1 else _IT
 

@@ -17,7 +17,7 @@ EXAMPLES = {
     "mask inverted": "The mask the other way round",
     "unscaled": "No division by √d_k",
 }
-"""What each is called."""
+"""Their labels, by their names."""
 
 EXAMPLE_NAME = "example.npz"
 

@@ -42,12 +42,12 @@ QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 class OwnRequest(Struct, frozen=True):
-    """What a browser says of a file.
+    """A request about a file: its name, and the answers to `QUESTIONS`.
 
     Attributes
     ----------
     tab : str
-        What stands for the person's tab.
+        The tab's token.
     filename : str
         Its last characters, without what can't be seen.
     example : str
@@ -67,6 +67,6 @@ class OwnRequest(Struct, frozen=True):
 
 
 def read(line: bytes) -> OwnRequest:
-    """What a line of JSON says; RequestError if no page of ours would say so."""
-    asked = received(line, OwnRequest)
-    return structs.replace(asked, filename=cleaned(asked.filename[-MAX_NAME_CHARACTERS:]))
+    """The request in a line of JSON; RequestError if no page of ours would send it."""
+    request = received(line, OwnRequest)
+    return structs.replace(request, filename=cleaned(request.filename[-MAX_NAME_CHARACTERS:]))

@@ -41,8 +41,8 @@ async def _arrays(request: Request) -> Response:
     pieces = request.stream()
     try:
         line, begun = await _line(pieces)
-        asked = read(line)
-        tab = OPEN.get(asked.tab)
+        about = read(line)
+        tab = OPEN.get(about.tab)
         if tab is None or tab.session is None:
             return _refusal(404, _UNKNOWN)
         content = await _content(pieces, begun)
@@ -56,21 +56,21 @@ async def _arrays(request: Request) -> Response:
         return _refusal(429, _BUSY)
     _UNDERWAY.add(tab)
     try:
-        return await _compared(tab, asked, content)
+        return await _compared(tab, about, content)
     finally:
         _UNDERWAY.discard(tab)
 
 
-async def _compared(tab: Tab, asked: OwnRequest, content: bytes) -> Response:
+async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
     await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-    made = await turns.in_one_piece(_response, tab, asked, content)
+    made = await turns.in_one_piece(_response, tab, about, content)
     return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 
-def _response(tab: Tab, asked: OwnRequest, content: bytes) -> bytes:
+def _response(tab: Tab, about: OwnRequest, content: bytes) -> bytes:
     session = tab.session
     with tab.cpu_quota.noted():
-        made = reply(asked, content, session.fitted().trace)
+        made = reply(about, content, session.fitted().trace)
         if made.own:
             session.given(made.own)
     return json_of(made.data)

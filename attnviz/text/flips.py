@@ -34,11 +34,11 @@ def sentences(trace: Trace, contest: Contest, found: Sequence[StageFlip]) -> lis
 
     So it does where a stage is added to another, or passed on: of the embeddings, say, and of what enters.
     """
-    told: dict[str, list[StageFlip]] = {}
+    groups: dict[str, list[StageFlip]] = {}
     for each in found:
-        first = next((name for name, (one, *_) in told.items() if _is_same(trace, one, each)), each.stage)
-        told.setdefault(first, []).append(each)
-    return [(one, " ".join([sentence(trace, contest, one), *_same(others)])) for one, *others in told.values()]
+        first = next((name for name, (one, *_) in groups.items() if _is_same(trace, one, each)), each.stage)
+        groups.setdefault(first, []).append(each)
+    return [(one, " ".join([sentence(trace, contest, one), *_same(others)])) for one, *others in groups.values()]
 
 
 def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:

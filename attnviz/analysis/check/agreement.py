@@ -18,7 +18,7 @@ _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
 
 ROTATED = "_rotated"
-"""What is added to the name of a stage whose rows are turned by their positions."""
+"""The end of the name of a stage whose rows are turned by their positions."""
 
 _ROUGHLY = 0.25
 """How far off, in parts of the largest number, an array may be for a closer look."""

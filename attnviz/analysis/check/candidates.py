@@ -51,7 +51,7 @@ class Candidate:
 
     @property
     def other_masks(self) -> tuple[OtherMask, ...]:
-        """What its mask may have been taken for."""
+        """The masks that its own may have been taken for."""
         if self.reading is None:
             return others_than(self.trace["mask"].value) if "mask" in self.trace else ()
         return self.reading.mask.others if self.reading.mask else ()

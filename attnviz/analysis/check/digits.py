@@ -37,7 +37,7 @@ class Digits:
 
     @property
     def name(self) -> str:
-        """What they are called."""
+        """Their name."""
         return f"{self.n} {'significant digits' if self.are_significant else 'decimals'}"
 
     def step(self, array: np.ndarray) -> np.ndarray:

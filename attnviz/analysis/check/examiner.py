@@ -45,7 +45,7 @@ _SPREAD = 0.25
 
 
 def diagnosed(candidates: Candidates) -> Diagnosis:
-    """What explains arrays best: in the finest precision in which a pass, perhaps with mistakes, explains all of them.
+    """The best explanation of arrays: in the finest precision in which a pass, perhaps with mistakes, makes them all.
 
     They are compared in the formats that they were written in, and where much of a stage differs in those that it may
     have been computed in: of what goes in, or TF32.
@@ -96,7 +96,7 @@ class _State:
 
 @dataclass(frozen=True, eq=False)
 class Examiner:
-    """What compares arrays with passes, in one precision.
+    """A comparison of arrays with passes, in one precision.
 
     Attributes
     ----------

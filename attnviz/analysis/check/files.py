@@ -22,7 +22,7 @@ _MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS
 """Of a .safetensors, which says less than that of each array."""
 
 _ENTRY = b"PK\x01\x02"
-"""What stands in a .npz before the name of each array."""
+"""The bytes before the name of each array in a .npz."""
 
 _TEXT = "SU"
 """The kinds of arrays that hold text, such as the words in attnviz's own file."""
@@ -30,7 +30,7 @@ _TEXT = "SU"
 
 @dataclass(frozen=True, eq=False)
 class ArrayFile:
-    """What a file holds.
+    """The arrays and words of a file.
 
     Attributes
     ----------
@@ -44,13 +44,8 @@ class ArrayFile:
     texts: dict[str, tuple[str, ...]]
 
 
-def read_arrays(filename: str, content: bytes, stage: str | None = None) -> dict[str, np.ndarray]:
-    """The arrays of a file without its words (see `read_file`)."""
-    return read_file(filename, content, stage).arrays
-
-
 def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayFile:
-    """What a file holds; none of it is unpickled, and none is larger than the file may be.
+    """The arrays and words of a file; none of it is unpickled, and none is larger than the file may be.
 
     Parameters
     ----------

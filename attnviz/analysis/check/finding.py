@@ -1,4 +1,4 @@
-"""Finding: what comes of someone's arrays beside a pass, without a word about it."""
+"""Finding: the outcome of a check of someone's arrays, without its words."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_WAYS = 2
 
 @dataclass(frozen=True, eq=False)
 class Finding:
-    """What came of someone's arrays.
+    """The outcome of a check.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Finding:
 
     @property
     def block(self) -> Block | None:
-        """What the layer of a pass of their own has."""
+        """The block of a pass of their own."""
         reading = self.diagnosis.candidate.reading
         return reading.block if reading else None
 

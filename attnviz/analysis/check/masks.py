@@ -58,7 +58,7 @@ class OwnMask:
 
 @dataclass(frozen=True, eq=False)
 class OtherMask:
-    """What hides keys if something went wrong with a mask.
+    """A mask in the place of another, if something went wrong.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def mask_readings(masks: Sequence[OwnMask]) -> tuple[MaskReading, ...]:
 
 
 def others_than(mask: np.ndarray) -> tuple[OtherMask, ...]:
-    """What would be in the place of a mask, of which is known what True means, if something went wrong."""
+    """The masks that may be in the place of one, of which is known what True means, if something went wrong."""
     inverted = (OtherMask("mask inverted", "", ~mask),) if mask.dtype == bool else ()
     return (*inverted, OtherMask("mask not applied", "", np.ones(mask.shape, dtype=bool)))
 

@@ -14,7 +14,7 @@ Meaning = Literal["visible", "hidden"]
 
 @dataclass(frozen=True)
 class Named:
-    """What the name of an array says.
+    """The meaning of the name of an array.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ _TABLE = [(re.compile(rf"(?:.*[./])?(?:{pattern})", re.IGNORECASE | re.DOTALL), 
 
 
 def named(name: str) -> Named | None:
-    """What a name says; the part before its last words, such as "blocks.0.attn.", says nothing.
+    """The meaning of a name; the part before its last words, such as "blocks.0.attn.", says nothing.
 
     Examples
     --------

@@ -58,7 +58,7 @@ class Precision:
 
     @property
     def name(self) -> str:
-        """What it is called: "float32", "TF32", "4 decimals"."""
+        """Its name: "float32", "TF32", "4 decimals"."""
         return self.digits.name if self.digits else "TF32" if self.is_tf32 else self.format.name
 
     @property
@@ -68,21 +68,21 @@ class Precision:
 
     @property
     def unit(self) -> float:
-        """What one rounding is allowed, in parts of the number."""
+        """The error that one rounding is allowed, in parts of the number."""
         return _DEVIATIONS * self.epsilon / 2
 
     @property
     def read_unit(self) -> float:
-        """What reading a number to multiply it is allowed, in parts of the number."""
+        """The error that reading a number to multiply it is allowed, in parts of the number."""
         return _DEVIATIONS * _TF32_EPSILON / 2 if self.is_tf32 else 0.0
 
     @property
     def least(self) -> float:
-        """What becomes 0."""
+        """The least number: smaller ones become 0."""
         return self.format.least
 
     def expected(self, largest: float) -> float:
-        """What rounding leaves of numbers up to this one."""
+        """The difference that rounding leaves in numbers up to this one."""
         relative = _TF32_EPSILON if self.is_tf32 else self.epsilon
         return max(relative * largest, float(half_step(self.digits, np.array(largest)))) or self.least
 
@@ -101,7 +101,7 @@ class Rounded:
 
     @classmethod
     def given(cls, value: np.ndarray, precision: Precision, digits: Digits | None = None) -> Rounded:
-        """What was given, each number rounded once: to its digits, or to the precision if it isn't of it."""
+        """Given numbers, each rounded once: to its digits, or to the precision if it isn't of it."""
         if value.dtype == bool:
             return cls.unrounded(value)
         unit = 0.0 if precision.format.holds(value) else precision.unit
@@ -110,7 +110,7 @@ class Rounded:
 
     @classmethod
     def unrounded(cls, value: np.ndarray) -> Rounded:
-        """What was never rounded."""
+        """Numbers that were never rounded."""
         return cls(value, np.broadcast_to(0.0, value.shape))
 
     def map(self, change) -> Rounded:
@@ -119,7 +119,7 @@ class Rounded:
 
 
 def applied(operation: Operation, inputs: list[Rounded], precision: Precision) -> Rounded:
-    """What an operation makes of inputs, with how far rounding may move it."""
+    """The result of an operation, with how far rounding may move it."""
     value = _computed(operation, [each.value for each in inputs])
     if precision.is_rough:
         return Rounded.unrounded(value)

@@ -51,7 +51,7 @@ class Contest:
 
 
 def contest_of(trace: Trace, name: str, index: Sequence[int]) -> Contest | None:
-    """What the cell of a softmax takes part in.
+    """The contest that the cell of a softmax takes part in.
 
     Of a model's answers it is the largest against all others. A share of attention is set against the largest of its
     row, and the largest against the second.

@@ -53,7 +53,7 @@ class Flip:
 
 @dataclass(frozen=True)
 class StageFlip:
-    """What was found for one stage.
+    """The flip of one stage.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def _checked(trace: Trace, contest: Contest, cell: Cell, turn: Turn, search: Sma
 
 
 def _sides(trace: Trace, cell: Cell, turn: Turn, search: Smallest) -> Iterator[tuple[str, float, float]]:
-    """What a threshold may be told by, the shortest first."""
+    """The pairs of numbers on both sides of a threshold, the shortest first."""
     if trace[cell.stage].value.dtype == bool:
         yield "", cell.value, 1 - cell.value
         return

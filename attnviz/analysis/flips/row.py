@@ -97,7 +97,7 @@ class OneRow:
         return self._part(stage, is_set)
 
 
-def _places(stages: Sequence[Stage], asked: Mapping[str, int]) -> dict[str, dict[str, int]]:
+def _places(stages: Sequence[Stage], place_of: Mapping[str, int]) -> dict[str, dict[str, int]]:
     """For each stage the axes along which one place counts: those of the row that all stages which read it have too."""
     found: dict[str, dict[str, int]] = {}
     for stage in reversed(stages):
@@ -106,6 +106,6 @@ def _places(stages: Sequence[Stage], asked: Mapping[str, int]) -> dict[str, dict
         ]
         rows = ((axis, _AS_ROWS.get(axis, axis)) for axis in stage.axes)
         found[stage.name] = {
-            axis: asked[row] for axis, row in rows if row in asked and all(row in reader for reader in readers)
+            axis: place_of[row] for axis, row in rows if row in place_of and all(row in reader for reader in readers)
         }
     return found

@@ -17,7 +17,7 @@ def how_read(finding: Finding) -> list[str]:
     found, layouts, own = finding.diagnosis, finding.layouts, finding.own
     reading = found.candidate.reading
     one_head = found.candidate.sizes["h"] == 1
-    said = []
+    sentences = []
     for oriented in (OUT_IN, IN_OUT):
         names = [title(stage) for stage, layout in layouts.items() if layout.title == oriented and stage != "w_o"]
         names += [title("w_o")] * (layouts.get("w_o") is not None and layouts["w_o"].title == oriented == OUT_IN)
@@ -29,43 +29,43 @@ def how_read(finding: Finding) -> list[str]:
                 if len(names) > 1
                 else "read as it stands"
             )
-            said.append(f"Your {listed(names)} {'is' if len(names) == 1 else 'are'} {oriented}: {how}.")
+            sentences.append(f"Your {listed(names)} {'is' if len(names) == 1 else 'are'} {oriented}: {how}.")
     alike: dict[str, list[str]] = {}
     for stage, layout in layouts.items():
         if layout.title not in ("", OUT_IN, IN_OUT, JOINED) and not (layout.is_averaged and one_head):
             alike.setdefault(layout.title, []).append(title(stage))
-    said += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
-    said += _of_masks(reading.mask) if reading and reading.mask else []
+    sentences += [f"Your {listed(names)}: {how}." for how, names in alike.items()]
+    sentences += _of_masks(reading.mask) if reading and reading.mask else []
     if rotation := found.candidate.rotation:
         how = _of_a_rotation(rotation, found.candidate.sizes["d"])
-        said.append(
+        sentences.append(
             f"Your queries and keys are rotated by their positions ({how}), which the walkthrough doesn't show."
         )
     renamed = [
         each for each in found.stages if each.agrees and each.stage in ("scaled", "masked") and each.stage not in own
     ]
-    said += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
-    said += _of_an_output(finding)
+    sentences += [f"Your {shortened(each.name)} are attnviz's {title(each.stage)}." for each in renamed]
+    sentences += _of_an_output(finding)
     if found.unseeing != UNSEEING[0]:
-        said.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
-    return said
+        sentences.append(f"A query that sees no key gets {found.unseeing} in your pass, and zeros in attnviz's.")
+    return sentences
 
 
 def unknown(found: Diagnosis) -> list[str]:
-    """What is said where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
-    said = ["No mistake that attnviz knows of makes these numbers."]
+    """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
+    sentences = ["No mistake that attnviz knows of makes these numbers."]
     if found.may_be_turned:
         which = {"q": "queries", "k": "keys"}.get(found.first.stage, "queries and keys")
-        said.append(
+        sentences.append(
             f"Your {which} may be rotated by their positions (RoPE): lengths agree, directions don't. Attnviz doesn't "
             "know this rotation."
         )
     elif found.candidate.reading:
-        said.append(
+        sentences.append(
             "They may be right all the same: attnviz doesn't know normalised queries and keys, every RoPE, or biases "
             "of scores that no mask in the file holds."
         )
-    return said
+    return sentences
 
 
 def _of_a_rotation(rotation: Rotation, d_k: int) -> str:
@@ -78,7 +78,7 @@ def _of_a_rotation(rotation: Rotation, d_k: int) -> str:
 
 
 def _of_an_output(finding: Finding) -> list[str]:
-    """What is said of an output without a W_O that makes it."""
+    """Sentences on an output without a W_O that makes it."""
     own = finding.own
     if "w_o" in own or finding.given:
         return []
@@ -91,17 +91,19 @@ def _of_an_output(finding: Finding) -> list[str]:
 
 
 def _of_masks(mask: MaskReading) -> list[str]:
-    """What was taken to hide keys."""
-    said = []
+    """Sentences on the masks, and on keys that are hidden besides."""
+    sentences = []
     if mask.hidden:
         names = listed([shortened(each) for each in mask.hidden])
-        said.append(
+        sentences.append(
             f"True in your {names} was read as a hidden key. PyTorch's nn.MultiheadAttention reads it so; its "
             "scaled_dot_product_attention, Keras and Flax read it as a visible one."
         )
     if mask.besides == "causal":
         lacks = "it isn't in your mask" if mask.others else "no mask was in the file"
-        said.append(f"Your attention is causal; {lacks}.")
+        sentences.append(f"Your attention is causal; {lacks}.")
     if mask.besides == "zeros":
-        said.append("Your attention hides keys; no mask was in the file: those with a share of 0 were taken as hidden.")
-    return said
+        sentences.append(
+            "Your attention hides keys; no mask was in the file: those with a share of 0 were taken as hidden."
+        )
+    return sentences

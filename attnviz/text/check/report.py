@@ -76,12 +76,12 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         """The same in a notebook, with a table of all arrays."""
-        said = self.verdict if self.first else self.verdict[1:]
-        return html_of((self.headline, *said, *self.notes), self.rows)
+        sentences = self.verdict if self.first else self.verdict[1:]
+        return html_of((self.headline, *sentences, *self.notes), self.rows)
 
     @property
     def headline(self) -> str:
-        """What came out, in one sentence or two."""
+        """The outcome, in one sentence or two."""
         if self.first is None:
             return self.verdict[0]
         because = f" {capital(cause(self.causes[0]))}." if self.causes else ""
@@ -107,24 +107,24 @@ class Comparison:
         if not self.causes:
             return self.unknown
         first, *more = self.causes
-        said = [
+        sentences = [
             f"{capital(cause(first))}: computed so, {'all of' if self.explained and not more else 'more of'} "
             "your numbers agree."
         ]
         if self.alternatives:
-            said.append(f"These numbers would be the same if {' or if '.join(map(cause, self.alternatives[:2]))}.")
-        said += [f"Besides, {cause(each)}." for each in more]
-        return said if self.explained else [*said, "Something else differs too."]
+            sentences.append(f"These numbers would be the same if {' or if '.join(map(cause, self.alternatives[:2]))}.")
+        sentences += [f"Besides, {cause(each)}." for each in more]
+        return sentences if self.explained else [*sentences, "Something else differs too."]
 
     def _rest(self) -> list[str]:
-        said = []
+        sentences = []
         if self.not_recomputed:
             titles = listed([title(each) for each in self.not_recomputed])
-            said.append(f"Taken as given, as there is nothing to recompute it from: {titles}.")
+            sentences.append(f"Taken as given, as there is nothing to recompute it from: {titles}.")
         if self.unread:
             names = listed([shortened(each) for each in self.unread[:8]])
-            said.append(f"Not read, as attnviz doesn't know the name: {names}.")
-        return said
+            sentences.append(f"Not read, as attnviz doesn't know the name: {names}.")
+        return sentences
 
 
 def compare(

@@ -43,10 +43,10 @@ class Row:
 def html_of(sentences: Sequence[str], rows: Sequence[Row]) -> str:
     """Sentences, the first of them bold, and a table, as HTML in which whatever a name holds is text."""
     bold, *others = map(html.escape, sentences)
-    said = f"<p><strong>{bold}</strong></p>" + "".join(f"<p>{each}</p>" for each in others)
+    paragraphs = f"<p><strong>{bold}</strong></p>" + "".join(f"<p>{each}</p>" for each in others)
     if not rows:
-        return said
+        return paragraphs
     head = "".join(f'<th scope="col">{html.escape(each)}</th>' for each in HEAD)
     lines = ("".join(f"<td>{html.escape(each)}</td>" for each in row.cells) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"{said}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"{paragraphs}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -23,7 +23,7 @@ SYMBOLS = {
 
 
 def title(stage: str) -> str:
-    """What a stage is called within a sentence."""
+    """The name of a stage within a sentence."""
     words = full_title(stage).split()
     return SYMBOLS.get(
         stage, "x" if stage == "x" else " ".join(each if each.isupper() else each.lower() for each in words)
@@ -112,5 +112,5 @@ def capital(sentence: str) -> str:
 
 
 def shortened(name: str) -> str:
-    """What someone calls an array, short enough for a sentence."""
+    """Someone's name for an array, short enough for a sentence."""
     return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 3]}..."
