@@ -12,25 +12,44 @@ _FAINT = r"""() => {
     const [dark, bright] = pair.map(luminance).sort((one, other) => one - other);
     return (bright + 0.05) / (dark + 0.05);
   };
-  const chainOf = (each) => (each ? [...chainOf(each.parentElement), each] : []);
   const grounds = ({ backgroundColor, backgroundImage }) => {
     const drawn = backgroundImage.includes("gradient") ? backgroundImage.match(/(?:rgba?|color)\([^)]*\)/g) : null;
-    return drawn ?? [backgroundColor];
+    return (drawn ?? [backgroundColor]).map(colour);
+  };
+  // What an element is seen through, from the page inwards, but for what leaves all as it is; the same of each group.
+  const layers = new Map(), groups = new Map();
+  const layersOf = (each) => {
+    if (!each) return [];
+    if (layers.has(each)) return layers.get(each);
+    const around = layersOf(each.parentElement), seen = getComputedStyle(each);
+    const layer = [grounds(seen), Number(seen.opacity)];
+    const isNothing = layer[1] === 1 && layer[0].every(([, , , alpha]) => alpha === 0);
+    const all = isNothing ? around : [...around, layer], name = JSON.stringify(all);
+    if (!groups.has(name)) groups.set(name, all);
+    layers.set(each, groups.get(name));
+    return groups.get(name);
   };
   // Pairs of what is behind an ink and of the ink on it, through the opacities of all that both are in.
-  const painted = ([each, ...within], behind, ink) => {
-    const seen = getComputedStyle(each);
-    return grounds(seen).flatMap((ground) => {
-      const here = over(colour(ground), behind);
-      const pairs = within.length ? painted(within, here, ink) : [[here, over(ink, here)]];
-      return pairs.map((pair) => pair.map((top) => over([...top, Number(seen.opacity)], behind)));
-    });
+  const painted = ([layer, ...within], behind, ink) => {
+    if (!layer) return [[behind, over(ink, behind)]];
+    const [all, opacity] = layer;
+    return all.flatMap((ground) => painted(within, over(ground, behind), ink)
+      .map((pair) => pair.map((top) => over([...top, opacity], behind))));
   };
+  const ratios = new Map();
+  const worstOf = (behind, ink) => {
+    if (!ratios.has(behind)) ratios.set(behind, new Map());
+    const known = ratios.get(behind);
+    if (!known.has(ink)) known.set(ink, Math.min(...painted(behind, [1, 1, 1], colour(ink)).map(ratio)));
+    return known.get(ink);
+  };
+  const chainOf = (each) => (each ? [...chainOf(each.parentElement), each] : []);
   const found = new Set();
   const note = (each, at, kind, ink, least) => {
-    const worst = Math.min(...painted(chainOf(at), [1, 1, 1], colour(ink)).map(ratio));
+    const worst = worstOf(layersOf(at), ink);
+    if (worst >= least - 0.005) return;
     const path = chainOf(each).slice(-3).map(({ localName, classList }) => [localName, ...classList].join("."));
-    if (worst < least - 0.005) found.add(`${kind} ${worst.toFixed(2)} < ${least}: ${path.join(" > ")}`);
+    found.add(`${kind} ${worst.toFixed(2)} < ${least}: ${path.join(" > ")}`);
   };
   const isWritten = (each) => [...each.childNodes].some((child) => child.nodeType === 3 && child.data.trim());
   for (const each of document.body.querySelectorAll(":not(option, style, script, annotation)")) {

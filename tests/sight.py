@@ -33,13 +33,15 @@ _MEASURED = """(root, { texts, boxes, scrollers }) => {
   const nameOf = ({ each }) => `${each.localName}.${each.className} “${each.textContent.slice(0, 40)}”`;
   const isOver = (box, edge) => box.left < edge.left - SLACK || box.right > edge.right + SLACK
     || box.top < edge.top - SLACK || box.bottom > edge.bottom + SLACK;
-  const isCut = ({ each, box }) => {
-    if (isOver(box, { left: 0, top: 0, right: innerWidth, bottom: innerHeight })) return true;
-    for (let around = each; around !== root; around = around.parentNode) {
-      if (getComputedStyle(around).overflow !== "visible" && isOver(box, around.getBoundingClientRect())) return true;
+  const edges = new Map([[root, [{ left: 0, top: 0, right: innerWidth, bottom: innerHeight }]]]);
+  const edgesOf = (each) => {
+    if (!edges.has(each)) {
+      const own = getComputedStyle(each).overflow === "visible" ? [] : [each.getBoundingClientRect()];
+      edges.set(each, [...own, ...edgesOf(each.parentNode)]);
     }
-    return false;
+    return edges.get(each);
   };
+  const isCut = ({ each, box }) => edgesOf(each).some((edge) => isOver(box, edge));
   const seen = [
     ...texts.flatMap(all).map((each) => ({ each, box: lettersOf(each) })),
     ...boxes.flatMap(all).map((each) => ({ each, box: each.getBoundingClientRect() })),
@@ -48,8 +50,8 @@ _MEASURED = """(root, { texts, boxes, scrollers }) => {
     Math.min(one.right, other.right) - Math.max(one.left, other.left),
     Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top),
   );
-  const areOver = (one, other) => !one.each.contains(other.each) && !other.each.contains(one.each)
-    && shared(one.box, other.box) > SLACK;
+  const areOver = (one, other) => shared(one.box, other.box) > SLACK
+    && !one.each.contains(other.each) && !other.each.contains(one.each);
   const holdsMore = (each) =>
     each.scrollHeight > each.clientHeight + SLACK || each.scrollWidth > each.clientWidth + SLACK;
   const page = document.querySelector('[data-testid="stMain"]') ?? document.documentElement;

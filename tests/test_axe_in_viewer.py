@@ -1,12 +1,14 @@
 """axe-core finds nothing in the viewer alone: in models, pairs and talks, with the print dialog open, and in a file."""
 
 import pytest
-from axe import violations_of_page, violations_of_viewer
+from axe import violations_of_page, violations_of_sizes, violations_of_viewer
 from boxes import MODEL, OWN, colours, of
 from contrast import faint
-from tab import at, expect, resized
+from documents import fitted_at
+from tab import at, expect, resized, step_is
 
 from attnviz import Settings, show, trace_of
+from attnviz.text.steps import steps_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -26,28 +28,50 @@ VIEWS = [
     ("", {"model": "microgpt", "sentence": "eliza", "beside": "sentence=eliz", "draw": "1,3,1,0"}),
 ]
 """Where one is, and what is shown there."""
+THEMES = ("light", "dark")
+ALIKE = ("Tokens", "Scaling", "Concatenation")
+"""Steps of which another one has all kinds of parts."""
 
 
 def test_every_view_of_the_viewer_is_for_everyone(opened):
     for place, (address, shown) in enumerate(VIEWS):
         page = opened(address, **shown)
         page.evaluate("() => { document.querySelector('#other').hidden = true }")  # it lies over what is low
-        for size in ((1366, 768), ((390, 844), (1280, 640))[place % 2]):
-            resized(page, *size)
-            page.evaluate("drawn()")
-            assert violations_of_viewer(page) == [], (address, shown, size)
+        assert violations_of_viewer(page) == [], (address, shown)
+        for theme in THEMES:
+            assert faint_in(page, theme) == [[], [], []], (address, shown, theme)
+        resized(page, *((390, 844), (1280, 640))[place % 2])
+        page.evaluate("drawn()")
+        assert violations_of_sizes(page) == [], (address, shown)
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_all_that_is_written_has_contrast_pointed_at_and_held_too(opened, theme):
-    for address, shown in VIEWS:
-        page = opened(address, theme=theme, **shown)
-        page.add_style_tag(content=colours())
-        page.evaluate("() => { show({}); return drawn(); }")
-        assert faint(page) == [[], [], []], (address, shown)
+def test_every_kind_of_step_is_for_everyone(opened):
+    seen = {"Start", "Whole pass", *ALIKE}  # the first two are views; a second layer's steps look like the first's
+    for shown in ({"sentence": "the cat sat", "d_model": "4", "mask": "causal", "positions": "sinusoidal"}, RECALL):
+        page = opened(at(step="tokens", view="matrices"), **shown)
+        page.evaluate("() => { document.querySelector('#other').hidden = true }")
+        for number, step in enumerate(steps_of(fitted_at(shown).trace), 1):
+            step_is(page, number)
+            if step.title not in seen:
+                assert violations_of_viewer(page) == [], step.id
+                assert faint_in(page, THEMES[len(seen) % 2]) == [[], [], []], step.id
+            seen.add(step.title)
+            page.keyboard.press("PageDown")
+        expect(page.locator(".way .end button")).to_be_disabled()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+def faint_in(page, theme):
+    """What has too little contrast in a theme; the page is light again."""
+    page.emulate_media(color_scheme=theme)
+    colouring = page.add_style_tag(content=colours())
+    page.evaluate("() => { show({}); return drawn(); }")
+    found = faint(page)
+    colouring.evaluate("(style) => style.remove()")
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+@pytest.mark.parametrize("theme", THEMES)
 def test_the_settings_and_the_buttons_of_articles_have_contrast(drawn, theme):
     for shown in (of(**OWN), of(**MODEL)):
         page = drawn(**shown)
@@ -104,6 +128,6 @@ def test_a_file_that_is_presented_has_its_heading(browser, tmp_path):
     page.goto(f"{file.as_uri()}#step=softmax&view=sheet&present=1")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
-    for theme in ("light", "dark"):
+    for theme in THEMES:
         assert violations_of_page(page, theme) == []
     context.close()
