@@ -51,13 +51,13 @@ class Extras:
 
     def kept(self, scene: Scene) -> Extras:
         """Those of the answers that follow: its heads, and the seed as it was typed until the scene has another."""
-        is_left = has_options(scene) and not typed_seed(scene, self)[0]
-        return Extras(seed=None if is_left else self.seed, heads=self.heads)
+        is_left = self.seed and has_options(scene) and not typed_seed(scene, self)[0]
+        return Extras(seed=None if is_left else self.seed or None, heads=self.heads)
 
 
 def typed_seed(scene: Scene, extras: Extras) -> tuple[str, list[str]]:
     """What was typed as the seed of the scene, and what is said of that; nothing where the scene has another."""
-    if not has_options(scene) or not extras.seed:
+    if not extras.seed or not has_options(scene):
         return "", []
     seeds, notices = nearest({"seed": extras.seed})
     return (extras.seed, notices) if seeds["seed"] == scene.options.seed else ("", [])

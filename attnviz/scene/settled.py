@@ -15,10 +15,10 @@ def settled(scene: Scene) -> tuple[Scene, list[str]]:
         scene = replace(scene, sentence=Scene().sentence)
     if scene.source != OWN:
         scene = replace(scene, context="")
-    if not has_options(scene):
+    model, is_random = choice_of(scene), has_options(scene)
+    if not is_random:
         scene = replace(scene, options=Options())
-    model = choice_of(scene)
-    if not model or has_options(scene):
+    if not model or is_random:
         return replace(scene, model_seed=Scene().model_seed, checkpoint=None), []
     seed, of_seed = _seed(model, scene.model_seed)
     checkpoint, of_checkpoint = _checkpoint(model, seed, scene.checkpoint)
