@@ -11,10 +11,9 @@ from msgspec import inspect
 
 from attnviz.scene.actsrequest import ActsRequest
 from attnviz.scene.contract.answer import Answer
-from attnviz.scene.ownrequest import OwnRequest
 
 FILE = Path(__file__).parents[2] / "viewer" / "generated" / "contract.d.ts"
-MESSAGES = (Answer, ActsRequest, OwnRequest)
+MESSAGES = (Answer, ActsRequest)
 """What is sent to a browser, and what it sends."""
 
 _HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"

@@ -26,18 +26,6 @@ export interface ActsRequest {
   plans: Array<string>;
 }
 
-/** A request about a file: its name, and the answers to `QUESTIONS`. */
-export interface OwnRequest {
-  tab: string;
-  filename: string;
-  example: "" | "correct" | "mask inverted" | "transposed" | "unscaled";
-  n_heads: "" | "1" | "10" | "11" | "12" | "128" | "13" | "14" | "15" | "16" | "2" | "20" | "24" | "25" | "3" | "32" | "4" | "40" | "48" | "5" | "6" | "64" | "7" | "8" | "9" | "96";
-  stage: "" | "active" | "attention" | "attn_norm" | "b_attn_norm" | "b_hidden" | "b_k" | "b_mlp" | "b_mlp_norm" | "b_o" | "b_q" | "b_v" | "concat" | "context" | "contributions" | "embeddings" | "g_attn_norm" | "g_mlp_norm" | "heads" | "hidden" | "k" | "mask" | "masked" | "mlp" | "mlp_norm" | "mlp_residual" | "output" | "positions" | "q" | "residual" | "scaled" | "scores" | "v" | "w_hidden" | "w_k" | "w_mlp" | "w_o" | "w_q" | "w_v" | "x";
-  against: "own" | "shown";
-  orientation: "" | "(in, out)" | "(out, in)";
-  true_is: "" | "hidden" | "visible";
-}
-
 /** The boxes of a scene: those of the line, and the rare ones. */
 export interface Settings {
   line: Array<Choice | Text | Button | Pills | Switch | Note>;
