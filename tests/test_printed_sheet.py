@@ -177,6 +177,7 @@ def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_la
         assert not largest & set(sheet["framed"])
 
 
+@pytest.mark.slow
 def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_too(opened):
     for address in ("?view=matrices", "?view=matrices&present=1&step=scores"):
         page = opened(address, **WHO)
@@ -186,10 +187,14 @@ def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_
         seen = words.evaluate_all("(all) => all.map((each) => each.offsetLeft)")
         arcs, muted = first.locator(".thread .arc").count(), first.locator(".muted-said").is_visible()
         scores = page.locator(".printed .matrix figcaption .some").count()
+        page.emulate_media(media="print")
+        pressed = first.locator(".thread .flip").is_visible()
+        page.emulate_media(media="null")
         page.evaluate("window.dispatchEvent(new Event('afterprint'))")
         assert len(seen) == arcs == 12
         assert min(seen) >= 0, address
         assert not muted, address
+        assert not pressed, "nobody presses paper"
         assert scores == 0, "all places, also of a talk that has room for fewer"
 
 

@@ -190,6 +190,20 @@ def test_shares_below_letters_are_apart_and_nothing_is_marked_where_nothing_is_s
     assert set(marked.evaluate_all("(all) => all.map((each) => getComputedStyle(each).boxShadow)")) == {"none"}
 
 
+@pytest.mark.slow
+def test_what_marks_a_number_or_a_word_is_as_thick_as_letters_are_large(opened):
+    thick = []
+    for size in (SIZES[0], SIZES[-1]):
+        page = talk(opened, TALKS["own"])
+        resized(page, *size)
+        words = page.locator(".thread .words .query").evaluate("(each) => getComputedStyle(each).borderTopWidth")
+        page = opened("?present=1&view=sheet&step=softmax", **TALKS["own"])
+        resized(page, *size)
+        focus = page.locator(".sheet td.focus").first.evaluate("(each) => getComputedStyle(each).outlineWidth")
+        thick.append([float(each.removesuffix("px")) for each in (words, focus)])
+    assert all(on_large > 2 * on_small for on_small, on_large in zip(*thick, strict=True)), thick
+
+
 def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anything(opened):
     page = talk(opened, WHO)
     resized(page, *SIZES[0])
@@ -248,7 +262,7 @@ def test_on_a_phone_the_keys_come_with_their_query(opened):
         ("who-is-it", ("scores", "answer")),
         ("own", ("qkv", "weighted-sum")),
         ("mirror", ("positions", "qkv")),
-        ("microgpt", ("input-norm", "softmax", "answer", "whole-pass")),
+        pytest.param("microgpt", ("input-norm", "softmax", "answer", "whole-pass"), marks=pytest.mark.slow),
         pytest.param("recall", ("scaling-1", "softmax-2", "whole-pass"), marks=pytest.mark.slow),
     ],
 )
