@@ -48,7 +48,7 @@ def test_every_view_of_the_viewer_is_for_everyone(opened):
 def test_every_kind_of_step_is_for_everyone(opened):
     seen = {"Start", "Whole pass", *ALIKE}  # the first two are views; a second layer's steps look like the first's
     for shown in ({"sentence": "the cat sat", "d_model": "4", "mask": "causal", "positions": "sinusoidal"}, RECALL):
-        page = opened(at(step="tokens", view="matrices"), **shown)
+        page = opened(**shown)
         page.evaluate("() => { document.querySelector('#other').hidden = true }")
         for number, step in enumerate(steps_of(fitted_at(shown).trace), 1):
             step_is(page, number)
