@@ -42,11 +42,17 @@ class Layout:
     @property
     def is_averaged(self) -> bool:
         """Whether it has no axis of heads where there should be one: of several heads it is their average."""
-        return self.title == _AVERAGED
+        return self.title.startswith(_AVERAGED)
+
+    @property
+    def is_of_single_tokens(self) -> bool:
+        """Whether each token is a sentence of a batch, so that it has one share for each head: its own."""
+        return self.title.endswith(_SINGLE)
 
 
 IN_OUT, OUT_IN = "(in, out)", "(out, in)"
 _AVERAGED = "averaged over heads"
+_SINGLE = "each token a sentence of its own"
 _SECOND = "heads on the second axis"
 JOINED = "heads side by side"
 BY_HEADS = "heads first, (out, in)"
@@ -108,7 +114,7 @@ _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     "scaled": _ROWS,
     "mask": (Layout("t s"), Layout("h t s"), Layout("s", "the same for every query")),
     "masked": _ROWS,
-    "attention": _ROWS,
+    "attention": (*_ROWS, Layout("t h 1 1", _SINGLE), Layout("t 1 1", f"{_AVERAGED}, {_SINGLE}")),
     "heads": _headed("h", "t", "v"),
     "concat": (Layout("t (h v)"), Layout("t h v", "heads on an axis of their own")),
     "contributions": (Layout("h t o"), Layout("t h o", _SECOND)),
@@ -180,6 +186,8 @@ def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.
     own = groups_of(layout.pattern if stage == "mask" else layouts_of(stage)[0].pattern)
     target = "".join(own)
     split = array.reshape([sizes[letter] for letter in letters])
+    if layout.is_of_single_tokens:
+        split, letters = split[..., None] * np.expand_dims(np.eye(len(split)), tuple(range(1, split.ndim))), letters + "s"
     if "h" in target and "h" not in letters and sizes["h"] == 1:
         split, letters = split[None], "h" + letters
     if set(letters) != set(target):

@@ -102,6 +102,7 @@ def mistakes_in(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared
     yield from _scalings(trace)
     yield from _masks(trace, nodes, masks, compared)
     yield from _axes(trace)
+    yield from _batches(trace)
     yield from _transposed(trace, nodes)
     yield from _splits(trace, nodes)
     yield from _biases(trace, nodes)
@@ -168,6 +169,17 @@ def _along(softmax: Operation, axis: int, filling: float, given: list[Rounded], 
     shares = shares.map(lambda each: each.swapaxes(axis, -1))
     nothing = np.isneginf(masked.value).all(axis=axis, keepdims=True)
     return Rounded(np.where(nothing, filling, shares.value), shares.error)
+
+
+def _batches(trace: Trace) -> Iterator[Mistake]:
+    """The tokens of a sentence as a batch of sentences of one token each."""
+    if "attention" not in trace or trace["attention"].is_given or "context" in trace:
+        return
+    *_, n, n_keys = shape = trace["attention"].shape
+    if n == n_keys > 1:
+        itself = Rounded.unrounded(np.broadcast_to(np.eye(n), shape))
+        alone = Node(trace["attention"].inputs, lambda given, precision: itself)
+        yield Mistake("attention along the batch", "attention", "", {"attention": alone})
 
 
 def _transposed(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:

@@ -37,7 +37,7 @@ _BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|att
 
 _PATTERNS: tuple[tuple[str, Named], ...] = (
     # torch.nn.MultiheadAttention
-    (r"in_proj_weight", Named("w_qkv", _OUT_IN)),
+    (r"in_proj_weight", Named("w_qkv")),
     (r"in_proj_bias", Named("b_qkv")),
     *((rf"{each}_proj_weight", Named(f"w_{each}", _OUT_IN)) for each in "qkv"),
     (r"key_padding_mask", Named("mask", true_is="hidden")),
