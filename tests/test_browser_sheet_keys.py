@@ -68,7 +68,7 @@ def test_a_clicker_walks_all_of_it_and_back(opened, settings):
 
 
 def test_a_digit_leads_to_the_band_of_that_number_all_of_it_there(opened):
-    page = opened(PRESENTED + "&reveal=0", model="who-is-it")
+    page = opened(PRESENTED + "&reveal=0&route=every+step", model="who-is-it")
     for number, step in enumerate(bands(page), 1):
         page.keyboard.press(str(number))
         assert place(page) == (step, "")

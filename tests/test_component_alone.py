@@ -96,6 +96,18 @@ def another_seed(site):
     becomes(site.page, lambda: parameters(site.page).get("seed") in (None, before), False)
 
 
+def test_enter_leaves_a_sentence_to_the_keys_of_the_view(site):
+    page = site.open(sentence="the cat sat")
+    site.run("one")
+    sentence = page.get_by_role("textbox", name="Sentence").first
+    sentence.fill("the dog sat")
+    sentence.press("Enter")
+    becomes(page, lambda: parameters(page).get("sentence"), "the dog sat")
+    assert page.evaluate("document.activeElement.className") == "view viewer"
+    page.keyboard.press("w")
+    becomes(page, lambda: parameters(page).get("view"), "sheet")
+
+
 def test_a_call_that_is_ended_late_takes_nothing_away(site):
     page = site.open(sentence="the cat sat")
     site.run("one")

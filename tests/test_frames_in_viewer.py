@@ -41,6 +41,17 @@ def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
     context.close()
 
 
+def test_an_address_to_embed_has_it_in_a_window_of_that_width_too(opened):
+    for more, search in (({}, "?step=softmax&embed=true"), ({"model": "who-is-it"}, "?step=softmax&embed=true")):
+        page = opened(search, **more)
+        expect(page.locator(".picture")).to_be_visible()
+        for width in (900, 830):
+            resized(page, width, 720)
+            page.evaluate("([search, document]) => beginAgain(search, document)", [search, written(**more)])
+            expect(page.locator(".hand .rows").first).to_be_visible()
+            expect(page.locator(".picture")).to_be_hidden()
+
+
 @pytest.mark.parametrize(("model", "step"), [("recall", "scores-2"), ("who-is-it", "scores"), ("microgpt", "scores")])
 def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened, model, step):
     page = opened(at(step=step, view="sheet"), model=model)

@@ -177,6 +177,18 @@ def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_la
         assert not largest & set(sheet["framed"])
 
 
+def test_a_worksheet_leaves_out_what_the_selected_head_adds_and_has_that_of_the_other(opened):
+    page, trace, document = of_sheet(opened, {"sentence": CAUSAL["sentence"]})
+    pages, (_, cell) = texts(worksheet(page, "Scores")), selections(document)[1]
+    added = trace["contributions"].value
+    own, other = (line(added[head, cell["query"]]) for head in (cell["head"], 1 - cell["head"]))
+    assert own not in pages[1]
+    assert other in pages[1]
+    assert "head 1 adds _______ in" in pages[1]
+    assert own in pages[3]
+    assert own in texts(worksheet(page, "Output"))[1]
+
+
 @pytest.mark.slow
 def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_too(opened):
     for address in ("?view=matrices", "?view=matrices&present=1&step=scores"):

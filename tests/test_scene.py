@@ -374,6 +374,15 @@ def test_a_talk_begins_with_its_question_and_an_address_can_lead_to_its_end():
     assert [parse(query(each)).scene for each in (begun, ended)] == [begun, ended]
 
 
+@pytest.mark.parametrize("more", [{}, {"reveal": "all"}, {"route": "every step"}])
+def test_what_is_presented_without_anything_named_is_what_a_first_visit_shows(more):
+    scene = parse({"present": "1", **more}).scene
+    assert pinned(scene) == pinned(FIRST_VISIT)
+    assert (scene.present, scene.view, scene.step) == (True, FIRST_VISIT.view, FIRST_VISIT.step)
+    assert parse(query(scene)).scene == scene
+    assert parse({"present": "1", "step": "softmax"}).scene.source == OWN, "a link of earlier versions"
+
+
 def test_a_talk_of_a_model_that_writes_begins_before_the_first_letter_unless_its_address_says_what_is_written():
     talk = {"model": "microgpt", "present": "1"}
     assert parse(talk).scene.sentence == ""

@@ -114,6 +114,69 @@ def test_the_stops_of_the_short_route_are_counted_as_they_are_seen_and_heard(ope
     assert counts == [f"stop {n} of {len(counts)}" for n in range(1, len(counts) + 1)]
 
 
+def test_a_number_leads_to_the_stop_that_is_counted_so(opened):
+    page = talk(opened, WHO)
+    counted = page.locator(".way .place")
+    for number in (2, 6, 4, 1):
+        page.keyboard.press(str(number))
+        expect(counted).to_have_text(f"stop {number} of 6")
+    page.keyboard.press("9")
+    page.keyboard.press("0")
+    expect(counted).to_have_text("stop 1 of 6")
+
+
+def test_the_name_of_a_layer_is_as_large_as_a_page_has_its_letters(opened):
+    page = talk(opened, TALKS["recall"])
+    sizes = "(each) => [each, document.documentElement].map((one) => parseFloat(getComputedStyle(one).fontSize))"
+    for name in ("Layer 1", "Layer 2"):
+        page.keyboard.press("PageDown")
+        layer = page.locator(".lesson .layer")
+        expect(layer).to_have_text(name)
+        own, least = layer.evaluate(sizes)
+        assert own >= least
+
+
+def test_what_is_pressed_has_one_line_on_wide_screens(opened):
+    for name in ("own", "microgpt"):
+        page = talk(opened, TALKS[name])
+        for size in ((1366, 768), (1280, 720), (1440, 900)):
+            resized(page, *size)
+            tops = page.locator(".way button, .toolbar > *, .toolbar button").evaluate_all(
+                "(all) => all.filter((each) => each.checkVisibility() && each.offsetHeight)"
+                ".map((each) => each.getBoundingClientRect().bottom)"
+            )
+            assert len(tops) > 6
+            assert max(tops) - min(tops) < 4, (name, size)
+
+
+_BELOW_THE_EDGE = """(root) => {
+  const edge = root.querySelector(".edge"), { top, bottom, left, right } = edge.getBoundingClientRect(), found = [];
+  const letters = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), range = document.createRange();
+  for (let text = letters.nextNode(); text; text = letters.nextNode()) {
+    range.selectNodeContents(text);
+    const box = range.getBoundingClientRect(), own = text.parentElement;
+    const isSeen = text.data.trim() && own.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    const isUnder = box.right > left && box.left < right && box.bottom > top && box.top < bottom;
+    if (isSeen && isUnder && own !== edge && !own.closest(".heard")) found.push(text.data);
+  }
+  return [edge.textContent, bottom <= innerHeight, found];
+}"""
+
+
+@pytest.mark.parametrize("name", ["own", pytest.param("microgpt", marks=pytest.mark.slow)])
+def test_that_a_talk_has_ended_is_said_where_nothing_is_read(opened, name):
+    page = talk(opened, TALKS[name])
+    for size in SIZES[:2]:
+        resized(page, *size)
+        page.keyboard.press("End")
+        page.keyboard.press("PageDown")
+        frames(page)
+        said, is_in_sight, under = page.locator(".viewer").evaluate(_BELOW_THE_EDGE)
+        assert said.startswith("This is the last moment.")
+        assert is_in_sight
+        assert under == []
+
+
 def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
     page = talk(opened, WHO)
     heading, answer, arcs = (page.locator(each) for each in (".lesson h2", ".thread .answer strong", ".thread .arc"))

@@ -96,6 +96,10 @@ def _written_beside(scene: Scene, other: Scene) -> str:
     return urlencode(otherwise) or _AS_IT_IS
 
 
+_OF_A_TALK = {"present", "reveal", "route"}
+"""An address of these alone presents what a first visit shows."""
+
+
 class Parsed(NamedTuple):
     """What an address says: a scene; and of each value that was mended the rule, what came and what is used."""
 
@@ -117,8 +121,8 @@ def parse(written: Query, own: Mapping[str, Own] = MappingProxyType({})) -> Pars
     """
     notices = _unknown([name for name in written if name not in PARAMETERS])
     texts = {name: only(name, value, notices) for name, value in written.items() if name in PARAMETERS}
-    if not texts:
-        return Parsed(FIRST_VISIT, tuple(notices))
+    if texts.keys() <= _OF_A_TALK:
+        texts = query(FIRST_VISIT) | texts
     scene = _read(texts, own, notices)
     if "beside" in texts:
         scene = replace(scene, beside=_read_beside(texts, own, notices))

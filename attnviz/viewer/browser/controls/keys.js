@@ -10,7 +10,7 @@ const KEYS = [
   [["P"], "present"],
   [["Esc"], "stop presenting"],
   [["B", "."], "black screen, while presenting"],
-  [["1", "12"], "a band of the sheet, by its number"],
+  [["1", "12"], "a band of the sheet, or a stop of a talk, by its number"],
   [["Home", "End"], "first or last, while presenting"],
   [["E"], "next example sentence"],
   [["W"], "one word or all words"],

@@ -2,7 +2,7 @@
 
 const FRAME_PX = 1000;
 
-// Whether it stands in somebody's page, in a column of text.
-export function isNarrowFrame({ self, top, innerWidth }) {
-  return self !== top && innerWidth < FRAME_PX;
+// Whether it stands in somebody's page, in a column of text; an address with embed=true is for one, wherever it is opened.
+export function isNarrowFrame({ self, top, innerWidth, location: { search } }) {
+  return (self !== top || new URLSearchParams(search).get("embed") === "true") && innerWidth < FRAME_PX;
 }

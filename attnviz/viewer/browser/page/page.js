@@ -39,6 +39,11 @@ export function mountPage(root, { server, address, run, page }, left = null) {
     afterFrame(() => wait(server.isWaiting));
   };
   const settings = makeSettings(act), notices = makeNotices(act), banner = makeBanner(act, run), box = element("div", "view");
+  // Enter leaves a line that was typed: then the view has the keyboard, where keys are shortcuts.
+  settings.element.addEventListener("keydown", ({ key, target }) => {
+    if (key === "Enter" && target.matches(".typed") && !target.matches(":focus")) box.focus({ preventScroll: true });
+  });
+  box.tabIndex = -1;
   const wait = makeWaiting(root, box), giveKeyboard = keepKeyboard(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {

@@ -1,7 +1,7 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
 import { isSheet, presentedStep, walkOf } from "./bands.js";
-import { firstStop, stopAtEnd, stopBeside } from "./route.js";
+import { firstStop, isCounted, stopAtEnd, stopBeside } from "./route.js";
 import { atHead, besideStep, VIEWS } from "./state.js";
 
 // Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
@@ -14,7 +14,7 @@ export function destinationOf(pass, where, command) {
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
   if (command === "first" || command === "last") return stopAtEnd(pass, where, command === "first" ? 0 : -1);
-  if (command.startsWith("band")) return bandNumbered(pass, where, Number(command.slice(5)));
+  if (command.startsWith("band")) return numbered(pass, where, Number(command.slice(5)));
   if (command === "view") return { view: VIEWS.find((view) => view !== where.view), reveal: null };
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);
   if (where.present) return stopBeside(pass, where, by);
@@ -22,8 +22,9 @@ export function destinationOf(pass, where, command) {
   return step && { step };
 }
 
-// The step with the so many-th bands of the sheet, all of them there.
-function bandNumbered(pass, where, number) {
+// The so many-th stop, where those are counted; else the step with the so many-th bands of the sheet, all of them there.
+function numbered(pass, where, number) {
+  if (isCounted(pass, where)) return number ? stopAtEnd(pass, where, number - 1) ?? null : null;
   const steps = walkOf(pass, where).filter((step) => isSheet(pass, { ...where, step }));
   return steps[number - 1] ? { step: steps[number - 1], reveal: null } : null;
 }

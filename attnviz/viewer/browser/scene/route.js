@@ -10,7 +10,7 @@ export function stopBeside(pass, where, by) {
   return further.find((stop) => onRoute.has(stop)) ?? null;
 }
 
-// The first stop of one's route, in place 0, or the last, in place -1.
+// The stop of one's route in a place from 0 on, or from -1 on backwards; undefined where there is none.
 export function stopAtEnd(pass, where, place) {
   const all = stopsOf(pass, where);
   return (isShort(pass, where) ? shortOf(pass, all) : all).at(place);
@@ -23,12 +23,17 @@ export function firstStop(pass, where) {
 
 // Where one is, as it is counted: stops of the short route in a talk, else steps; nothing beside the walk, which has no number.
 export function countedPlace(pass, where) {
-  if (where.present && isShort(pass, where)) {
+  if (isCounted(pass, where)) {
     const all = stopsOf(pass, where), onRoute = shortOf(pass, all), passed = new Set(all.slice(0, placeIn(all, where) + 1));
     return `stop ${onRoute.filter((stop) => passed.has(stop)).length} of ${onRoute.length}`;
   }
   const walk = walkOf(pass, where), at = walk.indexOf(where.step);
   return at < 0 ? "" : `step ${at + 1} of ${walk.length}`;
+}
+
+// Whether one's place is counted in stops: in a talk on the short route.
+export function isCounted(pass, where) {
+  return where.present && isShort(pass, where);
 }
 
 // What there is to be asked of a server where a talk goes on, as [act, message]: the next letter of a model that writes, while

@@ -47,7 +47,7 @@ export function listenToKeys(page, root, act, isPresenting) {
   return () => page.removeEventListener("keydown", onKey, true);
 }
 
-// Digits in quick succession are one number, where there is a band of that number.
+// Digits in quick succession are one number, where there is a band, or a stop, of that number.
 function makeNumbers(act) {
   let digits = "", last = 0;
   return (command, at) => {

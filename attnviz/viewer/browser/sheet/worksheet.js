@@ -1,6 +1,6 @@
 // The worksheet: the sheet with its numbers left out from some band on, for pupils to write. What has to be known to work them
 // out is there: keys, values and parameters, and what other heads found.
-import { isHeaded } from "../pass/axes.js";
+import { isHeaded, isOfHeads } from "../pass/axes.js";
 import { layerOfPage, pagesOf, standing } from "../scene/bands.js";
 import { stepAt } from "../scene/state.js";
 
@@ -12,7 +12,7 @@ export function beginnings(pass, where) {
 // What is shown when all is left out from those bands on, as in a look: shown(stage, index, array).
 export function shownBefore(pass, where, from) {
   const layers = Object.values(Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)));
-  const left = new Set(layers.flatMap((pages) => leftOut(pages.flatMap(({ id }) => bandsOf(pass, where, id)), from)));
+  const left = new Set(layers.flatMap((pages) => leftOut(pass, pages.flatMap(({ id }) => bandsOf(pass, where, id)), from)));
   return (name, index, array = "") => !left.has(keyOf(name, array)) || (isHeaded(pass.stages.get(name)) && index[0] !== where.cell.head);
 }
 
@@ -32,12 +32,12 @@ function bandsOf(pass, where, step) {
   return standing(pass, { ...where, step, reveal: null }).map(({ band }) => band);
 }
 
-// Of a layer's bands from one on: their rows, what those add up to, and what is carried on to be multiplied.
-function leftOut(bands, from) {
+// Of a layer's bands from one on: their rows, what the heads make of them, what those add up to, and what is carried on to be multiplied.
+function leftOut(pass, bands, from) {
   const first = bands.findIndex((band) => band.label === from && isWorkedOut(band));
   const after = first < 0 ? [] : bands.slice(first);
   return after.flatMap((band) => [
-    ...(isWorkedOut(band) ? [keyOf(band.cells.stage, band.array)] : []),
+    ...(isWorkedOut(band) || hasRowOfHead(pass, band) ? [keyOf(band.cells.stage, band.array)] : []),
     ...[band.left, band.right].flatMap((slot) => (slot ? [keyOf(slot.stage, "")] : [])),
   ]);
 }
@@ -45,6 +45,11 @@ function leftOut(bands, from) {
 // A row that something is said of is worked out; what stands without a sentence, as what came in, is only there to be added.
 function isWorkedOut({ cells, said }) {
   return cells.rows === null && said.length > 0;
+}
+
+// Each head has a row in it: that of the selected one follows from what was left out before.
+function hasRowOfHead(pass, { cells: { stage, rows } }) {
+  return rows !== null && isOfHeads(pass.stages.get(stage).axes[rows]);
 }
 
 function keyOf(stage, array) {

@@ -41,6 +41,7 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   const printed = button("Print", print);
   printed.hidden = isSandboxed(window); // which nothing is printed from
   for (const each of [copy, coded, compared.button, page, printed]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
+  for (const each of [compared.button, copy, page]) each.classList.add("at-desk"); // of what nobody takes from a screen in a room
   const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
