@@ -35,8 +35,8 @@ def every_step(page, steps, size):
 def test_up_to_eight_words_every_step_is_seen_whole_and_every_number_has_digits(visit, settings, steps, size):
     page = visit().open(at(**settings))
     for number in every_step(page, steps, size):
-        # X, W_Q, W_K and W_V of one head are 32 columns, hardly any room for digits on a laptop: without it, the row and
-        # the column of the selected number have digits, beside the picture
+        # X, W_Q, W_K and W_V of one head are 32 columns, which a laptop has hardly room for: where it has none, the row
+        # and the column of the selected number have digits, beside the picture
         read_out = page.locator(".readout li.lit") if (number, settings["heads"]) == (3, 1) else None
         becomes(
             page,

@@ -11,10 +11,12 @@ N, HEADS, D_K = 5, 3, 2
 SIZES = {"d_k": D_K, "d_model": HEADS * D_K, "√d_model": (HEADS * D_K) ** 0.5}
 SEEN = np.tri(N, dtype=bool)
 LATER = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output")
+BATCH = "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first)"
 CAUSES = (
     "the scores were not divided by √d_k",
     *(f"the scores were divided by {each}, not by √d_k" for each in SIZES),
     "the mask was applied the other way round",
+    f"{BATCH}, so that each token attended only to itself",
     "the mask was applied after the softmax, so that rows no longer add up to 1",
     "the softmax was taken along the queries, not along the keys",
     "the softmax was taken along the heads, not along the keys",
@@ -70,6 +72,10 @@ def carried_out(said):
     with np.errstate(invalid="ignore"):  # where no head sees a key there is nothing along them
         attention = np.nan_to_num(softmax(masked, {"queries": -2, "heads": -3}[along[1]] if along else -1))
     attention = attention * SEEN if is_after else attention
+    if BATCH in said:  # of each token alone, as a sentence of its own
+        attention = np.array(
+            [np.diag([softmax(masked[head, at, [at]])[0] for at in range(N)]) for head in range(HEADS)]
+        )
     heads = attention @ made["v"]
     concat = heads.transpose(1, 0, 2).reshape(N, -1)
     if "joined without transposing" in said:
@@ -146,3 +152,96 @@ def test_of_numbers_that_are_not_finite_it_is_said_whose_they_are(spoilt):
     assert claims, text
     for claim, said in claims:
         assert WHICH[claim](yours, right, said), text
+
+
+def as_a_batch(own, heads):
+    """Attention of nn.MultiheadAttention, and its output, in which the tokens are a batch of sentences of one token."""
+    w_b = zip(np.split(own["in_proj_weight"], 3), np.split(own["in_proj_bias"], 3), strict=True)
+    w_b, shares, outputs = list(w_b), [], []
+    for token in own["x"].reshape(-1, 1, own["x"].shape[-1]):
+        q, k, v = ((token @ w.T + b).reshape(1, heads, -1).swapaxes(0, 1) for w, b in w_b)
+        shares.append(softmax(q @ k.swapaxes(1, 2) / q.shape[-1] ** 0.5))
+        outputs.append((shares[-1] @ v).swapaxes(0, 1).reshape(1, -1) @ own["out_proj.weight"].T + own["out_proj.bias"])
+    return np.array(shares), np.array(outputs)
+
+
+@pytest.mark.parametrize("order", [(1, N, 8), (N, 1, 8)])
+@pytest.mark.parametrize("kept", ["all", "averaged", "attention", "output"])
+def test_a_wrong_batch_first_is_told_from_what_multihead_attention_returns(order, kept):
+    """It returns weights of (tokens, heads, 1, 1), which are all 1, or (tokens, 1, 1)."""
+    of = np.random.default_rng(5).standard_normal
+    own = {"x": of(order), "in_proj_weight": of((24, 8)), "in_proj_bias": of(24)}
+    own |= {"out_proj.weight": of((8, 8)), "out_proj.bias": of(8)}
+    attention, output = as_a_batch(own, 2)
+    assert attention.shape == (N, 2, 1, 1)
+    returned = {
+        "attention": attention.mean(axis=1) if kept == "averaged" else attention,
+        "output": output.reshape(order),
+    }
+    stated = {name: each for name, each in returned.items() if kept in ("all", "averaged", name)}
+    found = compare(None, own | stated, n_heads=2)
+    said = f"{capital(BATCH)}, so that each token attended only to itself: computed so, all of your numbers agree."
+    assert said in str(found)
+    assert not found.alternatives
+    other = softmax(of((2, N, N)))
+    assert capital(BATCH) not in str(compare(None, own | {"attention": other}, n_heads=2))
+
+
+def test_a_fused_matrix_of_pytorch_s_name_is_read_both_ways_and_it_is_said_which():
+    """One of (3 d_model, d_model) that was transposed to be kept, and a square one whose shape doesn't tell."""
+    of = np.random.default_rng(6).standard_normal
+    for w_qkv in (of((8, 24)), of((12, 12))):
+        x, length = of((N, len(w_qkv))), w_qkv.shape[1] // 3
+        q, k, v = ((x @ w).reshape(N, 2, -1).swapaxes(0, 1) for w in np.split(w_qkv, 3, axis=1))
+        attention = softmax(q @ k.swapaxes(1, 2) / q.shape[-1] ** 0.5)
+        stages = {"attention": attention, "concat": (attention @ v).swapaxes(0, 1).reshape(N, length)}
+        for turned, said in ((w_qkv, "(in, out): read as they stand"), (w_qkv.T, "(out, in): read transposed")):
+            found = compare(None, {"x": x, "in_proj_weight": turned, "w_o": of((length, 5)), **stages})
+            assert found.first is None, str(found)
+            assert f"Your W_Q, W_K and W_V are {said}." in str(found)
+
+
+def spoilt_stages():
+    """Arrays that no known mistake makes, the letters of what they may be in `UNKNOWN`, and what is said besides."""
+    right, off = carried_out(""), np.random.default_rng(8).standard_normal
+    q, scaled, masked, attention, heads = (right[name] for name in ("q", "scaled", "masked", "attention", "heads"))
+    summed = attention.copy()
+    summed[1, 2, 0] += 0.3
+    biased = softmax(masked + off(masked.shape))
+    scores = right["scores"] + off(scaled.shape)
+    normalised = 2 * q / np.linalg.norm(q, axis=-1, keepdims=True)
+    row = "Row 3 of head 2 of your attention adds up to 1.3, not to 1."
+    before = {"q": q, "k": right["k"], "scaled": scaled}
+    return {
+        "a cell of attention": (before | {"attention": summed}, "", row),
+        "a cell of attention alone": ({"attention": summed}, "", row),
+        "attention": ({"attention": biased}, "QRB", ""),
+        "attention of scores that agree": (before | {"attention": biased}, "B", ""),
+        "attention of masked scores that agree": (before | {"masked": masked, "attention": biased}, "", ""),
+        "attention before heads that agree": ({"attention": biased, "heads": heads}, "", ""),
+        "scores": ({"q": q, "scores": scores}, "QRB", ""),
+        "scores before attention that agrees": ({"scores": scores, "attention": attention}, "", ""),
+        "queries": ({"q": normalised}, "QR", ""),
+        "queries before scores that agree": ({"q": normalised, "scores": right["scores"]}, "", ""),
+        "values": ({"v": right["v"] + off(right["v"].shape)}, "", ""),
+        "heads of attention that agrees": ({"attention": attention, "heads": heads + off(heads.shape)}, "", ""),
+    }
+
+
+UNKNOWN = {
+    "Q": "normalised queries and keys",
+    "R": "every RoPE",
+    "B": "biases of scores that no mask in the file holds",
+}
+
+
+@pytest.mark.parametrize("spoilt", spoilt_stages())
+def test_only_what_the_stages_before_and_after_leave_open_may_be_right_all_the_same(spoilt):
+    stages, may_be, besides = spoilt_stages()[spoilt]
+    own = given() | {"mask": SEEN} | stages
+    said = str(compare(None, own, n_heads=HEADS, orientation="(in, out)", true_is="visible"))
+    assert "No mistake that attnviz knows of makes these numbers." in said
+    assert "".join(letter for letter, name in UNKNOWN.items() if name in said) == may_be, said
+    assert ("They may be right all the same" in said) == bool(may_be)
+    assert ("adds up to" in said) == bool(besides)
+    assert besides in said

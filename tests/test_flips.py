@@ -235,3 +235,17 @@ def test_numbers_near_the_ends_of_float64_raise_nothing(size):
     both_sides_hold(trace, contest_of(trace, "attention", (0, 1, 0)))
     large = attend(size**0.5 * draw(5)((3, 2)), parameters=Parameters())
     both_sides_hold(large, contest_of(large, "attention", (0, 1, 0)))
+
+
+def test_where_no_share_is_said_to_turn_an_answer_every_share_from_0_to_1_keeps_the_leader_ahead_or_ties():
+    """Layer 2 of the model that is built by hand copies c, all of it: without that share all answers tie."""
+    trace = trace_of_model("by-hand", "a b c a b")
+    last = len(trace["logits"].value) - 1
+    contest = contest_of(trace, "probabilities", (last, 0))
+    found = found_in(trace, contest)["attention_2"]
+    assert found.flip is None
+    assert sentence(trace, contest, found).endswith("nothing that was tried turns it, a share from 0 to 1.")
+    leader, shares = trace["logits"].value[last].argmax(), np.linspace(0, 1, 21)
+    for key in range(last + 1):
+        rows = [trace.with_change("attention_2", (0, last, key), share)["logits"].value[last] for share in shares]
+        assert all(row[leader] >= row.max() - 1e-9 for row in rows), key

@@ -44,6 +44,10 @@ TITLES = {
         len(group) == 2 and group[0] in "hg" for group in groups_of(layout.pattern)
     ),
     r"heads (on an axis of their own)": lambda stage, layout, _: "h" in groups_of(layout.pattern),
+    r"(averaged over heads, )?each token a sentence of its own": lambda stage, layout, averaged: (
+        groups_of(layout.pattern)[::-1][:2] == ("1", "1")
+        and lacks(stage, layout) == ({"h", "s"} if averaged else {"s"})
+    ),
     r"the same for every (query|key)": lambda stage, layout, which: (
         lacks(stage, layout) == {{"query": "t", "key": "s"}[which]}
     ),
@@ -78,3 +82,12 @@ def test_an_array_of_each_layout_is_read_as_the_stage_that_it_is():
             written = np.einsum(f"{letters}->{its.replace('1', '')}", whole)
             shape = [np.prod([SIZES[each] for each in group]) for group in groups_of(other.pattern)]
             assert np.array_equal(arranged(written.reshape(shape), other, stage, SIZES), expected), (stage, other)
+
+
+def test_shares_of_tokens_that_are_sentences_of_their_own_are_those_of_each_with_itself():
+    shares = np.arange(1.0, 7.0).reshape(3, 2, 1, 1)
+    of_heads, averaged = (each for each in LAYOUTS["attention"] if each.is_of_single_tokens)
+    sizes = {"t": 3, "h": 2, "s": 3}
+    expected = [np.diag(shares[:, head, 0, 0]) for head in (0, 1)]
+    assert np.array_equal(arranged(shares, of_heads, "attention", sizes), expected)
+    assert np.array_equal(arranged(shares.mean(axis=1), averaged, "attention", sizes), np.mean(expected, axis=0))

@@ -17,7 +17,7 @@ from attnviz.analysis.check.masks import MaskReading, OwnMask, mask_readings
 from attnviz.analysis.check.names import Meaning, Orientation, is_by_heads, named, recognised
 from attnviz.analysis.check.stages import PROJECTIONS, made_of, stages
 
-_NEAR_ONE = 0.02
+NEAR_ONE = 0.02
 """How far from 1 the sum of a row of attention may be in bfloat16."""
 
 
@@ -158,7 +158,7 @@ def forms(own: OwnArray, stage: str, sizes: Sizes) -> Iterator[tuple[Layout, np.
 
 def _are_shares(scores: np.ndarray) -> bool:
     """Whether scores are attention, as Keras calls it."""
-    return bool((scores >= 0).all() and (np.abs(scores.sum(axis=-1) - 1) < _NEAR_ONE).all())
+    return bool((scores >= 0).all() and (np.abs(scores.sum(axis=-1) - 1) < NEAR_ONE).all())
 
 
 def _masked_by(arrays: list[tuple[str, np.ndarray]], true_is: Meaning | None) -> OwnArray:

@@ -8,14 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.arrays import NEAR_ONE
 from attnviz.analysis.check.candidates import Candidate
 from attnviz.analysis.check.mistakes import Mistake
 from attnviz.analysis.check.rounding import Precision
-from attnviz.analysis.check.stages import score_stages
+from attnviz.analysis.check.stages import later_than_scores, score_stages
 from attnviz.analysis.check.unseeing import UNSEEING
 
 _ALIKE = 0.02
 """How far lengths, or scores of a token with itself, may be apart, in parts of the largest, and be alike."""
+
+OPEN = ("normalised", "turned", "biased")
+"""What attnviz doesn't know that correct code may do: of queries and keys, the same, and of scores."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +83,38 @@ class Diagnosis:
         else:
             return False
         return bool((np.abs(yours - ours) <= _ALIKE * np.abs(ours).max()).all())
+
+    @property
+    def may_be(self) -> tuple[str, ...]:
+        """What correct code may do that attnviz doesn't know, as far as these numbers leave it open, of `OPEN`.
+
+        Queries and keys that are normalised or turned change all that is made of them, and biases all that is made of
+        scores. Where a stage agrees that would be changed, or a row of attention doesn't add up to 1, that isn't it.
+        """
+        later = set(later_than_scores())
+        if self.candidate.reading is None or self.wrong_sum:
+            return ()
+        if self.first is None or self.first.stage not in {"q", "k", *score_stages(), *later}:
+            return ()
+        agree = {each.stage for each in self.stages if each.agrees}
+        after = {each.stage for each in self.stages[self.stages.index(self.first) :] if each.agrees}
+        if agree & {"masked", *later} or after.intersection(score_stages()):
+            return ()
+        if agree.intersection(score_stages()):
+            return OPEN[2:]
+        return OPEN[:2] if self.first.stage in ("q", "k") else OPEN
+
+    @property
+    def wrong_sum(self) -> tuple[tuple[int, ...], float] | None:
+        """Where attention differs first, the row whose sum is furthest from 1, and that; None if all are 1."""
+        first = self.first
+        if first is None or first.stage != "attention" or first.value is None or not np.isfinite(first.value).all():
+            return None
+        sums = first.value.sum(axis=-1)
+        off = np.where(first.expected.any(axis=-1), np.abs(sums - 1), 0)
+        row = np.unravel_index(off.argmax(), off.shape)
+        allowed = NEAR_ONE + first.value.shape[-1] * first.rounding
+        return (tuple(map(int, row)), float(sums[row])) if off[row] > allowed else None
 
     @property
     def first(self) -> Agreement | None:

@@ -187,7 +187,8 @@ def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.
     target = "".join(own)
     split = array.reshape([sizes[letter] for letter in letters])
     if layout.is_of_single_tokens:
-        split, letters = split[..., None] * np.expand_dims(np.eye(len(split)), tuple(range(1, split.ndim))), letters + "s"
+        itself = np.eye(len(split)).reshape(len(split), *[1] * (split.ndim - 1), len(split))
+        split, letters = split[..., None] * itself, letters + "s"
     if "h" in target and "h" not in letters and sizes["h"] == 1:
         split, letters = split[None], "h" + letters
     if set(letters) != set(target):

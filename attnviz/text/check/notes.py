@@ -11,6 +11,12 @@ from attnviz.analysis.check.rotation import Rotation
 from attnviz.analysis.check.unseeing import UNSEEING
 from attnviz.text.check.words import listed, shortened, title
 
+_UNKNOWN = {
+    "normalised": "normalised queries and keys",
+    "turned": "every RoPE",
+    "biased": "biases of scores that no mask in the file holds",
+}
+
 
 def how_read(finding: Finding) -> list[str]:
     """A sentence on each array that was read otherwise than attnviz has it."""
@@ -54,17 +60,20 @@ def how_read(finding: Finding) -> list[str]:
 def unknown(found: Diagnosis) -> list[str]:
     """Sentences where no mistake explains the numbers: that correct code may do what attnviz doesn't know."""
     sentences = ["No mistake that attnviz knows of makes these numbers."]
-    if found.may_be_turned:
+    if found.may_be_turned and "turned" in found.may_be:
         which = {"q": "queries", "k": "keys"}.get(found.first.stage, "queries and keys")
         sentences.append(
             f"Your {which} may be rotated by their positions (RoPE): lengths agree, directions don't. Attnviz doesn't "
             "know this rotation."
         )
-    elif found.candidate.reading:
-        sentences.append(
-            "They may be right all the same: attnviz doesn't know normalised queries and keys, every RoPE, or biases "
-            "of scores that no mask in the file holds."
-        )
+    elif found.wrong_sum:
+        (*head, query), total = found.wrong_sum
+        of_head = "".join(f" of head {each + 1}" for each in head)
+        sentences.append(f"Row {query + 1}{of_head} of your attention adds up to {total:.4g}, not to 1.")
+    elif found.may_be:
+        *most, last = (_UNKNOWN[each] for each in found.may_be)
+        names = f"{', '.join(most)} or {last}" if most else last
+        sentences.append(f"They may be right all the same: attnviz doesn't know {names}.")
     return sentences
 
 

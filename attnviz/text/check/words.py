@@ -94,8 +94,8 @@ def cause(mistake: Mistake) -> str:
         "mask not applied": f"{mask} was not applied",
         "mask after the softmax": "the mask was applied after the softmax, so that rows no longer add up to 1",
         "softmax along the wrong axis": f"the softmax was taken along the {about}, not along the keys",
-        "attention along the batch": "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), "
-        "so that each token attended only to itself",
+        "attention along the batch": "attention ran along the batch axis (in nn.MultiheadAttention: a wrong "
+        "batch_first), so that each token attended only to itself",
         "transposed": f"{about} {'was' if one else 'were'} used transposed",
         "heads split without transposing": f"{about} {'was' if one else 'were'} cut into heads without transposing",
         "heads joined without transposing": "the heads were joined without transposing",
