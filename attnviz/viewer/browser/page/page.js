@@ -39,11 +39,13 @@ export function mountPage(root, { server, address, run, page }, left = null) {
     afterFrame(() => wait(server.isWaiting));
   };
   const settings = makeSettings(act), notices = makeNotices(act), banner = makeBanner(act, run), box = element("div", "view");
-  // Enter leaves a line that was typed: then the view has the keyboard, where keys are shortcuts.
+  // Enter leaves a line that was typed: then the view has the keyboard, where keys are shortcuts. A click into it doesn't give it that.
   settings.element.addEventListener("keydown", ({ key, target }) => {
-    if (key === "Enter" && target.matches(".typed") && !target.matches(":focus")) box.focus({ preventScroll: true });
+    if (key !== "Enter" || !target.matches(".typed") || target.matches(":focus")) return;
+    box.tabIndex = -1;
+    box.focus({ preventScroll: true });
   });
-  box.tabIndex = -1;
+  box.addEventListener("blur", () => box.removeAttribute("tabindex"));
   const wait = makeWaiting(root, box), giveKeyboard = keepKeyboard(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
