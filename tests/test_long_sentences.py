@@ -43,8 +43,11 @@ def columns(page):
 
 
 def together(page):
-    """What stands for the other words in each line: by the first cell of the line that is a number of the pass."""
-    return dict(page.locator(".sheet").evaluate(LINES))
+    """What stands for the other words in each line from the scores on; and which dimensions have a line of values."""
+    lines = page.locator(".sheet").evaluate(LINES)
+    first = next((nth for nth, (cell, _) in enumerate(lines) if cell.startswith("scores[")), 0)
+    dimensions = [int(cell.rstrip("]").split(",")[-1]) for cell, _ in lines if cell.startswith("v[")]
+    return [text for _, text in lines[first:] if text], dimensions
 
 
 @pytest.mark.parametrize("mask", ["none", "causal"])
@@ -59,24 +62,26 @@ def test_what_stands_for_the_other_words_is_their_sum_their_mean_or_their_range(
     scores, scaled, masked = (trace[name].value[0, QUERY] for name in ("scores", "scaled", "masked"))
     exp = np.exp(masked - masked.max())
     mean = shares[rest] @ values[rest] / shares[rest].sum()
-    found = list(together(page).values())
+    found, dimensions = together(page)
     ranges = [f"{short(row[rest].min())} to {short(row[rest].max())}" for row in (scores, scaled)]
     if mask == "causal":
         ranges.append(f"−∞ to {short(masked[rest].max())}")
     sums = [short(exp[rest].sum()), short(shares[rest].sum())]
-    assert [text for text in found if text] == [*ranges, *sums, *map(short, mean)]
+    assert found == [*ranges, *sums, *map(short, mean[dimensions])]
+    assert 0 in dimensions, "the selected one"
     total = (shares[kept][:, None] * values[kept]).sum(axis=0) + shares[rest].sum() * mean
     assert np.allclose(total, trace["heads"].value[0, QUERY])
     page = opened(address("output"), **EIGHT_HEADS, mask=mask)
     kept = columns(page)
     rest = [key for key in range(len(FORTY.split())) if key not in kept]
     sums = [short(each) for each in trace["attention"].value[:, QUERY][:, rest].sum(axis=1)]
-    assert [text for text in together(page).values() if text] == sums
+    assert together(page)[0] == sums
 
 
 def test_of_words_without_a_share_there_is_no_mean(opened):
     page = opened("?step=weighted-sum&view=sheet&cell=1.1.1.1.1", sentence=FORTY, d_model="8", heads="1", mask="causal")
-    assert [text for text in together(page).values() if text][-8:] == ["–"] * 8
+    found, dimensions = together(page)
+    assert found[-len(dimensions) :] == ["–"] * len(dimensions) != []
 
 
 def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_lets_it_ask(opened):
