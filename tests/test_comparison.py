@@ -22,8 +22,10 @@ MISTAKES = {
 SEEDS = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 
 
-@pytest.mark.parametrize("layout", ["torch.nn.MultiheadAttention", "TransformerLens", "BERT"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    ("layout", "dtype"),
+    [("torch.nn.MultiheadAttention", np.float32), ("TransformerLens", np.float64), ("BERT", np.float32)],
+)
 @pytest.mark.parametrize("wrong", MISTAKES)
 def test_each_mistake_is_named(wrong, dtype, layout):
     random = np.random.default_rng(1)

@@ -154,7 +154,9 @@ def block(dtype, activation, *, norm="layernorm", residual=True, forgets="", see
 
 
 @pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("activation", ACTIVATIONS)
+@pytest.mark.parametrize(
+    "activation", [pytest.param(each, marks=[pytest.mark.slow] * (each != "gelu")) for each in ACTIVATIONS]
+)
 def test_a_correct_block_is_never_called_wrong(activation, dtype):
     for seed, (norm, residual) in enumerate((("layernorm", True), ("rmsnorm", False))):
         given, made = block(dtype, activation, norm=norm, residual=residual, seed=seed)

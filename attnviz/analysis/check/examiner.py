@@ -142,19 +142,23 @@ class Examiner:
     def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
         """Of the pass with the first of some rotations that makes all of the numbers."""
         before = self._state(plain, nodes_of(plain.trace, self._given), self._rough)
+        differing = [each.stage for each in before.stages if not each.agrees]
+        first = {*differing[:1]} or None  # most rotations fail there already, and all stages take thrice as long
         for rotation in rotations:
-            _, rough = self._rotated(plain, rotation, before)
+            _, rough = self._rotated(plain, rotation, before, first)
             if is_perfect(rough.stages):
                 candidate, state = self._rotated(plain, rotation)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing)
         return None
 
-    def _rotated(self, plain: Candidate, rotation: Rotation, rough: _State | None = None) -> tuple[Candidate, _State]:
+    def _rotated(
+        self, plain: Candidate, rotation: Rotation, rough: _State | None = None, until: set[str] | None = None
+    ) -> tuple[Candidate, _State]:
         """The pass with queries and keys that are turned by their positions; roughly, on top of a rough one."""
         nodes = rough.nodes if rough else nodes_of(plain.trace, self._given)
         candidate, precision = replace(plain, rotation=rotation), self._rough if rough else self.precision
-        return candidate, self._state(candidate, rotation.nodes(nodes), precision, rough)
+        return candidate, self._state(candidate, rotation.nodes(nodes), precision, rough, until)
 
     def _may_be_rotated(self, plain: Candidate) -> bool:
         return plain.reading is not None and may_be_rotated(nodes_of(plain.trace, self._given), plain.sizes.get("d", 1))
