@@ -72,7 +72,7 @@ def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit,
     tab.settled()
     expect(page.get_by_role("combobox", name="Show").locator("option:checked")).to_have_text("Your own microgpt")
     sentence(page).fill("zyx")
-    page.get_by_role("button", name="All words").click()
+    page.get_by_role("button", name="All letters").click()
     page.get_by_role("button", name="Layer 4", exact=True).click()
     page.get_by_role("button", name="Softmax", exact=True).click()
     trace = statefile.read(path.read_bytes()).trace("zyx")

@@ -61,17 +61,16 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
 def test_what_is_to_come_is_neither_reached_nor_read(opened):
     page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
-    for moment, there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 2), ("row", 8)):
+    for moment, is_there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 1), ("row", 1)):
         expect(page.locator(".viewer")).to_have_attribute("data-moment", moment)
         assert page.get_by_role("button", name=NAMELESS).count() == 0, moment
-        assert page.locator(".readout .v li [data-cell^='heads[']").count() == there + (there > 0)
         names = []
         page.locator("#other").focus()
         while not names or not page.evaluate(f"() => {HELD}.id === 'other'"):
             page.keyboard.press("Tab")
             names.append(page.evaluate(f"() => {HELD} === document.body || ({NAMED})()"))
             assert len(names) < 60, names
-        assert any(told.search(str(name)) for name in names) == (there > 0), names
+        assert any(told.search(str(name)) for name in names) == is_there, names
         page.keyboard.press("PageDown")
 
 

@@ -31,7 +31,8 @@ export function roomForColumns(box, { others, letters, least, isPaper, most = MO
 // How many lines of digits have room one above the other, some of them with a button; a narrow page grows downwards.
 export function roomForLines(box, { parts, above, least, buttons }) {
   const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX, higher = Math.max(0, TARGET_PX - line) * buttons;
-  return isNarrowPage() && !least ? Number.POSITIVE_INFINITY : (box.clientHeight - above - GAP_PX * parts - higher) / (line + SPACING_PX);
+  const borders = least ? line / 3 : 0; // of lines of two rows, as “exp(score − max)” may be
+  return isNarrowPage() && !least ? Number.POSITIVE_INFINITY : (box.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
 }
 
 function isNarrowPage() {
