@@ -211,3 +211,18 @@ def test_on_a_phone_the_question_comes_first_and_every_word_and_answer_is_seen(o
         box = word.bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 366
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["who-is-it", "recall", "microgpt"])
+def test_in_a_talk_it_comes_with_the_mouse_and_none_of_it_is_cut_off(opened, model):
+    page = opened("?present=1&view=matrices&step=answer", model=model)
+    strip = page.locator(".training")
+    for size in ((1024, 768), (1366, 768), (3840, 2160)):
+        resized(page, *size)
+        page.mouse.move(300, 300)
+        page.mouse.move(310, 310)
+        becomes(page, lambda: strip.evaluate("(each) => getComputedStyle(each).opacity"), "1", size)
+        assert strip.evaluate("(each) => each.clientWidth > 0 && each.scrollWidth <= each.clientWidth"), size
+        page.keyboard.press("PageUp")
+        becomes(page, lambda: strip.evaluate("(each) => getComputedStyle(each).opacity"), "0", size)
