@@ -18,7 +18,7 @@ from attnviz.scene.scene import Scene
 from attnviz.text.wording import counted
 from attnviz.viewer.shell import filled
 
-USUAL_BYTES = 600_000
+USUAL_BYTES = 700_000
 """Of a page; a larger one is named before it is written."""
 
 MAX_TITLE_CHARACTERS = 80
@@ -84,7 +84,7 @@ def page(trace: Trace, path: str | PathLike[str]) -> int:
     >>> import tempfile
     >>> from attnviz import Settings, page, trace_of
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 600_000
+    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 700_000
     True
     """
     made = _page_of(trace)
