@@ -10,7 +10,12 @@ const FIRST = readPlace(PASS, "");
 const PLACES = [
   FIRST,
   { ...FIRST, step: "softmax", picked: "attention", present: true, reveal: 3 },
-  { ...FIRST, step: "output", cell: { head: 1, query: 5, key: 0, feature: 3, dimension: 7, answer: 0, neuron: 0 }, reveal: 0 },
+  {
+    ...FIRST,
+    step: "output",
+    cell: { head: 1, query: 5, key: 0, feature: 3, dimension: 7, answer: 0, neuron: 0 },
+    reveal: 0,
+  },
   { ...FIRST, step: "whole-pass", trail: ["output[1,0]", "concat[1,5]"], ask: "what would move it", order: "in order" },
   { ...FIRST, ask: "what if" },
   { ...FIRST, step: "scores", view: "sheet", reveal: 0 },
@@ -23,7 +28,11 @@ test("an address gives back the place that was written into it, and keeps what b
     for (const search of ["", "?sentence=the+cat%26sat&heads=4", "?step=mask&trail=q[0,1,2]&reveal=9&seed=3"]) {
       const written = searchAt(PASS, place, search);
       assert.deepEqual(readPlace(PASS, written), place);
-      for (const [name, text] of [["sentence", "the cat&sat"], ["heads", "4"], ["seed", "3"]]) {
+      for (const [name, text] of [
+        ["sentence", "the cat&sat"],
+        ["heads", "4"],
+        ["seed", "3"],
+      ]) {
         assert.equal(new URLSearchParams(written).get(name), search.includes(name) ? text : null, written);
       }
       assert.equal(searchAt(PASS, place, written), written);
@@ -32,16 +41,38 @@ test("an address gives back the place that was written into it, and keeps what b
   assert.equal(searchAt(PASS, FIRST, "?step=mask"), "");
   assert.equal(searchAt(PASS, PLACES[2], ""), "?step=output&cell=2.6.1.4.8&reveal=0");
   assert.equal(searchAt(PASS, PLACES.at(-1), ""), "?step=output&cell=1.2.3.1.1.4");
-  assert.equal(searchAt(PASS, PLACES[3], ""), "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=what+would+move+it&order=in+order");
+  assert.equal(
+    searchAt(PASS, PLACES[3], ""),
+    "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=what+would+move+it&order=in+order",
+  );
 });
 
 test("whatever an address holds, it is read as a place of the pass", () => {
-  for (const text of ["", "softmax", "99999", "1.2.3", "0.1.1.1.1", "1.1.1.1.1.0", "1.1.1.1.1.1.1", "9.9.9.9.9", "-1", "1e3", "%00", "null", "what IF", "[]", "a<b<c"]) {
-    const search = `?${["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal"].map((name) => `${name}=${text}`).join("&")}`;
+  for (const text of [
+    "",
+    "softmax",
+    "99999",
+    "1.2.3",
+    "0.1.1.1.1",
+    "1.1.1.1.1.0",
+    "1.1.1.1.1.1.1",
+    "9.9.9.9.9",
+    "-1",
+    "1e3",
+    "%00",
+    "null",
+    "what IF",
+    "[]",
+    "a<b<c",
+  ]) {
+    const search = `?${["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal"].map(name => `${name}=${text}`).join("&")}`;
     const { step, cell, reveal } = readPlace(PASS, search);
     assert.ok(stepsOf(PASS).includes(step), text);
     assert.deepEqual(PASS.within(cell), cell, text);
-    assert.ok(Object.values(cell).every((place) => place >= 0), text);
+    assert.ok(
+      Object.values(cell).every(place => place >= 0),
+      text,
+    );
     assert.ok(reveal === null || Number.isInteger(reveal), text);
   }
 });

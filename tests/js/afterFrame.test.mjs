@@ -4,15 +4,19 @@ import { afterFrame } from "../../attnviz/viewer/browser/elements/afterFrame.js"
 
 // The frames and the tasks that were asked for, to be had one by one.
 function browser(t) {
-  const frames = [], tasks = [];
-  globalThis.requestAnimationFrame = (act) => frames.push(act);
-  t.after(() => { delete globalThis.requestAnimationFrame; });
-  t.mock.method(globalThis, "setTimeout", (act) => tasks.push(act));
+  const frames = [],
+    tasks = [];
+  globalThis.requestAnimationFrame = act => frames.push(act);
+  t.after(() => {
+    delete globalThis.requestAnimationFrame;
+  });
+  t.mock.method(globalThis, "setTimeout", act => tasks.push(act));
   return { frames, tasks };
 }
 
-test("what is left for later is done after the next frame, each in a task of its own, in the order in which it was asked for", (t) => {
-  const { frames, tasks } = browser(t), done = [];
+test("what is left for later is done after the next frame, each in a task of its own, in the order in which it was asked for", t => {
+  const { frames, tasks } = browser(t),
+    done = [];
   for (const name of ["a", "b"]) afterFrame(() => done.push(name));
   assert.deepEqual([frames.length, tasks.length], [1, 0], "there was no frame yet");
   frames.shift()();
@@ -31,9 +35,12 @@ test("what is left for later is done after the next frame, each in a task of its
   assert.deepEqual(done.at(-1), "d");
 });
 
-test("what fails takes nothing with it, and what one asks for meanwhile is done too", (t) => {
-  const { frames, tasks } = browser(t), done = [];
-  afterFrame(() => { throw new Error("once"); });
+test("what fails takes nothing with it, and what one asks for meanwhile is done too", t => {
+  const { frames, tasks } = browser(t),
+    done = [];
+  afterFrame(() => {
+    throw new Error("once");
+  });
   afterFrame(() => afterFrame(() => done.push("asked meanwhile")));
   frames.shift()();
   assert.throws(tasks.shift(), /once/);

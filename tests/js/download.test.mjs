@@ -2,10 +2,15 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { bytesOf, fileName, headsMissing, sizeText } from "../../attnviz/viewer/browser/viewer/download.js";
 
-const documentOf = (values, sentence) => ({ stages: { x: { values: ["AAAA"] }, q: { values } }, link: sentence ? { sentence } : {}, words: { query: ["a", "b"] } });
+const documentOf = (values, sentence) => ({
+  stages: { x: { values: ["AAAA"] }, q: { values } },
+  link: sentence ? { sentence } : {},
+  words: { query: ["a", "b"] },
+});
 
 test("heads that were not sent are counted as those that were", () => {
-  const sent = documentOf(["AAAA", null, null]), whole = documentOf(["AAAA", "AAAA", "AAAA"]);
+  const sent = documentOf(["AAAA", null, null]),
+    whole = documentOf(["AAAA", "AAAA", "AAAA"]);
   assert.deepEqual([headsMissing(sent), headsMissing(whole)], [[1, 2], []]);
   assert.equal(bytesOf(sent, 100), 100 + JSON.stringify(whole).length);
 });

@@ -5,6 +5,10 @@ import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, asked }) => {
   const pass = readPass(document);
-  return asked.map(([runs, cell]) => runsAt(pass, runs, cell).map(([, text]) => text).join(""));
+  return asked.map(([runs, cell]) =>
+    runsAt(pass, runs, cell)
+      .map(([, text]) => text)
+      .join(""),
+  );
 });
 process.stdout.write(JSON.stringify(answers).replaceAll("\u00a0", " ")); // which keeps a line from ending there

@@ -6,17 +6,32 @@ import { addressOf } from "../../attnviz/viewer/browser/seams/history.js";
 function browser(href) {
   const listeners = [];
   const window = {
-    entries: [new URL(href).href], at: 0, now: 10_000, read: [],
+    entries: [new URL(href).href],
+    at: 0,
+    now: 10_000,
+    read: [],
     location: {
-      get href() { return window.entries[window.at]; },
-      get pathname() { return new URL(this.href).pathname; },
-      get search() { return new URL(this.href).search; },
+      get href() {
+        return window.entries[window.at];
+      },
+      get pathname() {
+        return new URL(this.href).pathname;
+      },
+      get search() {
+        return new URL(this.href).search;
+      },
       hash: "",
     },
     performance: { now: () => window.now },
-    setTimeout: (act) => { window.later = act; },
-    clearTimeout: () => { window.later = null; },
-    addEventListener: (_, listener) => { listeners.push(listener); },
+    setTimeout: act => {
+      window.later = act;
+    },
+    clearTimeout: () => {
+      window.later = null;
+    },
+    addEventListener: (_, listener) => {
+      listeners.push(listener);
+    },
     PopStateEvent: class {},
     dispatchEvent: () => {
       window.read.push(window.location.href); // Streamlit hears it too
@@ -33,7 +48,9 @@ function browser(href) {
       window.entries = [...window.entries.slice(0, window.at + 1), new URL(url, window.location.href).href];
       window.at += 1;
     },
-    replaceState(_, __, url) { window.entries[window.at] = new URL(url, window.location.href).href; },
+    replaceState(_, __, url) {
+      window.entries[window.at] = new URL(url, window.location.href).href;
+    },
   };
   return window;
 }
@@ -46,13 +63,15 @@ function done(address, parameters) {
   address.move();
 }
 
-const searches = ({ entries }) => entries.map((each) => new URL(each).pathname + new URL(each).search);
+const searches = ({ entries }) => entries.map(each => new URL(each).pathname + new URL(each).search);
 
 test("a step is an entry of its own, another cell is not, and Back leads to the step before", () => {
   const window = browser("http://a.test/?seed=3");
   let arrived = 0;
   const address = addressOf(window);
-  const forget = address.onArrival(() => { arrived += 1; });
+  const forget = address.onArrival(() => {
+    arrived += 1;
+  });
   address.write("?seed=3&step=mask", true);
   address.write("?seed=3&step=mask&cell=1.1.1.1.1", false);
   address.write("?seed=3&step=softmax", true);
@@ -95,7 +114,8 @@ test("what is mended on arrival is no entry", () => {
 
 test("a page has one address, however often a viewer comes and goes", () => {
   const window = browser("http://a.test/");
-  const address = addressOf(window), { pushState } = window.history;
+  const address = addressOf(window),
+    { pushState } = window.history;
   assert.equal(addressOf(window), address);
   assert.equal(window.history.pushState, pushState);
 });
@@ -171,7 +191,8 @@ test("where Back is never answered the address follows what was done last", () =
 });
 
 test("what is written late changes no address that Back has led to and that is shown", () => {
-  for (const isToldAnew of [true, false]) { // Streamlit doesn't call again with what it called with last
+  for (const isToldAnew of [true, false]) {
+    // Streamlit doesn't call again with what it called with last
     const { window, address } = backAtTwo();
     address.shows({ seed: "2", mask: "causal" }); // an answer that was on its way
     if (isToldAnew) address.show(shown({ seed: "2", mask: null }, "seed=2"));
@@ -196,7 +217,9 @@ test("Streamlit is made to read the address again, without a place in the page a
 test("where Back led while there was no server is told as what it is", () => {
   const { window, address } = backAtTwo();
   let arrived = 0;
-  address.onArrival(() => { arrived += 1; });
+  address.onArrival(() => {
+    arrived += 1;
+  });
   address.readAgain();
   assert.deepEqual([window.read, arrived], [["http://a.test/?seed=2"], 0]);
   window.back();

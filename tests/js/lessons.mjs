@@ -5,6 +5,8 @@ import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selections }) => {
   const pass = readPass(document);
-  return selections.map((cell) => Object.fromEntries(document.steps.map(({ id }) => [id, lessonAt(pass, { step: id, cell })])));
+  return selections.map(cell =>
+    Object.fromEntries(document.steps.map(({ id }) => [id, lessonAt(pass, { step: id, cell })])),
+  );
 });
 process.stdout.write(JSON.stringify(answers).replaceAll("\u00a0", " ")); // which keeps a line from ending there

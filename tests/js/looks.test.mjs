@@ -6,12 +6,15 @@ import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { documentOf, encoded } from "./passes.mjs";
 
 const values = (document, name) => readPass(document).numbers(name);
-const chunks = (numbers) => encoded([...numbers], { perHead: false });
+const chunks = numbers => encoded([...numbers], { perHead: false });
 
 test("slopes are shown once they are those of the number that was asked about, and are called slopes", () => {
   const document = documentOf();
   const slopes = values(document, "attention").map((_, place) => place / 10 - 3);
-  const pass = readPass({ ...document, slopes: { of: "output[1,0]", text: "", values: { attention: chunks(slopes) } } });
+  const pass = readPass({
+    ...document,
+    slopes: { of: "output[1,0]", text: "", values: { attention: chunks(slopes) } },
+  });
   const where = { ...readPlace(pass, "?step=output"), ask: "what would move it" };
   const look = lookAt(pass, where, false);
   assert.equal(look.kind, "slopes");
@@ -20,7 +23,8 @@ test("slopes are shown once they are those of the number that was asked about, a
   assert.equal(look.titleOf("attention"), "Attention: slope of output[cat, 1]");
   assert.equal(look.nameOf("q", [0, 1, 2]), pass.nameOf("q", [0, 1, 2]), "what has no slopes is what it was");
   assert.equal(look.titleOf("q"), "");
-  for (const other of [{ ask: "what made it" }, { trail: ["output[2,0]"] }]) assert.equal(lookAt(pass, { ...where, ...other }, false).kind, "numbers");
+  for (const other of [{ ask: "what made it" }, { trail: ["output[2,0]"] }])
+    assert.equal(lookAt(pass, { ...where, ...other }, false).kind, "numbers");
 });
 
 test("what a change moved is after less before, and 0 where a key is hidden in both", () => {
@@ -30,7 +34,11 @@ test("what a change moved is after less before, and 0 where a key is hidden in b
   const where = { ...readPlace(pass, "?step=mask"), ask: "what if" };
   assert.equal(lookAt(pass, where, false).kind, "numbers");
   const look = lookAt(pass, where, true);
-  const now = pass.numbers("masked"), moved = look.pass.numbers("masked");
-  assert.deepEqual([...moved], [...now.keys()].map((place) => (place === 0 ? Infinity : place === 1 ? -Infinity : 0)));
+  const now = pass.numbers("masked"),
+    moved = look.pass.numbers("masked");
+  assert.deepEqual(
+    [...moved],
+    [...now.keys()].map(place => (place === 0 ? Infinity : place === 1 ? -Infinity : 0)),
+  );
   assert.equal(look.nameOf("masked", [0, 1, 0]), "change of masked[head 1, cat, the]");
 });

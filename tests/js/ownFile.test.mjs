@@ -15,11 +15,19 @@ function answering(...answers) {
   return { sent, tools: { send, wait: async () => {} } };
 }
 
-const file = () => ({ name: "a\n.npz", bytes: new TextEncoder().encode("numbers"), said: { stage: "" }, tab: null, pieces: null });
-const yes = () => true, nobody = () => {};
+const file = () => ({
+  name: "a\n.npz",
+  bytes: new TextEncoder().encode("numbers"),
+  said: { stage: "" },
+  tab: null,
+  pieces: null,
+});
+const yes = () => true,
+  nobody = () => {};
 
 test("a file is sent after a line of JSON, again until there is an answer", async () => {
-  const { sent, tools } = answering(null, [404, "no such tab"], [429, "busy"], [200, "{half"], [200, '{"pieces":[1]}']), kept = file();
+  const { sent, tools } = answering(null, [404, "no such tab"], [429, "busy"], [200, "{half"], [200, '{"pieces":[1]}']),
+    kept = file();
   assert.equal(await sendFile("/arrays", "t", kept, yes, nobody, tools), kept);
   assert.deepEqual([kept.tab, kept.pieces], ["t", [1]]);
   assert.equal(sent.length, 5);
@@ -29,8 +37,9 @@ test("a file is sent after a line of JSON, again until there is an answer", asyn
 });
 
 test("why it waits is told until it is sent again", async () => {
-  const { tools } = answering([429, "busy"], null, [200, '{"pieces":[1]}']), told = [];
-  await sendFile("/arrays", "t", file(), yes, (how) => told.push(how), tools);
+  const { tools } = answering([429, "busy"], null, [200, '{"pieces":[1]}']),
+    told = [];
+  await sendFile("/arrays", "t", file(), yes, how => told.push(how), tools);
   const [, others, , gone] = told;
   assert.deepEqual(told, [1, others, 1, gone, 1]);
   assert.match(others, /^Other files are compared first/);
@@ -52,8 +61,11 @@ test("the file of an example is kept", async () => {
 
 test("for what nobody wants any more nothing is kept, and nothing asked again", async () => {
   let isWanted = true;
-  const { sent, tools } = answering([404, ""], [200, '{"pieces":[1]}']), kept = file();
-  tools.wait = () => { isWanted = false; };
+  const { sent, tools } = answering([404, ""], [200, '{"pieces":[1]}']),
+    kept = file();
+  tools.wait = () => {
+    isWanted = false;
+  };
   assert.equal(await sendFile("/arrays", "t", kept, () => isWanted, nobody, tools), null);
   assert.deepEqual([sent.length, kept.tab], [1, null]);
 });
@@ -62,7 +74,9 @@ test("for what nobody wants any more nothing is kept, and nothing asked again", 
 class Request {
   upload = {};
   status = 0;
-  constructor() { Request.last = this; }
+  constructor() {
+    Request.last = this;
+  }
   open() {}
   send() {}
   abort() {
@@ -74,7 +88,8 @@ class Request {
 test("a slow file's part is told, and after as long as it may take the rule with how much came", async ({ mock }) => {
   mockTimeouts(mock);
   globalThis.XMLHttpRequest = Request;
-  const told = [], ends = sendFile("/arrays", "t", file(), yes, (how) => told.push(how));
+  const told = [],
+    ends = sendFile("/arrays", "t", file(), yes, how => told.push(how));
   Request.last.upload.onprogress({ loaded: 1, total: 4 });
   mock.timers.tick(59_999);
   assert.equal(Request.last.aborted, undefined);

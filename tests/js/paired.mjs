@@ -4,16 +4,24 @@ import { readFileSync } from "node:fs";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { differencesOf, pairOf } from "../../attnviz/viewer/browser/scene/pair.js";
 
-const told = JSON.parse(readFileSync(0, "utf-8")).map((document) => {
-  const pass = readPass(document), { where } = document, pair = pairOf(pass, where), differences = differencesOf(pass, where);
+const told = JSON.parse(readFileSync(0, "utf-8")).map(document => {
+  const pass = readPass(document),
+    { where } = document,
+    pair = pairOf(pass, where),
+    differences = differencesOf(pass, where);
   return {
     cell: pair.where.cell,
     isThere: pair.isThere,
     order: pair.order,
-    limits: Object.fromEntries([...pass.stages].map(([name, { limit }]) => [name, [limit, pass.beside.stages.get(name)?.limit ?? null]])),
-    differences: Object.fromEntries(Object.entries(differences).map(([name, numbers]) => [name, [...numbers].map(String)])),
+    limits: Object.fromEntries(
+      [...pass.stages].map(([name, { limit }]) => [name, [limit, pass.beside.stages.get(name)?.limit ?? null]]),
+    ),
+    differences: Object.fromEntries(
+      Object.entries(differences).map(([name, numbers]) => [name, [...numbers].map(String)]),
+    ),
     back: [...pass.stages].flatMap(([name, { shape }]) => {
-      const last = shape.map((length) => length - 1), there = pair.toA(name, last);
+      const last = shape.map(length => length - 1),
+        there = pair.toA(name, last);
       return there ? [[name, last, there, pair.toB(name, there)]] : [];
     }),
   };

@@ -24,19 +24,24 @@ function near(one, other, where) {
 }
 
 function check(pass, name, index) {
-  const expected = walked(pass, name, index), parts = pass.parts(name, index);
+  const expected = walked(pass, name, index),
+    parts = pass.parts(name, index);
   let n = 0;
   for (const [stage, strengths] of parts) {
     strengths.forEach((strength, flat) => {
       const { shape } = pass.stages.get(stage);
-      const place = shape.length === 1 ? [flat] : shape.length === 2 ? [Math.floor(flat / shape[1]), flat % shape[1]]
-        : [Math.floor(flat / shape[1] / shape[2]), Math.floor(flat / shape[2]) % shape[1], flat % shape[2]];
+      const place =
+        shape.length === 1
+          ? [flat]
+          : shape.length === 2
+            ? [Math.floor(flat / shape[1]), flat % shape[1]]
+            : [Math.floor(flat / shape[1] / shape[2]), Math.floor(flat / shape[2]) % shape[1], flat % shape[2]];
       const at = pass.address(stage, place);
       near(strength, expected.get(at) ?? 0, at);
       n += strength > 0 ? 1 : 0;
     });
   }
-  assert.equal(n, [...expected.values()].filter((strength) => strength > 0).length);
+  assert.equal(n, [...expected.values()].filter(strength => strength > 0).length);
 }
 
 test("a number's part is the sum over all paths that lead to it", () => {
@@ -48,8 +53,26 @@ test("a number's part is the sum over all paths that lead to it", () => {
 
 test("where every number is read once, the parts of a stage add up to 1", () => {
   const parts = readPass(documentOf()).parts("output", [3, 5]);
-  for (const name of ["output", "concat", "w_o", "heads", "attention", "v", "masked", "scaled", "scores", "q", "k", "w_v", "w_k"]) {
-    near(parts.get(name).reduce((sum, strength) => sum + strength, 0), 1, name);
+  for (const name of [
+    "output",
+    "concat",
+    "w_o",
+    "heads",
+    "attention",
+    "v",
+    "masked",
+    "scaled",
+    "scores",
+    "q",
+    "k",
+    "w_v",
+    "w_k",
+  ]) {
+    near(
+      parts.get(name).reduce((sum, strength) => sum + strength, 0),
+      1,
+      name,
+    );
   }
   assert.ok(!parts.has("contributions"));
 });
@@ -64,7 +87,7 @@ test("a number set by hand was computed from nothing", () => {
 test("a sum of nothing but zeros has equal parts, and sums beyond float64 are divided too", () => {
   const sized = (a, b) => {
     const document = documentOf({ nWords: 1, dModel: 2, nHeads: 1 });
-    const row = (numbers) => [Buffer.from(Float64Array.from(numbers).buffer).toString("base64")];
+    const row = numbers => [Buffer.from(Float64Array.from(numbers).buffer).toString("base64")];
     document.stages.concat.values = row([a, b]);
     document.stages.w_o.values = row([1, 1, 1, 1]);
     return [...readPass(document).parts("output", [0, 0]).get("concat")];
@@ -86,5 +109,10 @@ test("what is computed from a head that was not sent has no parts yet", () => {
   for (const stage of ["attention", "v", "heads"]) document.stages[stage].values[1] = null;
   const parts = readPass(document).parts("output", [1, 0]);
   for (const strengths of parts.values()) assert.ok(!strengths.some(Number.isNaN));
-  assert.ok(parts.get("attention").subarray(9).every((strength) => strength === 0));
+  assert.ok(
+    parts
+      .get("attention")
+      .subarray(9)
+      .every(strength => strength === 0),
+  );
 });

@@ -7,7 +7,11 @@ const OPTIONS = { nWords: 4, dModel: 6, nHeads: 3, sees: (query, key) => query !
 const ARRAYS = arraysOf(OPTIONS);
 const PASS = readPass(documentOf(OPTIONS));
 const SELECTION = { head: 2, query: 3, key: 1, feature: 0, dimension: 4 };
-const text = (pass, ...cell) => pass.story(...cell).map((piece) => piece.text).join("");
+const text = (pass, ...cell) =>
+  pass
+    .story(...cell)
+    .map(piece => piece.text)
+    .join("");
 
 // Every index of nested lists, and the number at it.
 function* numbersIn(values, index = []) {
@@ -46,10 +50,16 @@ test("a head that was not sent has no numbers and no terms, and says nothing", (
   assert.equal(pass.terms("attention", [1, 3, 0]), null);
   assert.deepEqual(pass.cellsOf("attention", [1, 3, 0]), []);
   assert.deepEqual(pass.story("attention", [1, 3, 0], SELECTION), []);
-  const most = ["", "In {head}, “{query}” took most from {attention:best}, {attention:most}."], who = ["", "what “{query}” takes"];
+  const most = ["", "In {head}, “{query}” took most from {attention:best}, {attention:most}."],
+    who = ["", "what “{query}” takes"];
   const told = (...stories) => pass.selectionStory({ of: "attention", stories }, { ...SELECTION, head: 1 });
   assert.deepEqual(told(most, ["unseeing", "It saw no key."]), []);
-  assert.equal(told(most, who).map((piece) => piece.text).join(""), "what “on” takes");
+  assert.equal(
+    told(most, who)
+      .map(piece => piece.text)
+      .join(""),
+    "what “on” takes",
+  );
   assert.equal(pass.number("attention", [2, 3, 0]), ARRAYS.attention[2][3][0]);
 });
 
@@ -72,12 +82,22 @@ test("for a step that a pass lacks stands the one that the document names, for w
   const document = documentOf(OPTIONS);
   document.nearest.qkv = "scores";
   const pass = readPass(document);
-  assert.deepEqual(["tokens", "qkv", "nonsense", "constructor"].map(pass.nearestStep), ["tokens", "scores", "question", "question"]);
+  assert.deepEqual(["tokens", "qkv", "nonsense", "constructor"].map(pass.nearestStep), [
+    "tokens",
+    "scores",
+    "question",
+    "question",
+  ]);
   assert.equal(pass.stepOf("w_q").id, "scores");
 });
 
 test("the first story that holds is told, and its numbers are cells", () => {
-  const stories = [["set", "set"], ["unseeing", "{query} sees nothing"], ["hidden", "{key} is hidden"], ["", "{scores:rank}: {scores}"]];
+  const stories = [
+    ["set", "set"],
+    ["unseeing", "{query} sees nothing"],
+    ["hidden", "{key} is hidden"],
+    ["", "{scores:rank}: {scores}"],
+  ];
   const document = documentOf(OPTIONS);
   Object.assign(document.stages.attention, { stories, overridden: [[0, 1]] });
   const pass = readPass(document);
@@ -91,7 +111,7 @@ test("the first story that holds is told, and its numbers are cells", () => {
 test("a story whose slots can't all be filled is passed over", () => {
   const document = documentOf(OPTIONS);
   const unfillable = ["{nothing}", "{value:rank}", "{nothing:rank}", "{value:part}"];
-  document.stages.attention.stories = [...unfillable.map((each) => ["", each]), ["", "“{query}” {{value:percent}}"]];
+  document.stages.attention.stories = [...unfillable.map(each => ["", each]), ["", "“{query}” {{value:percent}}"]];
   document.stages.attention.overridden = [[0, 1]];
   assert.equal(text(readPass(document), "attention", [0, 0, 0], SELECTION), "“the” {100\u00a0%}");
 });
@@ -101,7 +121,7 @@ test("numbers that differ by rounding alone are tied", () => {
   const row = [1, 1 + 1e-12, 0.5];
   document.stages.scores.values = encoded([row, row, row], { perHead: false });
   document.stages.scores.stories = [["", "{value:rank}"]];
-  const ranks = [0, 1, 2].map((key) => text(readPass(document), "scores", [0, 1, key], SELECTION));
+  const ranks = [0, 1, 2].map(key => text(readPass(document), "scores", [0, 1, key], SELECTION));
   assert.deepEqual(ranks, ["tied for highest", "tied for highest", "lowest"]);
 });
 

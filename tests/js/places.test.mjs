@@ -4,19 +4,36 @@ import { placing } from "../../attnviz/viewer/browser/pass/places.js";
 
 const axis = (name, labels, ...coordinates) => ({ name, labels, coordinates });
 const QUERIES = axis("query", ["the", "cat"], ["query", 2]);
-const BANDS = axis("heads * d_v", Array.from({ length: 15 }, (_, i) => String(i + 1)), ["head", 3], ["feature", 5]);
+const BANDS = axis(
+  "heads * d_v",
+  Array.from({ length: 15 }, (_, i) => String(i + 1)),
+  ["head", 3],
+  ["feature", 5],
+);
 const HEADS = axis("head", ["head 1", "head 2", "head 3"], ["head", 3]);
-const STAGES = new Map(Object.entries({
-  concat: { symbol: "H", axes: [QUERIES, BANDS], shape: [2, 15] },
-  scores: { symbol: "S_i", axes: [HEADS, QUERIES, axis("key", ["a", "b"], ["key", 2])], shape: [3, 2, 2] },
-  x: { symbol: "X", axes: [axis("token", ["the", "cat", "sat"], ["query", 3])], shape: [3] },
-}));
+const STAGES = new Map(
+  Object.entries({
+    concat: { symbol: "H", axes: [QUERIES, BANDS], shape: [2, 15] },
+    scores: { symbol: "S_i", axes: [HEADS, QUERIES, axis("key", ["a", "b"], ["key", 2])], shape: [3, 2, 2] },
+    x: { symbol: "X", axes: [axis("token", ["the", "cat", "sat"], ["query", 3])], shape: [3] },
+  }),
+);
 const { address, axisOf, indexAt, nameOf, read, selectionAt, symbol, within } = placing(STAGES);
 
 test("an address names a cell that is there", () => {
   assert.deepEqual(read("concat[1,14]"), { name: "concat", index: [1, 14] });
   assert.equal(address("scores", [2, 1, 0]), "scores[2,1,0]");
-  const others = ["concat[1,15]", "concat[1]", "concat[1,2,3]", "concat[-1,2]", "concat[1,2", "toString[0]", "w_q[0,0]", "", "concat[1,]"];
+  const others = [
+    "concat[1,15]",
+    "concat[1]",
+    "concat[1,2,3]",
+    "concat[-1,2]",
+    "concat[1,2",
+    "toString[0]",
+    "w_q[0,0]",
+    "",
+    "concat[1,]",
+  ];
   for (const text of others) assert.equal(read(text), null);
 });
 
@@ -29,7 +46,10 @@ test("words that objects inherit are words like others", () => {
   const words = ["constructor", "toString", "__proto__", "hasOwnProperty"];
   const stage = { axes: [axis("token", words, ["query", 4]), axis("d_model", ["1"], ["dimension", 1])] };
   const named = placing(new Map([["embeddings", stage]])).nameOf;
-  assert.deepEqual(words.map((_, i) => named("embeddings", [i, 0])), words.map((word) => `embeddings[${word}, 1]`));
+  assert.deepEqual(
+    words.map((_, i) => named("embeddings", [i, 0])),
+    words.map(word => `embeddings[${word}, 1]`),
+  );
 });
 
 test("a place on an axis of two coordinates is that in nested lists, and leads back", () => {
@@ -52,7 +72,10 @@ test("a selection is brought inside the longest axis, and lies at the end of a s
 });
 
 test("a symbol has the number of its head, in braces from ten on", () => {
-  assert.deepEqual([0, 8, 9, 127].map((head) => symbol("scores", head)), ["S_1", "S_9", "S_{10}", "S_{128}"]);
+  assert.deepEqual(
+    [0, 8, 9, 127].map(head => symbol("scores", head)),
+    ["S_1", "S_9", "S_{10}", "S_{128}"],
+  );
   assert.equal(symbol("concat", 2), "H");
 });
 

@@ -2,11 +2,18 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makePlans } from "../../attnviz/viewer/browser/talk/plans.js";
 
-const sent = (name, parts = null) => ({ tab: "t", pass: { plan: { name, parts }, stages: { q: { limit: 2 } }, arrival: 1 } });
+const sent = (name, parts = null) => ({
+  tab: "t",
+  pass: { plan: { name, parts }, stages: { q: { limit: 2 } }, arrival: 1 },
+});
 
 test("a pass is whole with the parts of its plan, which come once", () => {
-  const plans = makePlans(), parts = { stages: { q: { title: "Queries", axes: [1] }, k: { title: "Keys" } }, steps: ["a"] };
-  const whole = { tab: "t", pass: { stages: { q: { title: "Queries", axes: [1], limit: 2 }, k: { title: "Keys" } }, steps: ["a"], arrival: 1 } };
+  const plans = makePlans(),
+    parts = { stages: { q: { title: "Queries", axes: [1] }, k: { title: "Keys" } }, steps: ["a"] };
+  const whole = {
+    tab: "t",
+    pass: { stages: { q: { title: "Queries", axes: [1], limit: 2 }, k: { title: "Keys" } }, steps: ["a"], arrival: 1 },
+  };
   assert.deepEqual(plans.whole(sent("one", parts)), whole);
   assert.deepEqual(plans.whole(sent("one")), whole);
   assert.deepEqual(parts.stages.q, { title: "Queries", axes: [1] }, "the parts stay as they came");
@@ -17,7 +24,8 @@ test("an answer without a pass is whole", () => {
 });
 
 test("the server is told of the last plans that came; one that it was told of is here when its answer comes", () => {
-  const plans = makePlans(), names = Array.from({ length: 40 }, (_, place) => `plan ${place}`);
+  const plans = makePlans(),
+    names = Array.from({ length: 40 }, (_, place) => `plan ${place}`);
   for (const name of names) {
     const told = plans.names;
     plans.whole(sent(name, {}));

@@ -3,17 +3,22 @@ import test from "node:test";
 import { makePlay } from "../../attnviz/viewer/browser/scene/play.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
-const TICKS = ["a", "b", "c", "d"].map((name) => ({ name, ms: 100 }));
+const TICKS = ["a", "b", "c", "d"].map(name => ({ name, ms: 100 }));
 
 // A play of these ticks, the names of what it has shown, and how often it started or stopped.
 function played(t, ticks = TICKS) {
   mockTimeouts(t.mock);
-  const seen = [], changes = [], play = makePlay(({ name }) => seen.push(name), () => changes.push(play.isRunning));
+  const seen = [],
+    changes = [],
+    play = makePlay(
+      ({ name }) => seen.push(name),
+      () => changes.push(play.isRunning),
+    );
   play.start(ticks);
-  return { play, seen, changes, wait: (ms) => t.mock.timers.tick(ms) };
+  return { play, seen, changes, wait: ms => t.mock.timers.tick(ms) };
 }
 
-test("Play shows each tick once, in order, and says that it began and that it is over", (t) => {
+test("Play shows each tick once, in order, and says that it began and that it is over", t => {
   const { play, seen, changes, wait } = played(t);
   for (let i = 0; i < 50; i += 1) wait(100);
   assert.deepEqual(seen, ["a", "b", "c", "d"]);
@@ -21,7 +26,7 @@ test("Play shows each tick once, in order, and says that it began and that it is
   assert.ok(!play.isUnderWay);
 });
 
-test("a tick is looked at for its time at normal speed, longer when slow, shorter when fast", (t) => {
+test("a tick is looked at for its time at normal speed, longer when slow, shorter when fast", t => {
   const { play, seen, wait } = played(t);
   play.speed = "fast";
   wait(100);
@@ -38,7 +43,7 @@ test("a tick is looked at for its time at normal speed, longer when slow, shorte
   assert.deepEqual(seen, ["b"]);
 });
 
-test("a pause holds it, one moment on or back is one tick, and it goes on from there", (t) => {
+test("a pause holds it, one moment on or back is one tick, and it goes on from there", t => {
   const { play, seen, wait } = played(t);
   wait(100);
   play.pause();
@@ -57,7 +62,7 @@ test("a pause holds it, one moment on or back is one tick, and it goes on from t
   assert.deepEqual([seen.at(-1), play.isRunning], ["c", false], "who goes by hand stops it");
 });
 
-test("what has ended shows nothing more", (t) => {
+test("what has ended shows nothing more", t => {
   const { play, seen, changes, wait } = played(t);
   play.end();
   wait(1000);

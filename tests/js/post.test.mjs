@@ -13,15 +13,19 @@ function answered(t, status, text = "{}", plans = makePlans()) {
   return { asked, answer: postTo("http://a.test/acts", plans)({ acts: [["mask", "causal"]] }) };
 }
 
-test("what was done is posted as JSON, and the answer is read", async (t) => {
+test("what was done is posted as JSON, and the answer is read", async t => {
   const { asked, answer } = answered(t, 200, '{"notices": ["a"]}');
   assert.deepEqual(await answer, { notices: ["a"] });
   const [[url, { method, body }]] = asked;
-  assert.deepEqual([url, method, JSON.parse(body)], ["http://a.test/acts", "POST", { acts: [["mask", "causal"]], plans: [] }]);
+  assert.deepEqual(
+    [url, method, JSON.parse(body)],
+    ["http://a.test/acts", "POST", { acts: [["mask", "causal"]], plans: [] }],
+  );
 });
 
-test("the server is told which plans are here, and asked again by who lacks the parts of one", async (t) => {
-  const plans = makePlans(), sent = (plan) => JSON.stringify({ pass: { plan, words: { typed: 2 } } });
+test("the server is told which plans are here, and asked again by who lacks the parts of one", async t => {
+  const plans = makePlans(),
+    sent = plan => JSON.stringify({ pass: { plan, words: { typed: 2 } } });
   await answered(t, 200, sent({ name: "a", parts: { words: { query: ["cat"] } } }), plans).answer;
   const { asked, answer } = answered(t, 200, sent({ name: "a", parts: null }), plans);
   assert.deepEqual(await answer, { pass: { words: { query: ["cat"], typed: 2 } } });
@@ -29,13 +33,15 @@ test("the server is told which plans are here, and asked again by who lacks the 
   assert.equal(await answered(t, 200, sent({ name: "b", parts: null }), plans).answer, null);
 });
 
-test("a server that is away, busy or knows no such tab yet has no answer now, nor has half an answer", async (t) => {
+test("a server that is away, busy or knows no such tab yet has no answer now, nor has half an answer", async t => {
   for (const status of [0, 404, 429, 502, 503, 504]) assert.equal(await answered(t, status).answer, null, status);
   assert.equal(await answered(t, 200, '{"notices"').answer, null);
 });
 
-test("what is refused is never asked again, and the person is told by which number and what to do", async (t) => {
+test("what is refused is never asked again, and the person is told by which number and what to do", async t => {
   for (const status of [400, 403, 405, 413, 421, 500]) {
-    await assert.rejects(answered(t, status).answer, { message: `The server could not do that (${status}). Try something else, or reload the page.` });
+    await assert.rejects(answered(t, status).answer, {
+      message: `The server could not do that (${status}). Try something else, or reload the page.`,
+    });
   }
 });

@@ -3,8 +3,9 @@ import test from "node:test";
 import { makeRequestsOnce } from "../../attnviz/viewer/browser/talk/requestOnce.js";
 
 function asking() {
-  const sent = [], errands = makeRequestsOnce((...message) => sent.push(message.join(" ")));
-  return { sent, errands, want: (event, message) => errands.begin(event, message, (pass) => pass === message) };
+  const sent = [],
+    errands = makeRequestsOnce((...message) => sent.push(message.join(" ")));
+  return { sent, errands, want: (event, message) => errands.begin(event, message, pass => pass === message) };
 }
 
 test("an errand is asked for once, however often it is wanted, and again after its answer", () => {

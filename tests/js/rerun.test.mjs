@@ -3,16 +3,19 @@ import test from "node:test";
 import { makeRerun } from "../../attnviz/viewer/browser/seams/rerun.js";
 import { mockTimeouts } from "./timeouts.mjs";
 
-const A = { part: "What enters" }, B = { part: "The answer" };
+const A = { part: "What enters" },
+  B = { part: "The answer" };
 
 function asking(t) {
   mockTimeouts(t.mock);
   const root = { ariaBusy: true };
-  const rerun = makeRerun(root, () => { rerun.asked += 1; });
+  const rerun = makeRerun(root, () => {
+    rerun.asked += 1;
+  });
   return Object.assign(rerun, { asked: 0, root });
 }
 
-test("a run is asked for until one has what was chosen", (t) => {
+test("a run is asked for until one has what was chosen", t => {
   const rerun = asking(t);
   rerun.ran(A);
   assert.equal(rerun.asked, 0, "nothing was chosen");
@@ -29,13 +32,13 @@ test("a run is asked for until one has what was chosen", (t) => {
   assert.equal(rerun.root.ariaBusy, false);
 });
 
-test("what has come and waits for nothing is not busy", (t) => {
+test("what has come and waits for nothing is not busy", t => {
   const rerun = asking(t);
   rerun.ran(A);
   assert.deepEqual([rerun.root.ariaBusy, rerun.asked], [false, 0]);
 });
 
-test("of two quick choices a run has to have the last", (t) => {
+test("of two quick choices a run has to have the last", t => {
   const rerun = asking(t);
   rerun.ask(A);
   rerun.ask(B);
@@ -48,7 +51,7 @@ test("of two quick choices a run has to have the last", (t) => {
   assert.equal(rerun.asked, 3);
 });
 
-test("after Back, and on another page, nobody asks any more", (t) => {
+test("after Back, and on another page, nobody asks any more", t => {
   const rerun = asking(t);
   rerun.ask(B);
   rerun.end();

@@ -5,25 +5,39 @@ import { mockTimeouts } from "./timeouts.mjs";
 
 // A server that answers when it is told to, and what is shown of it. An answer is {view, address: {seed}} of a scene.
 function told({ view = "pass" } = {}) {
-  const asked = [], shown = [], answers = [];
-  const post = (message) => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
+  const asked = [],
+    shown = [],
+    answers = [];
+  const post = message => new Promise((answer, fail) => asked.push({ ...message, answer, fail }));
   const server = makeServer({ post, look: () => "?step=mask" });
   const numbers = [...Array(20).keys()].values();
-  const answerOf = (seed, drawn = view, { tab = "t", number = numbers.next().value } = {}) =>
-    ({ tab, number, address: { seed }, view: drawn });
+  const answerOf = (seed, drawn = view, { tab = "t", number = numbers.next().value } = {}) => ({
+    tab,
+    number,
+    address: { seed },
+    view: drawn,
+  });
   const draw = (answer, isDone) => {
     const { address, notices } = answer;
     answers.push(answer);
     shown.push(notices ? notices[0] : `${isDone ? "done" : "run"} ${address.seed}`);
   };
-  const say = async (what) => {
+  const say = async what => {
     asked.at(-1).answer(what);
     await new Promise(setImmediate);
   };
-  return { server, asked, shown, answers, answerOf, say, run: (seed, ...more) => server.given(answerOf(seed, ...more), draw) };
+  return {
+    server,
+    asked,
+    shown,
+    answers,
+    answerOf,
+    say,
+    run: (seed, ...more) => server.given(answerOf(seed, ...more), draw),
+  };
 }
 
-const actsOf = (asked) => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
+const actsOf = asked => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
 
 test("what is done is told one after the other and in its order, with the scene that was seen", async () => {
   const { server, asked, shown, answerOf, say, run } = told();
@@ -31,7 +45,10 @@ test("what is done is told one after the other and in its order, with the scene 
   server.act("swap", "a");
   for (const name of ["mute", "swap"]) server.act(name, "b");
   assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
-  assert.deepEqual([asked[0].tab, asked[0].look, asked[0].view, asked[0].address], ["t", "?step=mask", "pass", { seed: 1 }]);
+  assert.deepEqual(
+    [asked[0].tab, asked[0].look, asked[0].view, asked[0].address],
+    ["t", "?step=mask", "pass", { seed: 1 }],
+  );
   assert.ok(server.isWaiting);
   await say(answerOf(2));
   assert.deepEqual(actsOf(asked), ["swap a", "mute b, swap b"]);
@@ -60,7 +77,10 @@ test("of each setting that holds one value the last is told", async () => {
   const settings = ["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"];
   for (const name of settings) for (const value of [1, 2]) server.act(name, value);
   while (server.isWaiting) await say(answerOf(2));
-  assert.deepEqual(asked.slice(1).flatMap(({ acts }) => acts), settings.map((name) => [name, 2]));
+  assert.deepEqual(
+    asked.slice(1).flatMap(({ acts }) => acts),
+    settings.map(name => [name, 2]),
+  );
 });
 
 test("more than a request may tell is told by several", async () => {
@@ -68,11 +88,17 @@ test("more than a request may tell is told by several", async () => {
   run(1);
   for (let n = 0; n < 46; n += 1) server.act("swap", n);
   while (server.isWaiting) await say(answerOf(2));
-  assert.deepEqual(asked.map(({ acts }) => acts.length), [1, ...Array(9).fill(5)]);
-  assert.deepEqual(asked.flatMap(({ acts }) => acts.map(([, n]) => n)), [...Array(46).keys()]);
+  assert.deepEqual(
+    asked.map(({ acts }) => acts.length),
+    [1, ...Array(9).fill(5)],
+  );
+  assert.deepEqual(
+    asked.flatMap(({ acts }) => acts.map(([, n]) => n)),
+    [...Array(46).keys()],
+  );
 });
 
-test("where there is no answer it is asked again, before what was done since, and at once by a process that takes over", async (t) => {
+test("where there is no answer it is asked again, before what was done since, and at once by a process that takes over", async t => {
   mockTimeouts(t.mock);
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);
@@ -150,7 +176,7 @@ test("a run that answers Back before what was on its way is answered stays what 
   assert.deepEqual(shown, ["run 1", "run 0", "done 0"]);
 });
 
-test("Back where nothing was on its way asks for nothing, and where no run follows it what is done is done in the end", async (t) => {
+test("Back where nothing was on its way asks for nothing, and where no run follows it what is done is done in the end", async t => {
   mockTimeouts(t.mock);
   const { server, asked, answerOf, say, run } = told();
   run(1);
@@ -178,13 +204,20 @@ test("a run's answer while one is on its way is shown, and what is on its way af
 });
 
 test("what is on its way as one goes to a page with another view is shown there", async () => {
-  for (const [view, other] of [["pass", "audit"], ["audit", "script"], ["script", "pass"]]) {
+  for (const [view, other] of [
+    ["pass", "audit"],
+    ["audit", "script"],
+    ["script", "pass"],
+  ]) {
     const { server, asked, shown, answerOf, say, run } = told({ view });
     run(1);
     server.act("swap", "a");
     run(1, other);
     await say(answerOf(2));
-    assert.deepEqual([actsOf(asked), asked[1].address, asked[1].view], [["swap a", "nothing true"], { seed: 2 }, other]);
+    assert.deepEqual(
+      [actsOf(asked), asked[1].address, asked[1].view],
+      [["swap a", "nothing true"], { seed: 2 }, other],
+    );
     await say(answerOf(2, other));
     assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
   }
@@ -238,6 +271,9 @@ test("an answer for a page that has gone counts for a slow run of the page that 
   await say(answerOf(4, "pass", { number: 4 }));
   run(3, "audit", { number: 3 });
   await say(answerOf(4, "audit", { number: 5 }));
-  assert.deepEqual(asked.slice(1).map(({ address }) => address), [{ seed: 4 }, { seed: 4 }]);
+  assert.deepEqual(
+    asked.slice(1).map(({ address }) => address),
+    [{ seed: 4 }, { seed: 4 }],
+  );
   assert.deepEqual(shown, ["run 1", "run 1", "done 4"]);
 });

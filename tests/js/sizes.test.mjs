@@ -9,38 +9,65 @@ globalThis.getComputedStyle = () => ({ fontSize: "15.2px" });
 const lines = [{ isHeader: true }, ...Array(8).fill({}), ...Array(4).fill({ isSingle: true }), ...Array(4).fill({})];
 
 function sized(clientWidth, clientHeight, columns, wanted, present = false) {
-  const set = {}, box = { clientWidth, clientHeight, scrollHeight: 0, style: { setProperty: (name, size) => { set[name] = Number.parseFloat(size); } } };
-  const strip = setSizes(box, { lines, parts: PARTS, columns, letters: { numbers: 6, names: 5, wide: 0.53 }, least: present ? 18 : 0, wanted });
+  const set = {},
+    box = {
+      clientWidth,
+      clientHeight,
+      scrollHeight: 0,
+      style: {
+        setProperty: (name, size) => {
+          set[name] = Number.parseFloat(size);
+        },
+      },
+    };
+  const strip = setSizes(box, {
+    lines,
+    parts: PARTS,
+    columns,
+    letters: { numbers: 6, names: 5, wide: 0.53 },
+    least: present ? 18 : 0,
+    wanted,
+  });
   return { set, strip };
 }
 
-const BOXES = [640, 900, 1240, 1900].flatMap((width) => [300, 420, 560, 700, 900].flatMap((height) => [3, 6, 12].flatMap((columns) => [[width, height, columns, false], [width, height, columns, true]])));
+const BOXES = [640, 900, 1240, 1900].flatMap(width =>
+  [300, 420, 560, 700, 900].flatMap(height =>
+    [3, 6, 12].flatMap(columns => [
+      [width, height, columns, false],
+      [width, height, columns, true],
+    ]),
+  ),
+);
 
 test("a strip stands where there is room for it, and no letter is smaller for it", () => {
   const strips = BOXES.map(([width, height, columns, present]) => {
-    const [plain, withArcs] = [false, true].map((wanted) => sized(width, height, columns, wanted, present));
+    const [plain, withArcs] = [false, true].map(wanted => sized(width, height, columns, wanted, present));
     assert.equal(plain.strip, 0, "nobody asked for it");
-    for (const name of LETTERS) assert.equal(withArcs.set[name], plain.set[name], `${name} of ${[width, height, columns, present]}`);
+    for (const name of LETTERS)
+      assert.equal(withArcs.set[name], plain.set[name], `${name} of ${[width, height, columns, present]}`);
     assert.ok(withArcs.strip === 0 || withArcs.strip >= 56);
     assert.ok(withArcs.strip > 0 || withArcs.set["--line"] === plain.set["--line"]);
     return withArcs.strip;
   });
-  assert.ok(strips.some((strip) => strip > 0) && strips.includes(0));
+  assert.ok(strips.some(strip => strip > 0) && strips.includes(0));
 });
 
 test("lines and strip fill no more than the box, where the lines alone do not", () => {
   const weight = lines.reduce((sum, { isSingle, isHeader }) => sum + (isSingle ? 1.4 : isHeader ? 1.2 : 1), 0);
   const heightOf = ({ set, strip }) => strip + weight * set["--line"] + 5 * PARTS + lines.length + 1;
   for (const [width, height, columns, present] of BOXES) {
-    const [plain, withArcs] = [false, true].map((wanted) => sized(width, height, columns, wanted, present));
+    const [plain, withArcs] = [false, true].map(wanted => sized(width, height, columns, wanted, present));
     assert.ok(heightOf(withArcs) <= Math.max(height, heightOf(plain)) + 0.2, `${[width, height, columns, present]}`);
   }
 });
 
 test("of many words those have a column that have 44 px for it, and sixteen letters all have one", () => {
-  const roomIn = (clientWidth, words) => roomForColumns({ clientWidth }, { words, others: 1, letters: { numbers: 4, names: 3, wide: 0.53 }, least: 0 });
+  const roomIn = (clientWidth, words) =>
+    roomForColumns({ clientWidth }, { words, others: 1, letters: { numbers: 4, names: 3, wide: 0.53 }, least: 0 });
   for (const width of [640, 955, 1340]) {
-    const columns = width - Math.max(160, 0.2 * width) - Math.max(56, 0.07 * width), room = roomIn(width, 40);
+    const columns = width - Math.max(160, 0.2 * width) - Math.max(56, 0.07 * width),
+      room = roomIn(width, 40);
     assert.ok(columns / (room + 1) >= 44 && columns / (room + 2) < 44, `${room} in ${width}`);
   }
   assert.deepEqual([roomIn(955, 16), roomIn(955, 17)], [16, 14]);

@@ -10,20 +10,38 @@ import { documentOf } from "./passes.mjs";
 
 const pass = readPass(documentOf());
 const CELL = { head: 1, query: 2, key: 4, feature: 3, dimension: 5 };
-const given = (stage, rows, columns, more = {}) => ({ stage, rows, columns, fixed: {}, sign: "", after: "", result: false, sums: false, ...more });
+const given = (stage, rows, columns, more = {}) => ({
+  stage,
+  rows,
+  columns,
+  fixed: {},
+  sign: "",
+  after: "",
+  result: false,
+  sums: false,
+  ...more,
+});
 const SLOTS = [
-  given("scores", 1, 2), given("k", 2, 1), given("x", 0, 1), given("concat", 0, 1), given("b_q", null, 1), given("heads", 1, 2, { fixed: { 0: 0 } }),
+  given("scores", 1, 2),
+  given("k", 2, 1),
+  given("x", 0, 1),
+  given("concat", 0, 1),
+  given("b_q", null, 1),
+  given("heads", 1, 2, { fixed: { 0: 0 } }),
 ].filter(({ stage }) => pass.stages.has(stage));
 
 for (const each of SLOTS) {
   test(`${each.stage}: every cell of a slot is at a place of its own, and is found there again`, () => {
-    const slot = makeSlot(pass, each, CELL), [rows, columns] = slot.size, seen = new Set();
-    for (let row = 0; row < rows; row += 1) for (let column = 0; column < columns; column += 1) {
-      const index = slot.index(row, column);
-      assert.notEqual(pass.number(each.stage, index), undefined);
-      assert.deepEqual(slot.placeOf(index), [row, column]);
-      seen.add(String(index));
-    }
+    const slot = makeSlot(pass, each, CELL),
+      [rows, columns] = slot.size,
+      seen = new Set();
+    for (let row = 0; row < rows; row += 1)
+      for (let column = 0; column < columns; column += 1) {
+        const index = slot.index(row, column);
+        assert.notEqual(pass.number(each.stage, index), undefined);
+        assert.deepEqual(slot.placeOf(index), [row, column]);
+        seen.add(String(index));
+      }
     assert.equal(seen.size, rows * columns);
   });
 }
@@ -52,35 +70,99 @@ test("symbols carry their head, and say that a matrix lies on its side", () => {
 });
 
 test("bands are as wide as one head's part of an axis", () => {
-  assert.equal(bandOf({ coordinates: [["head", 2], ["feature", 4]] }), 4);
+  assert.equal(
+    bandOf({
+      coordinates: [
+        ["head", 2],
+        ["feature", 4],
+      ],
+    }),
+    4,
+  );
   assert.equal(bandOf({ coordinates: [["key", 6]] }), 0);
 });
 
 test("what a score was computed from is framed: a row of Q, a column of K, the score, lightly its row and its column", () => {
-  const kinds = (each, cell) => marksOf(makeSlot(pass, each, CELL), cell, pass.cellsOf(cell.name, cell.index), []).map(({ kind, row, column, rows, columns }) => [kind, row, column, rows, columns]);
+  const kinds = (each, cell) =>
+    marksOf(makeSlot(pass, each, CELL), cell, pass.cellsOf(cell.name, cell.index), []).map(
+      ({ kind, row, column, rows, columns }) => [kind, row, column, rows, columns],
+    );
   const cell = { name: "scores", index: [1, 2, 4] };
   assert.deepEqual(kinds(given("q", 1, 2), cell), [["source", 2, 0, 1, 4]]);
   assert.deepEqual(kinds(given("k", 2, 1), cell), [["source", 0, 4, 4, 1]]);
-  assert.deepEqual(kinds(given("scores", 1, 2), cell), [["cross", 2, 0, 1, 6], ["cross", 0, 4, 6, 1], ["focus", 2, 4, 1, 1]]);
+  assert.deepEqual(kinds(given("scores", 1, 2), cell), [
+    ["cross", 2, 0, 1, 6],
+    ["cross", 0, 4, 6, 1],
+    ["focus", 2, 4, 1, 1],
+  ]);
   assert.deepEqual(kinds(given("q", 1, 2), { name: "scores", index: [0, 2, 4] }), []); // another head
 });
 
 test("cells that fill a rectangle have one frame, others one each", () => {
   assert.deepEqual(rectangles([]), []);
-  assert.deepEqual(rectangles([[1, 2], [1, 3], [2, 2], [2, 3]]), [{ row: 1, column: 2, rows: 2, columns: 2 }]);
-  assert.equal(rectangles([[0, 0], [1, 1]]).length, 2);
+  assert.deepEqual(
+    rectangles([
+      [1, 2],
+      [1, 3],
+      [2, 2],
+      [2, 3],
+    ]),
+    [{ row: 1, column: 2, rows: 2, columns: 2 }],
+  );
+  assert.equal(
+    rectangles([
+      [0, 0],
+      [1, 1],
+    ]).length,
+    2,
+  );
 });
 
 test("arrows lead to a neighbour and not out of the grid, Home and End to the ends, other keys nowhere", () => {
   const to = (key, ctrl = false, from = [1, 2]) => neighbour(key, ctrl, from, [4, 6]);
-  assert.deepEqual(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"].map((key) => to(key)), [[0, 2], [2, 2], [1, 1], [1, 3]]);
-  assert.deepEqual(["ArrowUp", "ArrowLeft"].map((key) => to(key, false, [0, 0])), [[0, 0], [0, 0]]);
-  assert.deepEqual(["ArrowDown", "ArrowRight"].map((key) => to(key, false, [3, 5])), [[3, 5], [3, 5]]);
-  assert.deepEqual([to("Home"), to("End"), to("Home", true), to("End", true)], [[1, 0], [1, 5], [0, 0], [3, 5]]);
+  assert.deepEqual(
+    ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"].map(key => to(key)),
+    [
+      [0, 2],
+      [2, 2],
+      [1, 1],
+      [1, 3],
+    ],
+  );
+  assert.deepEqual(
+    ["ArrowUp", "ArrowLeft"].map(key => to(key, false, [0, 0])),
+    [
+      [0, 0],
+      [0, 0],
+    ],
+  );
+  assert.deepEqual(
+    ["ArrowDown", "ArrowRight"].map(key => to(key, false, [3, 5])),
+    [
+      [3, 5],
+      [3, 5],
+    ],
+  );
+  assert.deepEqual(
+    [to("Home"), to("End"), to("Home", true), to("End", true)],
+    [
+      [1, 0],
+      [1, 5],
+      [0, 0],
+      [3, 5],
+    ],
+  );
   for (const key of ["a", "Tab", "Enter", "constructor", "__proto__"]) assert.equal(to(key), null);
 });
 
 test("in a column of the map a stage stands after those that it was computed from", () => {
-  const arrows = [["w", "q"], ["q", "s"], ["k", "s"]];
-  assert.deepEqual([["w", "q", "k"], [], ["s"]].map((stages) => depthsOf(stages, arrows)), [[["w", "k"], ["q"]], [], [["s"]]]);
+  const arrows = [
+    ["w", "q"],
+    ["q", "s"],
+    ["k", "s"],
+  ];
+  assert.deepEqual(
+    [["w", "q", "k"], [], ["s"]].map(stages => depthsOf(stages, arrows)),
+    [[["w", "k"], ["q"]], [], [["s"]]],
+  );
 });

@@ -3,14 +3,29 @@ import test from "node:test";
 import { onReconnect } from "../../attnviz/viewer/browser/seams/streamlit.js";
 
 test("a run is asked for each time that the server is back, and never while it stays", () => {
-  let state = "CONNECTED", changed, asked = 0;
+  let state = "CONNECTED",
+    changed,
+    asked = 0;
   class Observer {
-    constructor(hears) { changed = hears; }
+    constructor(hears) {
+      changed = hears;
+    }
     observe() {}
-    disconnect() { changed = () => {}; }
+    disconnect() {
+      changed = () => {};
+    }
   }
-  const becomes = (next) => { state = next; changed(); };
-  const end = onReconnect({ querySelector: () => ({ getAttribute: () => state }) }, () => { asked += 1; }, Observer);
+  const becomes = next => {
+    state = next;
+    changed();
+  };
+  const end = onReconnect(
+    { querySelector: () => ({ getAttribute: () => state }) },
+    () => {
+      asked += 1;
+    },
+    Observer,
+  );
   becomes("CONNECTED");
   assert.equal(asked, 0);
   for (const next of ["PINGING_SERVER", "CONNECTING", "CONNECTED", "CONNECTED"]) becomes(next);

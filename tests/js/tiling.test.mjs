@@ -3,12 +3,24 @@ import test from "node:test";
 import { indexIn, spotOf, tiling } from "../../attnviz/viewer/browser/scene/tiling.js";
 
 const stage = (shape, first) => ({ shape, axes: shape.map((_, i) => ({ name: i ? "d" : first })) });
-const STAGES = [stage([2, 6, 6], "head"), stage([8, 3, 1], "head"), stage([6, 8], "token"), stage([128, 6, 6], "head"), stage([8], "d"), stage([2, 4], "head")];
-const BOXES = [{ width: 58, height: 44, largest: 7 }, { width: 60, height: 300, largest: 24 }, { width: 400, height: 40, largest: 24 }];
+const STAGES = [
+  stage([2, 6, 6], "head"),
+  stage([8, 3, 1], "head"),
+  stage([6, 8], "token"),
+  stage([128, 6, 6], "head"),
+  stage([8], "d"),
+  stage([2, 4], "head"),
+];
+const BOXES = [
+  { width: 58, height: 44, largest: 7 },
+  { width: 60, height: 300, largest: 24 },
+  { width: 400, height: 40, largest: 24 },
+];
 
 for (const each of STAGES) {
   for (const box of BOXES) {
-    const tiled = tiling(each, box), name = `${each.shape.join(" × ")} in ${box.width} × ${box.height}`;
+    const tiled = tiling(each, box),
+      name = `${each.shape.join(" × ")} in ${box.width} × ${box.height}`;
 
     test(`${name}: all of it is inside`, () => {
       assert.ok(tiled.width <= box.width + 1e-9 && tiled.height <= box.height + 1e-9);
@@ -16,7 +28,8 @@ for (const each of STAGES) {
     });
 
     test(`${name}: each number is found where it stands`, () => {
-      const index = each.shape.map((length) => Math.floor(length / 2)), { x, y } = spotOf(tiled, index);
+      const index = each.shape.map(length => Math.floor(length / 2)),
+        { x, y } = spotOf(tiled, index);
       assert.deepEqual(indexIn(tiled, each, { x: x + tiled.cell / 2, y: y + tiled.cell / 2 }), index);
       assert.equal(indexIn(tiled, each, { x: -1, y: -1 }), null);
       assert.equal(indexIn(tiled, each, { x: tiled.width + 3, y: 0 }), null);

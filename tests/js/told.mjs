@@ -5,19 +5,30 @@ import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { atCell, fitted, focusOf } from "../../attnviz/viewer/browser/scene/state.js";
 
 const answers = JSON.parse(readFileSync(0, "utf-8")).map(({ document, selection, cells }) => {
-  const pass = readPass(document), first = readPlace(pass, "");
-  const shownAt = (where) => Object.values(focusOf(pass, where));
+  const pass = readPass(document),
+    first = readPlace(pass, "");
+  const shownAt = where => Object.values(focusOf(pass, where));
   return cells.map(([name, index]) => {
     const { lines, conclusion, formula, recipe } = pass.terms(name, index);
     const picked = fitted(pass, { ...first, ...atCell(pass, first, name, index) });
     return {
       address: pass.address(name, index),
       name: pass.nameOf(name, index),
-      lines: lines.map(({ cells: read, text, value }) => [read.map((cell) => [cell.name, cell.index]), text, String(value)]),
-      conclusion, formula, recipe,
+      lines: lines.map(({ cells: read, text, value }) => [
+        read.map(cell => [cell.name, cell.index]),
+        text,
+        String(value),
+      ]),
+      conclusion,
+      formula,
+      recipe,
       picked: shownAt(picked),
       linked: shownAt(fitted(pass, readPlace(pass, searchAt(pass, picked, "")))),
-      story: pass.story(name, index, selection).map(({ text }) => text).join("").replaceAll("\u00a0", " "), // which keeps a line from ending there
+      story: pass
+        .story(name, index, selection)
+        .map(({ text }) => text)
+        .join("")
+        .replaceAll("\u00a0", " "), // which keeps a line from ending there
     };
   });
 });

@@ -5,12 +5,18 @@ import { mockTimeouts } from "./timeouts.mjs";
 
 function makeRoot() {
   const classes = new Set();
-  return { ariaBusy: null, classList: { add: (name) => classes.add(name), remove: (name) => classes.delete(name) }, classes };
+  return {
+    ariaBusy: null,
+    classList: { add: name => classes.add(name), remove: name => classes.delete(name) },
+    classes,
+  };
 }
 
-test("who waits is busy at once, and late after a second of it", (t) => {
+test("who waits is busy at once, and late after a second of it", t => {
   mockTimeouts(t.mock);
-  const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
+  const root = makeRoot(),
+    view = makeRoot(),
+    wait = makeWaiting(root, view);
   wait(true);
   t.mock.timers.tick(600);
   wait(true); // something else is done meanwhile
@@ -21,9 +27,11 @@ test("who waits is busy at once, and late after a second of it", (t) => {
   assert.deepEqual([root.ariaBusy, view.ariaBusy, [...view.classes]], [false, false, []]);
 });
 
-test("who was answered in time is never late", (t) => {
+test("who was answered in time is never late", t => {
   mockTimeouts(t.mock);
-  const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
+  const root = makeRoot(),
+    view = makeRoot(),
+    wait = makeWaiting(root, view);
   for (const is of [true, false, true, false]) {
     wait(is);
     t.mock.timers.tick(900);
@@ -31,9 +39,11 @@ test("who was answered in time is never late", (t) => {
   assert.deepEqual([...view.classes], []);
 });
 
-test("who waits long again is late again", (t) => {
+test("who waits long again is late again", t => {
   mockTimeouts(t.mock);
-  const root = makeRoot(), view = makeRoot(), wait = makeWaiting(root, view);
+  const root = makeRoot(),
+    view = makeRoot(),
+    wait = makeWaiting(root, view);
   for (const is of [true, false, true]) {
     wait(is);
     t.mock.timers.tick(1000);

@@ -6,7 +6,8 @@ import { makeRerun } from "../seams/rerun.js";
 // send(name, value) has the page run: "chosen" with all that is chosen, or "opened" with a door.
 export function mountArticle(root, send) {
   const drawn = []; // {text, piece} of each piece on the page: one that stays as it is keeps its element
-  let pieces = [], chosen = null; // what is chosen here, until a run has it too
+  let pieces = [],
+    chosen = null; // what is chosen here, until a run has it too
   const rerun = makeRerun(root, () => send("chosen", chosen));
   const choose = (event, value) => {
     chosen = { ...(chosen ?? chosenIn(pieces)), [event]: value };
@@ -18,7 +19,7 @@ export function mountArticle(root, send) {
     for (const [i, { value, ...piece }] of now.entries()) {
       const text = JSON.stringify(piece);
       if (drawn[i]?.text !== text) {
-        const made = { text, piece: makePiece(piece, { choose, open: (door) => send("opened", door) }) };
+        const made = { text, piece: makePiece(piece, { choose, open: door => send("opened", door) }) };
         if (drawn[i]) drawn[i].piece.element.replaceWith(made.piece.element);
         else root.append(made.piece.element);
         drawn[i] = made;
@@ -33,7 +34,7 @@ export function mountArticle(root, send) {
   };
   const stop = addressOf(window).onArrival(forget); // nobody wants any more what was chosen before Back
   return {
-    given: (next) => {
+    given: next => {
       const shown = chosenIn(next);
       rerun.ran(shown);
       if (JSON.stringify(shown) === JSON.stringify(chosen)) chosen = null;
@@ -57,6 +58,6 @@ function unfolded(pieces, chosen) {
     if (piece.kind !== "choice") return [piece];
     const value = chosen[piece.event];
     const names = options.map(({ value, runs }) => ({ value, runs }));
-    return [{ ...piece, options: names, value }, ...options.find((each) => each.value === value).pieces];
+    return [{ ...piece, options: names, value }, ...options.find(each => each.value === value).pieces];
   });
 }

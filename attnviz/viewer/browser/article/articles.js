@@ -10,5 +10,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const article = articles.get(root) ?? mountArticle(root, setTriggerValue);
   articles.set(root, article);
   article.given(JSON.parse(text.decode(data)).pieces);
-  return onceGone(root, () => { if (articles.delete(root)) article.end(); });
+  return onceGone(root, () => {
+    if (articles.delete(root)) article.end();
+  });
 }

@@ -6,8 +6,11 @@ const parts = new WeakMap(); // root -> what takes a file
 
 export default function ({ data, parentElement, setTriggerValue }, site) {
   const root = parentElement.querySelector(".article");
-  const part = parts.get(root) ?? mountOwnNumbers(root, new URL("arrays", site), (door) => setTriggerValue("opened", door));
+  const part =
+    parts.get(root) ?? mountOwnNumbers(root, new URL("arrays", site), door => setTriggerValue("opened", door));
   parts.set(root, part);
   part.given(data);
-  return onceGone(root, () => { if (parts.delete(root)) part.end(); });
+  return onceGone(root, () => {
+    if (parts.delete(root)) part.end();
+  });
 }

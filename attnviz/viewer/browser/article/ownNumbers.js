@@ -8,28 +8,48 @@ import { fileKept, keepFile, sendFile } from "../talk/ownFile.js";
 // url is the server's for files; open(door) leads to another page. Returns {given({tab, questions, examples, most, tooLarge}),
 // end()}.
 export function mountOwnNumbers(root, url, open) {
-  const input = element("input"), drop = element("label", "drop"), hint = element("span", "hint");
-  const line = element("div", "settings"), more = element("details", "more"), rare = element("div", "settings");
-  const examples = element("p", "examples"), status = element("div", "came"), result = element("div", "came");
-  const doing = element("p", "name"), sent = element("p", "sent"), bar = element("progress"), percent = element("span"), reason = element("p");
-  let shown = null, said = {}, wanted = null;
+  const input = element("input"),
+    drop = element("label", "drop"),
+    hint = element("span", "hint");
+  const line = element("div", "settings"),
+    more = element("details", "more"),
+    rare = element("div", "settings");
+  const examples = element("p", "examples"),
+    status = element("div", "came"),
+    result = element("div", "came");
+  const doing = element("p", "name"),
+    sent = element("p", "sent"),
+    bar = element("progress"),
+    percent = element("span"),
+    reason = element("p");
+  let shown = null,
+    said = {},
+    wanted = null;
 
   const send = async () => {
-    const kept = fileKept(window), mine = {}, { tab } = shown;
+    const kept = fileKept(window),
+      mine = {},
+      { tab } = shown;
     wanted = mine;
     root.ariaBusy = true;
     tellUnderway(kept, 1);
-    const isAnswered = await sendFile(url, tab, kept, () => wanted === mine && fileKept(window) === kept, (how) => tellUnderway(kept, how));
+    const isAnswered = await sendFile(
+      url,
+      tab,
+      kept,
+      () => wanted === mine && fileKept(window) === kept,
+      how => tellUnderway(kept, how),
+    );
     if (!isAnswered) return;
     root.ariaBusy = false;
     tell(kept);
   };
-  const keep = (parts) => {
+  const keep = parts => {
     keepFile(window, { name: "", bytes: "", tab: null, pieces: null, ...parts });
     draw();
     send();
   };
-  const take = async (file) => {
+  const take = async file => {
     if (!file) return;
     const asked = { ...first(), ...said, example: "" };
     if (file.size > shown.most) {
@@ -48,26 +68,37 @@ export function mountOwnNumbers(root, url, open) {
   };
   const first = () => Object.fromEntries(shown.questions.map(({ event, options }) => [event, options[0].value]));
 
-  const often = makeControls(line, answer), seldom = makeControls(rare, answer);
+  const often = makeControls(line, answer),
+    seldom = makeControls(rare, answer);
   const draw = () => {
-    const kept = fileKept(window), isFile = Boolean(kept) && !kept.said.example;
-    const single = isFile && /\.(npy|csv)$/i.test(kept.name), isModel = isFile && /\.json$/i.test(kept.name);
-    const asked = isFile && !isModel ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
+    const kept = fileKept(window),
+      isFile = Boolean(kept) && !kept.said.example;
+    const single = isFile && /\.(npy|csv)$/i.test(kept.name),
+      isModel = isFile && /\.json$/i.test(kept.name);
+    const asked =
+      isFile && !isModel ? shown.questions.filter(({ of }) => of === "all" || (of === "single") === single) : [];
     const now = { ...first(), ...(kept?.said ?? said) };
-    const boxes = asked.map((each) => ({ kind: "choice", ...each, value: now[each.event] }));
-    often.update(boxes.filter(({ rare }) => !rare), false);
-    seldom.update(boxes.filter(({ rare }) => rare), false);
+    const boxes = asked.map(each => ({ kind: "choice", ...each, value: now[each.event] }));
+    often.update(
+      boxes.filter(({ rare }) => !rare),
+      false,
+    );
+    seldom.update(
+      boxes.filter(({ rare }) => rare),
+      false,
+    );
     line.hidden = more.hidden = !isFile || isModel;
   };
   // What is said of a file: its name and what came of it, which is heard too, and all else.
   const tell = ({ pieces: [head, ...rest], ...kept }) => {
-    const made = (piece) => makePiece(piece, { open }).element;
+    const made = piece => makePiece(piece, { open }).element;
     status.replaceChildren(element("p", "name", called(kept)), made(head));
     result.replaceChildren(...rest.map(made));
   };
   // `how` is the part of it that has been sent, of which the eye alone sees each percent, or why it waits.
   const tellUnderway = (kept, how) => {
-    const waits = typeof how === "string", isSending = how < 1;
+    const waits = typeof how === "string",
+      isSending = how < 1;
     if (status.firstChild !== doing) {
       status.replaceChildren(doing, sent, reason);
       result.replaceChildren();
@@ -87,12 +118,12 @@ export function mountOwnNumbers(root, url, open) {
     input.value = ""; // the same file, saved anew, may be picked again
   };
   drop.append(element("strong", "", "Pick a file, or drop it here"), hint, input);
-  drop.ondragover = (event) => {
+  drop.ondragover = event => {
     event.preventDefault();
     drop.classList.add("over");
   };
   drop.ondragleave = () => drop.classList.remove("over");
-  drop.ondrop = (event) => {
+  drop.ondrop = event => {
     event.preventDefault();
     drop.classList.remove("over");
     take(event.dataTransfer.files[0]);
@@ -105,12 +136,15 @@ export function mountOwnNumbers(root, url, open) {
   root.replaceChildren(drop, examples, line, more, status, result);
 
   return {
-    given: (next) => {
+    given: next => {
       const isFirst = shown === null;
       shown = next;
       write(hint, next.hint);
       if (isFirst) {
-        redraw(examples, next.examples.map(({ value, label }) => button(label, () => keep({ said: { ...first(), example: value } }))));
+        redraw(
+          examples,
+          next.examples.map(({ value, label }) => button(label, () => keep({ said: { ...first(), example: value } }))),
+        );
         examples.prepend("No file at hand? Try one of ours: ");
         draw();
       }
@@ -119,6 +153,8 @@ export function mountOwnNumbers(root, url, open) {
       else if (isFirst && kept) tell(kept);
       if (!kept) root.ariaBusy = false;
     },
-    end: () => { wanted = null; },
+    end: () => {
+      wanted = null;
+    },
   };
 }

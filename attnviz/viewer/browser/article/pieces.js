@@ -14,7 +14,12 @@ const KINDS = {
   text: ({ runs }) => filled("p", "", drawRuns(runs)),
   door: drawDoor,
   box: ({ pieces }, acts) => filled("div", "box", drawAll(pieces, acts)),
-  beside: ({ columns }, acts) => filled("div", "beside", columns.map((each) => filled("div", `of-${each.at(-1).kind}`, drawAll(each, acts)))),
+  beside: ({ columns }, acts) =>
+    filled(
+      "div",
+      "beside",
+      columns.map(each => filled("div", `of-${each.at(-1).kind}`, drawAll(each, acts))),
+    ),
   matrix: drawMatrix,
   table: drawTable,
 };
@@ -26,12 +31,15 @@ function filled(tag, className, children) {
 }
 
 function drawAll(pieces, acts) {
-  return pieces.map((piece) => KINDS[piece.kind](piece, acts));
+  return pieces.map(piece => KINDS[piece.kind](piece, acts));
 }
 
 // A button that leads to another page, with what is said of it.
 function drawDoor({ door, label, runs }, { open }) {
-  return filled("div", "door", [button(label, () => open(door)), ...(runs.length ? [filled("p", "", drawRuns(runs))] : [])]);
+  return filled("div", "door", [
+    button(label, () => open(door)),
+    ...(runs.length ? [filled("p", "", drawRuns(runs))] : []),
+  ]);
 }
 
 function makeChoice({ event, label, look, options }, { choose }) {
@@ -44,7 +52,7 @@ function makeChoice({ event, label, look, options }, { choose }) {
   const named = options.map(({ runs }, i) => filled("label", "", [inputs[i], filled("span", "", drawRuns(runs))]));
   return {
     element: filled("fieldset", `choice ${look}`, [element("legend", "", label), ...named]),
-    update: (value) => {
+    update: value => {
       for (const input of inputs) input.checked = input.value === value;
     },
   };

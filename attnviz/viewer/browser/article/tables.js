@@ -6,28 +6,37 @@ const MAX_LABEL_LETTERS = 3; // letters of a label that has room above its colum
 // A matrix between the names of its rows and columns: {caption, rows, columns, values, texts, limit, colours, marked}.
 // A number of the size of `limit` would have its colour in full; `marked` is the place of the cell that is pointed at.
 export function drawMatrix({ caption, rows, columns, values, texts, limit, colours, marked }) {
-  const table = element("table", "matrix"), body = element("tbody"), isFirst = [rows, columns].map(startsOf);
+  const table = element("table", "matrix"),
+    body = element("tbody"),
+    isFirst = [rows, columns].map(startsOf);
   table.append(element("caption", "", caption), headOf(rows, columns), body);
-  body.append(...values.map((line, row) => {
-    const made = lineOf(namesBeside(rows, row));
-    made.append(...line.map((value, column) => {
-      const cell = element("td", isFirst[1].has(column) ? "first" : "", texts[row][column]);
-      if (value) cell.style.backgroundColor = `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${Math.abs(value) / limit})`;
-      if (marked?.[0] === row && marked[1] === column) cell.classList.add("marked");
-      cell.title = `${nameAt(rows, row)}, ${nameAt(columns, column)}: ${value}`;
-      return cell;
-    }));
-    if (isFirst[0].has(row)) made.className = "first";
-    return made;
-  }));
+  body.append(
+    ...values.map((line, row) => {
+      const made = lineOf(namesBeside(rows, row));
+      made.append(
+        ...line.map((value, column) => {
+          const cell = element("td", isFirst[1].has(column) ? "first" : "", texts[row][column]);
+          if (value)
+            cell.style.backgroundColor = `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${Math.abs(value) / limit})`;
+          if (marked?.[0] === row && marked[1] === column) cell.classList.add("marked");
+          cell.title = `${nameAt(rows, row)}, ${nameAt(columns, column)}: ${value}`;
+          return cell;
+        }),
+      );
+      if (isFirst[0].has(row)) made.className = "first";
+      return made;
+    }),
+  );
   return scrolled(table, caption);
 }
 
 // Words and numbers in rows below a head.
 export function drawTable({ head, rows }) {
-  const table = element("table", "plain"), top = element("thead"), body = element("tbody");
-  top.append(lineOf(head.map((text) => heading("col", text))));
-  body.append(...rows.map((texts) => lineOf(texts.map((text) => element("td", "", text)))));
+  const table = element("table", "plain"),
+    top = element("thead"),
+    body = element("tbody");
+  top.append(lineOf(head.map(text => heading("col", text))));
+  body.append(...rows.map(texts => lineOf(texts.map(text => element("td", "", text)))));
   table.append(top, body);
   return table;
 }
@@ -46,15 +55,24 @@ function heading(scope, text, spans = {}) {
 
 // What the columns count, the blocks of them, and what each is called, in a line each.
 function headOf(rows, columns) {
-  const head = element("thead"), before = namesBeside(rows, 0).length, above = [];
+  const head = element("thead"),
+    before = namesBeside(rows, 0).length,
+    above = [];
   if (columns.title) above.push([heading("colgroup", columns.title, { colSpan: columns.labels.length })]);
-  if (columns.blocks.length) above.push(columns.blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })));
-  above.push(columns.labels.map((label) => Object.assign(heading("col", label), { className: label.length > MAX_LABEL_LETTERS ? "long" : "" })));
-  head.append(...above.map((cells) => {
-    const line = lineOf(cells);
-    line.prepend(Object.assign(element("td"), { colSpan: before }));
-    return line;
-  }));
+  if (columns.blocks.length)
+    above.push(columns.blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })));
+  above.push(
+    columns.labels.map(label =>
+      Object.assign(heading("col", label), { className: label.length > MAX_LABEL_LETTERS ? "long" : "" }),
+    ),
+  );
+  head.append(
+    ...above.map(cells => {
+      const line = lineOf(cells);
+      line.prepend(Object.assign(element("td"), { colSpan: before }));
+      return line;
+    }),
+  );
   return head;
 }
 

@@ -6,9 +6,12 @@ import { explain, makeLabelled } from "./labelled.js";
 import { drawRuns } from "../elements/runs.js";
 
 export function makeChoice(act) {
-  const select = element("select"), frame = element("span", "frame"), labelled = makeLabelled("choice", select, frame);
+  const select = element("select"),
+    frame = element("span", "frame"),
+    labelled = makeLabelled("choice", select, frame);
   const held = makeOptimistic();
-  let options = [], event = "";
+  let options = [],
+    event = "";
   frame.append(select);
   select.onchange = () => act(event, held.pick(options[select.selectedIndex].value));
   return {
@@ -25,7 +28,8 @@ export function makeChoice(act) {
 
 // Those of one group stand under its name.
 function drawOptions(options) {
-  const groups = new Map(), drawn = [];
+  const groups = new Map(),
+    drawn = [];
   for (const { label, group } of options) {
     const option = element("option", "", label);
     if (group && !groups.has(group)) {
@@ -40,7 +44,10 @@ function drawOptions(options) {
 }
 
 export function makeSwitch(act) {
-  const line = element("label", "switch"), box = element("input"), name = element("span"), held = makeOptimistic();
+  const line = element("label", "switch"),
+    box = element("input"),
+    name = element("span"),
+    held = makeOptimistic();
   let event = "";
   box.type = "checkbox";
   box.setAttribute("role", "switch");

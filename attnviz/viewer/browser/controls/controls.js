@@ -3,14 +3,22 @@ import { makeChoice, makeNote, makePress, makeSwitch } from "./control.js";
 import { makePills } from "./pills.js";
 import { makeTextbox } from "./textbox.js";
 
-const KINDS = { choice: makeChoice, text: makeTextbox, button: makePress, pills: makePills, switch: makeSwitch, note: makeNote };
+const KINDS = {
+  choice: makeChoice,
+  text: makeTextbox,
+  button: makePress,
+  pills: makePills,
+  switch: makeSwitch,
+  note: makeNote,
+};
 
 // They stand before whatever else is in the box. Those that stay are never moved, as that would cost them the keyboard.
 export function makeControls(box, act) {
   let made = new Map(); // key -> control
   return {
     update(controls, isWaiting) {
-      const before = made, keys = keysOf(controls);
+      const before = made,
+        keys = keysOf(controls);
       made = new Map(keys.map((key, place) => [key, before.get(key) ?? KINDS[controls[place].kind](act)]));
       for (const [key, each] of before) if (!made.has(key)) takeAway(each);
       for (const [place, each] of [...made.values()].entries()) {
@@ -20,7 +28,9 @@ export function makeControls(box, act) {
       }
     },
     // What was typed and not sent yet.
-    send: () => { for (const each of made.values()) each.send?.(); },
+    send: () => {
+      for (const each of made.values()) each.send?.();
+    },
   };
 }
 
@@ -33,7 +43,8 @@ function takeAway(control) {
 function keysOf(controls) {
   const counts = new Map();
   return controls.map(({ kind, event }) => {
-    const name = `${kind} ${event}`, count = counts.get(name) ?? 0;
+    const name = `${kind} ${event}`,
+      count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
     return `${name} ${count}`;
   });

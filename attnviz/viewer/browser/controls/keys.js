@@ -23,7 +23,9 @@ const SWITCH = {
 };
 
 export function makeKeys() {
-  const box = element("div", "keys"), list = element("dl"), letters = makeSwitch((_event, isOn) => turnLetters(isOn));
+  const box = element("div", "keys"),
+    list = element("dl"),
+    letters = makeSwitch((_event, isOn) => turnLetters(isOn));
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "Keyboard");
   list.append(...KEYS.flatMap(([names, does]) => [drawNames(names), element("dd", "", does)]));

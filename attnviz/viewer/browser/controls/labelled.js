@@ -3,7 +3,8 @@ import { element, write } from "../elements/element.js";
 
 // `frame` is what stands beside the label: the box, or something that holds it.
 export function makeLabelled(kind, box, frame = box) {
-  const line = element("label", `labelled ${kind}`), name = element("span", "name");
+  const line = element("label", `labelled ${kind}`),
+    name = element("span", "name");
   line.append(name, frame);
   return {
     element: line,

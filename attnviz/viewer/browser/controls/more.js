@@ -7,7 +7,9 @@ import { makeKeys } from "./keys.js";
 let count = 0;
 
 export function makeMore(act) {
-  const opener = button("More", null, "more"), panel = element("div", "more-settings"), controls = makeControls(panel, act);
+  const opener = button("More", null, "more"),
+    panel = element("div", "more-settings"),
+    controls = makeControls(panel, act);
   const keys = makeKeys();
   count += 1;
   panel.id = `more-settings-${count}`;

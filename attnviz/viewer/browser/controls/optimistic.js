@@ -3,7 +3,7 @@
 export function makeOptimistic() {
   let picked = null;
   return {
-    pick: (value) => {
+    pick: value => {
       picked = { value };
       return value;
     },

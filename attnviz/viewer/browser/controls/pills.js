@@ -7,20 +7,25 @@ import { explain } from "./labelled.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 
 export function makePills(act) {
-  const line = element("div", "labelled pills"), name = element("span", "name"), box = element("div", "choices"), held = makeOptimistic();
-  let control = { options: [] }, shown = null;
+  const line = element("div", "labelled pills"),
+    name = element("span", "name"),
+    box = element("div", "choices"),
+    held = makeOptimistic();
+  let control = { options: [] },
+    shown = null;
   line.append(name, box);
   box.setAttribute("role", "toolbar"); // which keeps its arrow keys: on the page they lead to another step
   rovingFocus(box, () => [[...box.children]]);
-  const press = (value) => {
+  const press = value => {
     if (value === shown) return;
     // Where none is pressed each press is another act: a word may be added twice.
     if (control.value !== null) show(held.pick(value));
     act(control.event, value);
   };
-  const show = (value) => {
+  const show = value => {
     shown = value;
-    for (const [place, each] of [...box.children].entries()) each.setAttribute("aria-pressed", control.options[place].value === value);
+    for (const [place, each] of [...box.children].entries())
+      each.setAttribute("aria-pressed", control.options[place].value === value);
   };
   return {
     element: line,

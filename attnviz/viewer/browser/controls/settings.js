@@ -18,7 +18,8 @@ export function makeSettings(act) {
     send();
     act(event, value);
   };
-  const line = makeControls(box, tell), more = makeMore(tell);
+  const line = makeControls(box, tell),
+    more = makeMore(tell);
   let examples = { options: [] };
   box.append(more.button, more.panel);
   return {
@@ -37,7 +38,8 @@ export function makeSettings(act) {
     // The example after the one that is shown, from the last to the first. Returns whether there is one.
     example: () => {
       const { options, value } = examples;
-      if (options.length) tell("example", options[(options.findIndex((each) => each.value === value) + 1) % options.length].value);
+      if (options.length)
+        tell("example", options[(options.findIndex(each => each.value === value) + 1) % options.length].value);
       return options.length > 0;
     },
     end: send,

@@ -9,9 +9,15 @@ const LONG_PAUSE_MS = 1500; // where a word is half typed: another pass, and bac
 const NEARLY_FULL = 0.75; // of the limit: from then on one sees how much there is
 
 export function makeTextbox(act) {
-  const input = element("input", "typed"), counter = element("span", "counter"), frame = element("span", "frame");
+  const input = element("input", "typed"),
+    counter = element("span", "counter"),
+    frame = element("span", "frame");
   const labelled = makeLabelled("text", input, frame);
-  let control = null, held = "", timer = null, isWaiting = false, isNews = false; // held: what was sent or said last
+  let control = null,
+    held = "",
+    timer = null,
+    isWaiting = false,
+    isNews = false; // held: what was sent or said last
   input.type = "text";
   input.autocomplete = "off";
   input.spellcheck = false;
@@ -40,7 +46,8 @@ export function makeTextbox(act) {
   const typed = ({ isComposing }) => {
     count();
     clearTimeout(timer);
-    if (control.live && !isComposing) timer = setTimeout(send, isHalfTyped(input.value, control.words ?? []) ? LONG_PAUSE_MS : PAUSE_MS);
+    if (control.live && !isComposing)
+      timer = setTimeout(send, isHalfTyped(input.value, control.words ?? []) ? LONG_PAUSE_MS : PAUSE_MS);
   };
   input.oninput = typed;
   input.addEventListener("compositionend", typed);

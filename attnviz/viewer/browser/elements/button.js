@@ -11,10 +11,12 @@ export function button(text, act, className = "") {
 // Buttons for some texts, the present one pressed; act(text) is called as one is clicked.
 export function choice(texts, present, act) {
   const line = element("span", "choice");
-  line.append(...texts.map((text) => {
-    const made = button(text, () => act(text));
-    made.setAttribute("aria-pressed", text === present);
-    return made;
-  }));
+  line.append(
+    ...texts.map(text => {
+      const made = button(text, () => act(text));
+      made.setAttribute("aria-pressed", text === present);
+      return made;
+    }),
+  );
   return line;
 }

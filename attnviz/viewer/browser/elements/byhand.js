@@ -13,11 +13,16 @@ export function makeByHand(set) {
   input.autocomplete = "off";
   input.title = "Type a number and press Enter, or drag sideways";
   const hide = element("button", "", "");
-  const line = element("div", "setting"), hint = element("span", "hint");
+  const line = element("div", "setting"),
+    hint = element("span", "hint");
   hint.setAttribute("role", "alert");
   box.append(input);
   line.append(box, hide, hint);
-  let cell = null, value = 0, unit = 1, isEdited = false, isDragged = false;
+  let cell = null,
+    value = 0,
+    unit = 1,
+    isEdited = false,
+    isDragged = false;
 
   const show = () => {
     input.value = Number.isFinite(value) ? String(value) : "";
@@ -27,7 +32,9 @@ export function makeByHand(set) {
     isEdited = false;
   };
   const send = paced(set);
-  input.oninput = () => { isEdited = true; };
+  input.oninput = () => {
+    isEdited = true;
+  };
   input.onchange = () => {
     if (!isEdited) return; // it left the box as the number of another cell came into it
     const number = numberIn(input.value);
@@ -38,7 +45,7 @@ export function makeByHand(set) {
       set(cell, number);
     }
   };
-  input.onkeydown = (event) => {
+  input.onkeydown = event => {
     const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (event.key === "Escape" && isEdited) {
       event.stopPropagation();
@@ -49,13 +56,13 @@ export function makeByHand(set) {
       if (Number.isFinite(number)) change(rounded(number + up * 10 * unit, unit));
     }
   };
-  const change = (number) => {
+  const change = number => {
     input.value = String(number);
     send(cell, number);
   };
-  input.onpointerdown = (down) => {
+  input.onpointerdown = down => {
     const from = Number.isFinite(value) ? value : 0;
-    input.onpointermove = (event) => {
+    input.onpointermove = event => {
       const way = event.clientX - down.clientX;
       if (!isDragged && Math.abs(way) < SLACK_PX) return;
       if (!isDragged) input.setPointerCapture(down.pointerId);
@@ -68,7 +75,8 @@ export function makeByHand(set) {
     };
   };
   const update = (pass, focus) => {
-    const stage = pass.stages.get(focus.name), isFlag = stage.scale === "flag";
+    const stage = pass.stages.get(focus.name),
+      isFlag = stage.scale === "flag";
     const isOther = !cell || pass.address(cell.name, cell.index) !== pass.address(focus.name, focus.index);
     if (isOther && isEdited) input.onchange(); // what was typed is for the cell that one leaves
     cell = focus;
@@ -101,7 +109,8 @@ function rounded(number, unit) {
 
 // Calls at most every so often, and in the end with the last.
 function paced(call) {
-  let timer = null, last = null;
+  let timer = null,
+    last = null;
   const next = () => {
     timer = null;
     if (last === null) return;

@@ -1,7 +1,9 @@
 // Colours: a cell's own, and a text colour that can be read on it. A colour is [red, green, blue], each up to 255.
 
 const STRONGEST = 0.92;
-const DARK = 0.18, LIGHTER = 0.4, WHITE = [255, 255, 255];
+const DARK = 0.18,
+  LIGHTER = 0.4,
+  WHITE = [255, 255, 255];
 const CURVE = 0.7; // below 1, so that a small number is seen beside the page
 
 // A number's colour is laid over the page, the more strongly the larger the number is.
@@ -37,7 +39,7 @@ export function css(colour) {
 function channels(text) {
   const probe = document.createElement("canvas").getContext("2d");
   probe.fillStyle = text.trim() || "#fff";
-  return [1, 3, 5].map((i) => Number.parseInt(probe.fillStyle.slice(i, i + 2), 16));
+  return [1, 3, 5].map(i => Number.parseInt(probe.fillStyle.slice(i, i + 2), 16));
 }
 
 const known = new Map(); // colours as CSS writes them -> the same as numbers, for each theme there was
@@ -53,13 +55,15 @@ export function coloursOf(page, palette) {
 // A scale as a CSS gradient, from its lowest number to its highest.
 export function gradient(scale, colours) {
   const low = scale === "share" ? 0 : -1;
-  const stops = Array.from({ length: 9 }, (_, i) => css(background(low + ((1 - low) * i) / 8, { scale, limit: 1 }, colours)));
+  const stops = Array.from({ length: 9 }, (_, i) =>
+    css(background(low + ((1 - low) * i) / 8, { scale, limit: 1 }, colours)),
+  );
   return `linear-gradient(to right, ${stops.join(", ")})`;
 }
 
 // Relative luminance, WCAG 2.2.
 export function luminance(colour) {
-  const [r, g, b] = colour.map((channel) => {
+  const [r, g, b] = colour.map(channel => {
     const c = channel / 255;
     return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   });

@@ -40,6 +40,6 @@ export function redraw(box, children) {
   const held = hasKeyboard(box) ? sayingOf(box.getRootNode().activeElement) : null;
   box.replaceChildren(...children);
   if (held === null) return;
-  const alike = [...box.querySelectorAll("button")].find((each) => sayingOf(each) === held);
+  const alike = [...box.querySelectorAll("button")].find(each => sayingOf(each) === held);
   (alike ?? box.querySelector("[aria-current]") ?? box.querySelector("button"))?.focus({ preventScroll: true });
 }

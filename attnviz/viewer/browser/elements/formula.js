@@ -19,12 +19,12 @@ export function piecesOf(latex) {
     if (depth === 0 && "=+".includes(sign) && found.at(-1).trim()) found.push("");
     found[found.length - 1] += sign;
   }
-  return found.map((piece) => piece.trim());
+  return found.map(piece => piece.trim());
 }
 
 function build({ tag, attributes, children }) {
   const made = document.createElementNS("http://www.w3.org/1998/Math/MathML", tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children.map((child) => (typeof child === "string" ? child : build(child))));
+  made.append(...children.map(child => (typeof child === "string" ? child : build(child))));
   return made;
 }

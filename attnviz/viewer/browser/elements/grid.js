@@ -17,17 +17,19 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
 export function listen(cells, acts) {
   const { element: box } = cells;
   let pointed = "";
-  const point = (place) => {
+  const point = place => {
     if (String(place) === pointed) return;
     pointed = String(place);
     acts.point(place);
   };
-  box.addEventListener("pointermove", (event) => point(cells.placeIn(event)));
+  box.addEventListener("pointermove", event => point(cells.placeIn(event)));
   box.addEventListener("pointerleave", () => point(null));
-  box.addEventListener("focusin", (event) => { if (event.target.matches(":focus-visible")) point(cells.placeIn(event)); });
+  box.addEventListener("focusin", event => {
+    if (event.target.matches(":focus-visible")) point(cells.placeIn(event));
+  });
   box.addEventListener("focusout", () => point(null));
-  box.addEventListener("click", (event) => on(cells.placeIn(event), acts.pick));
-  box.addEventListener("keydown", (event) => {
+  box.addEventListener("click", event => on(cells.placeIn(event), acts.pick));
+  box.addEventListener("keydown", event => {
     const from = cells.placeIn(event);
     if (!from) return;
     const to = neighbour(event.key, event.ctrlKey, from, cells.size());

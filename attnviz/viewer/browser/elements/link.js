@@ -17,7 +17,8 @@ export function reachOf(hostname, protocol) {
 // The address of the page with what it leaves out as long as that is what a first visit shows, such as the sentence.
 export function spelledOut(href, parameters) {
   const url = new URL(href);
-  for (const [name, text] of Object.entries(parameters)) if (!url.searchParams.has(name)) url.searchParams.set(name, text);
+  for (const [name, text] of Object.entries(parameters))
+    if (!url.searchParams.has(name)) url.searchParams.set(name, text);
   return url.href;
 }
 
@@ -30,8 +31,9 @@ export function lengthOf(link) {
 
 // Copies the address of the page; returns what is to be said of it.
 export async function copyLink(window, parameters) {
-  const { href, hostname, protocol } = window.location, link = spelledOut(href, parameters);
-  return await copyText(window, link) ? reachOf(hostname, protocol) + lengthOf(link) : `Copy it from here: ${link}`;
+  const { href, hostname, protocol } = window.location,
+    link = spelledOut(href, parameters);
+  return (await copyText(window, link)) ? reachOf(hostname, protocol) + lengthOf(link) : `Copy it from here: ${link}`;
 }
 
 // Copies a text; returns whether it could.
@@ -39,7 +41,8 @@ export async function copyText({ navigator, document }, copied) {
   try {
     await navigator.clipboard.writeText(copied);
     return true;
-  } catch { // a page that came without https may not use the clipboard so
+  } catch {
+    // a page that came without https may not use the clipboard so
     const text = document.createElement("textarea");
     text.value = copied;
     document.body.append(text);

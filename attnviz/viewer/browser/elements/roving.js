@@ -7,10 +7,16 @@ export function rovingFocus(box, rows, arrive = () => {}) {
     const all = rows().flat();
     if (all.includes(target)) setTabStop(all, target);
   });
-  box.addEventListener("keydown", (event) => {
-    const now = rows(), row = now.findIndex((each) => each.includes(event.target));
+  box.addEventListener("keydown", event => {
+    const now = rows(),
+      row = now.findIndex(each => each.includes(event.target));
     if (row < 0) return;
-    const to = neighbour(event.key, event.ctrlKey, [row, now[row].indexOf(event.target)], [now.length, now[row].length]);
+    const to = neighbour(
+      event.key,
+      event.ctrlKey,
+      [row, now[row].indexOf(event.target)],
+      [now.length, now[row].length],
+    );
     if (!to) return;
     event.preventDefault();
     event.stopPropagation();

@@ -10,7 +10,8 @@ const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span
 export function runsAt(pass, runs, selection, gapAt) {
   return runs.flatMap(([style, text]) => {
     if (style === "verdict") return pass.document.model.verdict;
-    if (style === "story") return pass.selectionStory(text, selection, gapAt).map((piece) => [piece.style ?? "", piece.text]);
+    if (style === "story")
+      return pass.selectionStory(text, selection, gapAt).map(piece => [piece.style ?? "", piece.text]);
     return [[style, style === "math" ? ofHead(text, selection.head) : text]];
   });
 }

@@ -15,5 +15,8 @@ export function makeScroller(box) {
 
 function isScrolled(box) {
   const { overflowX, overflowY } = getComputedStyle(box);
-  return (overflowX === "auto" && box.scrollWidth > box.clientWidth) || (overflowY === "auto" && box.scrollHeight > box.clientHeight);
+  return (
+    (overflowX === "auto" && box.scrollWidth > box.clientWidth) ||
+    (overflowY === "auto" && box.scrollHeight > box.clientHeight)
+  );
 }

@@ -3,8 +3,9 @@
 // Returns a function of data that gives what make(data) gave, and calls it where they are others than the last time, or
 // after forget().
 export function whenOther(make) {
-  let known = null, made;
-  const now = (data) => {
+  let known = null,
+    made;
+  const now = data => {
     const next = JSON.stringify(data);
     if (next !== known) {
       known = next;
@@ -12,5 +13,9 @@ export function whenOther(make) {
     }
     return made;
   };
-  return Object.assign(now, { forget: () => { known = null; } });
+  return Object.assign(now, {
+    forget: () => {
+      known = null;
+    },
+  });
 }

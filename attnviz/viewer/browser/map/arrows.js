@@ -7,12 +7,18 @@ const LANE = 6; // pixels under the stages that an arrow leads past, and over a 
 // is room to bend.
 export function drawArrows(svg, origin, pairs, columns) {
   const { left, top, width, height } = origin.getBoundingClientRect();
-  const placeOf = (element) => {
+  const placeOf = element => {
     const at = element.getBoundingClientRect();
-    return { row: element.closest(".row"), left: at.left - left, right: at.right - left, middle: at.top - top + at.height / 2, bottom: at.bottom - top };
+    return {
+      row: element.closest(".row"),
+      left: at.left - left,
+      right: at.right - left,
+      middle: at.top - top + at.height / 2,
+      bottom: at.bottom - top,
+    };
   };
   const places = columns.map(placeOf);
-  const arrows = pairs.map((pair) => {
+  const arrows = pairs.map(pair => {
     const [from, to] = pair.map(placeOf);
     const path = svgElement("path", { d: pathOf(from, to, places, top), class: "arrow" });
     const head = svgElement("path", { d: `M ${to.left - 5} ${to.middle - 2.5} l 4 2.5 l -4 2.5 z`, class: "tip" });
@@ -26,8 +32,10 @@ export function drawArrows(svg, origin, pairs, columns) {
 
 function pathOf(from, to, columns, top) {
   if (from.row !== to.row) return by(from, to, to.row.getBoundingClientRect().top - top - LANE);
-  const between = columns.filter((column) => column.row === from.row && column.left > from.right && column.right < to.left);
-  return between.length ? by(from, to, Math.max(...between.map((column) => column.bottom)) + LANE) : straight(from, to);
+  const between = columns.filter(
+    column => column.row === from.row && column.left > from.right && column.right < to.left,
+  );
+  return between.length ? by(from, to, Math.max(...between.map(column => column.bottom)) + LANE) : straight(from, to);
 }
 
 function straight(from, to) {
@@ -37,7 +45,11 @@ function straight(from, to) {
 
 // By way of a lane at some height, which may lead back to the left.
 function by(from, to, lane) {
-  const out = from.right + 7, back = to.left - 8, way = Math.sign(back - out) * 8;
-  return `M ${from.right + 1} ${from.middle} C ${out} ${from.middle}, ${out - way / 2} ${lane}, ${out + way} ${lane}`
-    + ` L ${back - way} ${lane} C ${back + way / 2} ${lane}, ${back} ${to.middle}, ${to.left - 3} ${to.middle}`;
+  const out = from.right + 7,
+    back = to.left - 8,
+    way = Math.sign(back - out) * 8;
+  return (
+    `M ${from.right + 1} ${from.middle} C ${out} ${from.middle}, ${out - way / 2} ${lane}, ${out + way} ${lane}` +
+    ` L ${back - way} ${lane} C ${back + way / 2} ${lane}, ${back} ${to.middle}, ${to.left - 3} ${to.middle}`
+  );
 }

@@ -9,10 +9,12 @@ export function showDistances(buttons, columns, { beside }) {
   buttons.forEach((button, nth) => {
     button.querySelector(".distance")?.remove();
     if (!beside) return;
-    const bar = element("span", "distance"), stages = columns[nth].stages.map((name) => beside.stages[name]); // without stages it keeps the titles in one line
+    const bar = element("span", "distance"),
+      stages = columns[nth].stages.map(name => beside.stages[name]); // without stages it keeps the titles in one line
     button.append(bar);
     if (!stages.length) return;
-    const own = stages.map(shareOf), share = Math.max(...own);
+    const own = stages.map(shareOf),
+      share = Math.max(...own);
     bar.classList.toggle("first", share > 0 && !isParted);
     isParted ||= share > 0;
     bar.style.setProperty("--share", share && LEAST + (1 - LEAST) * share);

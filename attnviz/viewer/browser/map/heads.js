@@ -8,28 +8,37 @@ import { makeThumb } from "./thumb.js";
 const MAX_NAMED_HEADS = 5; // heads whose names have room
 
 export function makeHeads(tools) {
-  const box = element("div", "heads"), line = element("div", "choices"), note = element("p");
+  const box = element("div", "heads"),
+    line = element("div", "choices"),
+    note = element("p");
   line.setAttribute("role", "radiogroup");
   line.setAttribute("aria-label", "Head");
   box.append(line, note);
-  let buttons = [], built = "", drawn = null, shown = null;
+  let buttons = [],
+    built = "",
+    drawn = null,
+    shown = null;
 
   const build = (name, heads) => {
     if (`${name} ${heads}` === built) return;
     built = `${name} ${heads}`;
     drawn = null;
     buttons = Array.from({ length: heads }, (_, head) => {
-      const button = element("button"), thumb = makeThumb(name);
+      const button = element("button"),
+        thumb = makeThumb(name);
       button.type = "button";
       button.setAttribute("role", "radio");
-      button.append(element("span", "", heads > MAX_NAMED_HEADS ? String(head + 1) : `head ${head + 1}`), thumb.element);
+      button.append(
+        element("span", "", heads > MAX_NAMED_HEADS ? String(head + 1) : `head ${head + 1}`),
+        thumb.element,
+      );
       button.onclick = () => choose(head);
       return Object.assign(button, { thumb });
     });
     line.classList.toggle("many", heads > MAX_NAMED_HEADS);
     line.replaceChildren(...buttons);
   };
-  const choose = (head) => tools.go(withHead(shown.where, head));
+  const choose = head => tools.go(withHead(shown.where, head));
   rovingFocus(line, () => [buttons], choose);
   return {
     element: box,
@@ -44,14 +53,20 @@ export function makeHeads(tools) {
       buttons.forEach((button, head) => {
         if (drawn?.pass !== look.pass || drawn.colours !== colours) {
           const alone = headOf(look.pass, name, head);
-          button.thumb.resize(alone, buttons.length > MAX_NAMED_HEADS ? { width: 26, height: 30, largest: 7 } : { width: 56, height: 40, largest: 7 });
+          button.thumb.resize(
+            alone,
+            buttons.length > MAX_NAMED_HEADS
+              ? { width: 26, height: 30, largest: 7 }
+              : { width: 56, height: 40, largest: 7 },
+          );
           button.thumb.draw(alone, colours);
         }
         button.setAttribute("aria-checked", head === where.cell.head);
       });
       write(note, isSent(pass, name) ? "" : "Grey heads are not loaded yet: click one to load it.");
       setTabStop(buttons, buttons[where.cell.head]);
-      if (drawn?.head !== where.cell.head) { // only the row of heads scrolls, never the page
+      if (drawn?.head !== where.cell.head) {
+        // only the row of heads scrolls, never the page
         const { offsetLeft, offsetWidth } = buttons[where.cell.head];
         line.scrollLeft = offsetLeft - (line.clientWidth - offsetWidth) / 2;
       }
@@ -63,8 +78,10 @@ export function makeHeads(tools) {
 // The stage whose heads are shown: the step's result, or its attention where that has none.
 function headedAt(pass, where) {
   const step = stepAt(pass, where);
-  const results = slotsOf(step).filter((slot) => slot.result).map((slot) => slot.stage);
-  return [...results, step.attention].find((name) => pass.stages.has(name) && isHeaded(pass.stages.get(name)));
+  const results = slotsOf(step)
+    .filter(slot => slot.result)
+    .map(slot => slot.stage);
+  return [...results, step.attention].find(name => pass.stages.has(name) && isHeaded(pass.stages.get(name)));
 }
 
 function isSent(pass, name) {
@@ -73,10 +90,12 @@ function isSent(pass, name) {
 
 // A pass in which one head is all there is of a stage.
 function headOf(pass, name, head) {
-  const stage = pass.stages.get(name), [heads, ...shape] = stage.shape, length = stage.length / heads;
-  const part = (numbers) => numbers.subarray(head * length, (head + 1) * length);
+  const stage = pass.stages.get(name),
+    [heads, ...shape] = stage.shape,
+    length = stage.length / heads;
+  const part = numbers => numbers.subarray(head * length, (head + 1) * length);
   return {
     stages: new Map([[name, { ...stage, shape, axes: stage.axes.slice(1), length }]]),
-    numbers: (each) => part(pass.numbers(each)),
+    numbers: each => part(pass.numbers(each)),
   };
 }

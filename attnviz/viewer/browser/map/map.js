@@ -8,8 +8,10 @@ import { folded } from "../pass/layers.js";
 import { setTabStop, rovingFocus } from "../elements/roving.js";
 import { stepAt } from "../scene/state.js";
 
-const HEIGHT = 44, WIDTH = 58;
-const LEAST = 32, SHARE = 1 / 27; // of a thumb where there are several layers or many steps: pixels, and of the map's width
+const HEIGHT = 44,
+  WIDTH = 58;
+const LEAST = 32,
+  SHARE = 1 / 27; // of a thumb where there are several layers or many steps: pixels, and of the map's width
 const BETWEEN = 3;
 const MANY = 16; // steps, which have no room for large thumbs
 
@@ -30,14 +32,17 @@ export function makeMap(tools) {
     },
   });
   rovingFocus(box, () => [diagram.steps()]);
-  let drawn = null, shown = null, breadth = null;
+  let drawn = null,
+    shown = null,
+    breadth = null;
 
   const draw = () => {
     const { pass, where, colours } = shown;
     const { map, steps } = pass.document;
-    const attentionOf = (layer) => steps.find((step) => step.layer === layer).attention;
+    const attentionOf = layer => steps.find(step => step.layer === layer).attention;
     const { columns, arrows } = folded(map, stepAt(pass, where).layer, attentionOf);
-    const isHeld = box.querySelector(":focus") !== null, isOther = diagram.build([columns], arrows);
+    const isHeld = box.querySelector(":focus") !== null,
+      isOther = diagram.build([columns], arrows);
     const isLayered = columns.some(({ layer }) => layer > 0) || columns.length > MANY;
     box.classList.toggle("layered", isLayered);
     for (const button of diagram.steps()) {
@@ -52,10 +57,13 @@ export function makeMap(tools) {
     const isMoved = drawn?.breadth !== breadth;
     if (isOther || isMoved || drawn.pass !== pass || drawn.colours !== colours) {
       const width = isLayered ? widthIn(breadth) : WIDTH;
-      const areAsLarge = diagram.thumbs().map((thumb) => {
-        const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
-        return thumb.resize(pass, { width, height, largest: 7 });
-      }).every(Boolean);
+      const areAsLarge = diagram
+        .thumbs()
+        .map(thumb => {
+          const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
+          return thumb.resize(pass, { width, height, largest: 7 });
+        })
+        .every(Boolean);
       if (!isOther && (isMoved || !areAsLarge)) afterFrame(diagram.connect); // other steps the diagram connects as it sees them
       afterFrame(drawThumbs); // what one asked for is in neither
     }
@@ -68,8 +76,10 @@ export function makeMap(tools) {
     box.classList.remove("titles");
     box.classList.toggle("titles", diagram.rows.scrollWidth > box.clientWidth);
   };
-  const drawThumbs = () => { for (const thumb of diagram.thumbs()) thumb.draw(shown.pass, shown.colours); };
-  const show = (button) => {
+  const drawThumbs = () => {
+    for (const thumb of diagram.thumbs()) thumb.draw(shown.pass, shown.colours);
+  };
+  const show = button => {
     if (button) box.scrollLeft = button.offsetLeft - (box.clientWidth - button.offsetWidth) / 2;
   };
   new ResizeObserver(() => {

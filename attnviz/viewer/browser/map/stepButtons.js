@@ -10,8 +10,10 @@ import { isFirst } from "../scene/state.js";
 export function makeStepButtons(between, { alone }, on) {
   const box = element("nav", "way");
   box.setAttribute("aria-label", "Steps");
-  const back = button("‹ Previous", () => on(-1)), next = button("Next ›", () => on(1), "primary");
-  const place = element("span", "place"), end = element("div", "end");
+  const back = button("‹ Previous", () => on(-1)),
+    next = button("Next ›", () => on(1), "primary");
+  const place = element("span", "place"),
+    end = element("div", "end");
   end.append(next, place);
   box.append(back, between, end);
   const update = (pass, where) => {

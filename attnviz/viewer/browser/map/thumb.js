@@ -13,12 +13,18 @@ const SMALL = 3; // pixels of a cell that would be overlooked alone
 const SEEN = 0.2; // of the strongest part: smaller ones have no dot of their own
 
 export function makeThumb(name) {
-  const box = element("div", "thumb"), canvas = element("canvas"), frame = element("div", "frame");
+  const box = element("div", "thumb"),
+    canvas = element("canvas"),
+    frame = element("div", "frame");
   box.append(canvas, frame);
   let tiled = null;
   return {
-    name, element: box, canvas,
-    get tiled() { return tiled; },
+    name,
+    element: box,
+    canvas,
+    get tiled() {
+      return tiled;
+    },
     // Makes it as large as `room` allows. Returns whether it is as large as before.
     resize(pass, room) {
       const before = tiled;
@@ -45,19 +51,27 @@ export function makeThumb(name) {
 }
 
 function put(frame, { x, y }, width, height) {
-  Object.assign(frame.style, { left: `${x - 1}px`, top: `${y - 1}px`, width: `${width + 2}px`, height: `${height + 2}px` });
+  Object.assign(frame.style, {
+    left: `${x - 1}px`,
+    top: `${y - 1}px`,
+    width: `${width + 2}px`,
+    height: `${height + 2}px`,
+  });
 }
 
 function drawTiles(canvas, tiled, { length }, colourAt) {
   const { heads, rows, columns, cell, width, height } = tiled;
   const ratio = globalThis.devicePixelRatio;
   const size = { width: Math.max(1, Math.round(width * ratio)), height: Math.max(1, Math.round(height * ratio)) };
-  const pen = canvas.getContext("2d"), brush = brushFor(columns, rows), image = brush.createImageData(columns, rows);
+  const pen = canvas.getContext("2d"),
+    brush = brushFor(columns, rows),
+    image = brush.createImageData(columns, rows);
   if (canvas.width === size.width && canvas.height === size.height) pen.clearRect(0, 0, size.width, size.height);
   else Object.assign(canvas, size);
   pen.imageSmoothingEnabled = cell * ratio < 1;
   for (let head = 0; head < heads; head += 1) {
-    for (let place = 0; place < length / heads; place += 1) image.data.set(colourAt(head * (length / heads) + place), 4 * place);
+    for (let place = 0; place < length / heads; place += 1)
+      image.data.set(colourAt(head * (length / heads) + place), 4 * place);
     brush.putImageData(image, 0, 0);
     const { x, y } = tileAt(tiled, head);
     pen.drawImage(brush.canvas, 0, 0, columns, rows, x * ratio, y * ratio, columns * cell * ratio, rows * cell * ratio);
@@ -71,13 +85,16 @@ let brush = null;
 function brushFor(width, height) {
   brush ??= Object.assign(element("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
   const { canvas } = brush;
-  if (canvas.width < width || canvas.height < height) Object.assign(canvas, { width: Math.max(width, canvas.width), height: Math.max(height, canvas.height) });
+  if (canvas.width < width || canvas.height < height)
+    Object.assign(canvas, { width: Math.max(width, canvas.width), height: Math.max(height, canvas.height) });
   return brush;
 }
 
 // The strongest parts, large enough to be seen.
 function drawDots(canvas, tiled, { shape, length }, strengths, colourAt) {
-  const pen = canvas.getContext("2d"), ratio = globalThis.devicePixelRatio, least = SEEN * strongest(strengths);
+  const pen = canvas.getContext("2d"),
+    ratio = globalThis.devicePixelRatio,
+    least = SEEN * strongest(strengths);
   for (let place = 0; place < length; place += 1) {
     if (strengths[place] <= least) continue;
     const { x, y } = spotOf(tiled, unflattened(shape, place));
@@ -93,20 +110,26 @@ function strongest(strengths) {
 // A function from a number's place in its stage to its colour.
 function paintOf(pass, name, colours, strengths) {
   const { scale, limit, hiddenBy } = pass.stages.get(name);
-  const values = pass.numbers(name), hider = hiddenBy ? pass.numbers(hiddenBy) : [];
-  const ramp = inksOf(scale, colours), hidden = ramp.length - 2, visible = ramp.length - 1;
-  const inkAt = (place) => {
+  const values = pass.numbers(name),
+    hider = hiddenBy ? pass.numbers(hiddenBy) : [];
+  const ramp = inksOf(scale, colours),
+    hidden = ramp.length - 2,
+    visible = ramp.length - 1;
+  const inkAt = place => {
     const value = values[place];
     if (scale === "flag") return value ? visible : hidden;
     if (hider[place] === -Infinity) return hidden;
     if (Number.isNaN(value)) return visible; // it was not sent yet
     return STEPS + Math.round(Math.max(-1, Math.min(1, value / limit)) * STEPS);
   };
-  if (!strengths) return (place) => ramp[inkAt(place)];
-  const largest = strongest(strengths), faded = [];
-  return (place) => {
+  if (!strengths) return place => ramp[inkAt(place)];
+  const largest = strongest(strengths),
+    faded = [];
+  return place => {
     const level = Math.round(LEVELS * (strengths[place] / largest) ** CURVE_OF_PARTS);
-    faded[level] ??= ramp.map((ink) => opaque(mixed(ink.slice(0, 3), colours.page, FAINTEST + ((1 - FAINTEST) * level) / LEVELS)));
+    faded[level] ??= ramp.map(ink =>
+      opaque(mixed(ink.slice(0, 3), colours.page, FAINTEST + ((1 - FAINTEST) * level) / LEVELS)),
+    );
     return faded[level][inkAt(place)];
   };
 }
@@ -122,7 +145,9 @@ function inksOf(scale, colours) {
 }
 
 function makeInks(scale, colours) {
-  const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) => background((i - STEPS) / STEPS, { scale, limit: 1 }, colours));
+  const ramp = Array.from({ length: 2 * STEPS + 1 }, (_, i) =>
+    background((i - STEPS) / STEPS, { scale, limit: 1 }, colours),
+  );
   return [...ramp, mixed(colours.text, colours.page, 0.22), mixed(colours.text, colours.page, 0.07)].map(opaque);
 }
 

@@ -8,7 +8,8 @@ import { inRows } from "../pass/layers.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../scene/state.js";
 import { indexIn } from "../scene/tiling.js";
 
-const ROOM_OF_WORDS = 56, ROOM_AT_END = 12; // pixels, as in the style of the row
+const ROOM_OF_WORDS = 56,
+  ROOM_AT_END = 12; // pixels, as in the style of the row
 const LANES = 14; // pixels below thumbs, for arrows that lead past them
 const GAP = 6; // pixels between thumbs whose symbols stand beside them
 const NARROWEST = 12; // pixels of a thumb
@@ -23,7 +24,7 @@ export function makeWholePass(tools) {
   const said = element("p", "said");
   box.append(said);
   const diagram = makeDiagram(box, {
-    stage: (thumb) => {
+    stage: thumb => {
       const figure = element("span", "stage-of");
       figure.append(element("span", "symbol"), thumb.element);
       thumb.element.append(element("span", "words-of"));
@@ -41,19 +42,22 @@ export function makeWholePass(tools) {
   });
   let shown = null;
 
-  const at = (event) => {
+  const at = event => {
     const thumb = diagram.thumbs().find(({ canvas }) => canvas === event.target);
     if (!thumb) return null;
     const { left, top } = thumb.canvas.getBoundingClientRect();
-    const index = indexIn(thumb.tiled, shown.pass.stages.get(thumb.name), { x: event.clientX - left, y: event.clientY - top });
+    const index = indexIn(thumb.tiled, shown.pass.stages.get(thumb.name), {
+      x: event.clientX - left,
+      y: event.clientY - top,
+    });
     return index && { name: thumb.name, index };
   };
-  diagram.rows.addEventListener("pointermove", (event) => {
+  diagram.rows.addEventListener("pointermove", event => {
     const cell = at(event);
     tools.point(cell?.name ?? "", cell?.index ?? null);
   });
   diagram.rows.addEventListener("pointerleave", () => tools.point("", null));
-  diagram.rows.addEventListener("click", (event) => {
+  diagram.rows.addEventListener("click", event => {
     const cell = at(event);
     if (cell) tools.pick(cell.name, cell.index);
   });
@@ -63,9 +67,18 @@ export function makeWholePass(tools) {
     const { map } = pass.document;
     const rows = inRows(map.columns.filter(({ stages }) => stages.length));
     diagram.build(rows, map.arrows);
-    const focus = focusOf(pass, where), parts = pass.parts(focus.name, focus.index);
-    write(said, `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`);
-    for (const { name, beside, canvas, element: { parentNode: figure } } of diagram.thumbs()) {
+    const focus = focusOf(pass, where),
+      parts = pass.parts(focus.name, focus.index);
+    write(
+      said,
+      `The path of ${pass.nameOf(focus.name, focus.index)}: the more a number takes part in it, the stronger it is drawn.`,
+    );
+    for (const {
+      name,
+      beside,
+      canvas,
+      element: { parentNode: figure },
+    } of diagram.thumbs()) {
       const { symbol, role, title, shape } = pass.stages.get(name);
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
@@ -85,11 +98,12 @@ export function makeWholePass(tools) {
   };
   // As large as their rows allow; titles that are wider than their thumbs take some of that. Returns how wide they may be.
   const drawThumbs = (pass, parts, isPresented, colours) => {
-    const rows = [...diagram.rows.children], longest = Math.max(...rows.map((row) => row.querySelectorAll(".depth").length));
+    const rows = [...diagram.rows.children],
+      longest = Math.max(...rows.map(row => row.querySelectorAll(".depth").length));
     const line = Number.parseFloat(getComputedStyle(box).fontSize);
     const high = (box.clientHeight - said.offsetHeight) / rows.length - LINES_OF_TEXT * line - LANES;
-    const over = Math.max(...diagram.thumbs().map((thumb) => thumb.element.previousSibling.offsetHeight));
-    const drawAt = (width) => {
+    const over = Math.max(...diagram.thumbs().map(thumb => thumb.element.previousSibling.offsetHeight));
+    const drawAt = width => {
       for (const thumb of diagram.thumbs()) {
         const isAside = thumb.element.parentNode.classList.contains("aside");
         const room = { width, height: high / thumb.beside - (isAside ? GAP : over), largest: isPresented ? 48 : 24 };
@@ -98,8 +112,8 @@ export function makeWholePass(tools) {
       }
     };
     let width = (diagram.rows.clientWidth - ROOM_OF_WORDS - ROOM_AT_END) / longest - 17;
-    const rightOf = (each) => each.getBoundingClientRect().right;
-    const overflow = () => Math.max(...rows.map((row) => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
+    const rightOf = each => each.getBoundingClientRect().right;
+    const overflow = () => Math.max(...rows.map(row => rightOf(row.lastChild) + ROOM_AT_END - rightOf(row)));
     drawAt(width);
     while (overflow() > 1 && width > NARROWEST) {
       width -= overflow() / longest + 1;
@@ -109,16 +123,25 @@ export function makeWholePass(tools) {
   };
   // The words of the first stage's rows, where there is room for them: all others have the same rows, or the heads' below.
   const nameRows = (pass, where, thumb) => {
-    const words = thumb.element.lastChild, { axes } = pass.stages.get(thumb.name), { cell } = thumb.tiled;
-    const isNamed = axes.length === 2 && hasWords(axes[0]) && cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
-    words.replaceChildren(...(isNamed ? axes[0].labels : []).map((label, row) => {
-      const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
-      Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
-      return word;
-    }));
+    const words = thumb.element.lastChild,
+      { axes } = pass.stages.get(thumb.name),
+      { cell } = thumb.tiled;
+    const isNamed =
+      axes.length === 2 &&
+      hasWords(axes[0]) &&
+      cell >= Math.max(SMALLEST_WORD, where.present ? Number.parseFloat(getComputedStyle(words).fontSize) : 0);
+    words.replaceChildren(
+      ...(isNamed ? axes[0].labels : []).map((label, row) => {
+        const word = element("span", row === pass.indexAt(thumb.name, where.cell)[0] ? "selected" : "", label);
+        Object.assign(word.style, { height: `${cell}px`, lineHeight: `${cell}px` });
+        return word;
+      }),
+    );
   };
   const isHere = ({ pass, where }) => !slotsOf(stepAt(pass, where)).length && !isFirst(pass, where);
-  new ResizeObserver(() => { if (shown && isHere(shown)) draw(); }).observe(box);
+  new ResizeObserver(() => {
+    if (shown && isHere(shown)) draw();
+  }).observe(box);
   return {
     element: box,
     update(pass, where, look) {

@@ -8,7 +8,11 @@ const HEAD = ["stage", "numbers", "largest difference"];
 
 // run(what) has the page run for what no act does. Returns {show(audit), end()}.
 export function mountAudit(box, { run }) {
-  const verdict = element("p", "verdict"), sign = element("span"), sentence = element("span"), table = drawTable(), [body] = table.tBodies;
+  const verdict = element("p", "verdict"),
+    sign = element("span"),
+    sentence = element("span"),
+    table = drawTable(),
+    [body] = table.tBodies;
   const ask = button("", () => run("recompute"), "primary");
   let stages = null;
   verdict.setAttribute("role", "status");
@@ -34,18 +38,22 @@ export function mountAudit(box, { run }) {
 }
 
 function drawTable() {
-  const table = element("table"), line = table.createTHead().insertRow();
-  line.append(...HEAD.map((title) => {
-    const cell = element("th", "", title);
-    cell.scope = "col";
-    return cell;
-  }));
+  const table = element("table"),
+    line = table.createTHead().insertRow();
+  line.append(
+    ...HEAD.map(title => {
+      const cell = element("th", "", title);
+      cell.scope = "col";
+      return cell;
+    }),
+  );
   table.createTBody();
   return table;
 }
 
 function drawRow({ name, numbers, off }) {
-  const row = element("tr"), stage = element("td");
+  const row = element("tr"),
+    stage = element("td");
   stage.append(element("code", "", name));
   row.append(stage, element("td", "", numbers), element("td", "", off));
   return row;

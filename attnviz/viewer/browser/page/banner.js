@@ -6,9 +6,14 @@ import { drawRuns } from "../elements/runs.js";
 
 // act and run as for the page. Returns {element, update(answer)}.
 export function makeBanner(act, run) {
-  const box = element("div", "banner"), line = element("p");
+  const box = element("div", "banner"),
+    line = element("p");
   let runs = null;
-  box.append(line, button("Change it", () => run("other numbers")), button("Reset", () => act("reset", true)));
+  box.append(
+    line,
+    button("Change it", () => run("other numbers")),
+    button("Reset", () => act("reset", true)),
+  );
   return {
     element: box,
     update({ byHand }) {

@@ -9,7 +9,8 @@ import { makePlans } from "../talk/plans.js";
 import { postTo } from "../talk/post.js";
 import { makeServer } from "../talk/server.js";
 
-const text = new TextDecoder(), plans = makePlans();
+const text = new TextDecoder(),
+  plans = makePlans();
 const pages = new WeakMap(); // root -> its page
 // Pages come and go. What was done in one is told to the server all the same, and where one was in a viewer is kept.
 let server = null; // what tells the server of it
@@ -22,7 +23,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
-    run: (what) => setTriggerValue("run", what),
+    run: what => setTriggerValue("run", what),
     page: page && { bytes: page.bytes, shell: async () => readShell((await import(new URL(page.path, site))).shell) },
   });
   const shown = pages.get(root) ?? mountPage(root, host(), left);
@@ -31,7 +32,9 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   else join({ page: shown });
   shown.given(answer);
   if (answer.lacksFile) giveFile(answer, site);
-  return onceGone(root, () => { if (pages.delete(root)) left = shown.end(); });
+  return onceGone(root, () => {
+    if (pages.delete(root)) left = shown.end();
+  });
 }
 
 // A process that has taken over from another lacks the arrays of one's own, which are still here: then it is asked again.
@@ -39,7 +42,12 @@ async function giveFile({ tab }, site) {
   const kept = fileKept(window);
   if (!kept || kept.tab === tab) return;
   kept.tab = tab; // once
-  const isAnswered = await sendFile(new URL("arrays", site), tab, kept, () => fileKept(window) === kept && kept.tab === tab);
+  const isAnswered = await sendFile(
+    new URL("arrays", site),
+    tab,
+    kept,
+    () => fileKept(window) === kept && kept.tab === tab,
+  );
   if (isAnswered) serverAt(site).act("nothing", true);
 }
 

@@ -4,8 +4,11 @@ import { isOther } from "../controls/control.js";
 import { element, redraw } from "../elements/element.js";
 
 export function makeNotices(act) {
-  const box = element("div", "notices"), lines = element("div"), buttons = element("div", "offers");
-  let offered = [], said = "";
+  const box = element("div", "notices"),
+    lines = element("div"),
+    buttons = element("div", "offers");
+  let offered = [],
+    said = "";
   box.setAttribute("role", "alert");
   box.hidden = true;
   box.append(lines, buttons);
@@ -13,11 +16,15 @@ export function makeNotices(act) {
     element: box,
     update({ notices, offers }) {
       box.hidden = offers.length + notices.length === 0;
-      if (isOther(offered, offers)) redraw(buttons, offers.map(({ event, value, label }) => button(label, () => act(event, value))));
+      if (isOther(offered, offers))
+        redraw(
+          buttons,
+          offers.map(({ event, value, label }) => button(label, () => act(event, value))),
+        );
       offered = offers;
       if (notices.join("\n") === said) return; // it would be heard again
       said = notices.join("\n");
-      lines.replaceChildren(...notices.map((each) => element("p", "", each)));
+      lines.replaceChildren(...notices.map(each => element("p", "", each)));
     },
   };
 }

@@ -10,7 +10,11 @@ import { makeSettings } from "../controls/settings.js";
 import { mount } from "../viewer/viewer.js";
 import { makeWaiting } from "../talk/waiting.js";
 
-const VIEWS = { pass: { mount, style: "viewer" }, audit: { mount: mountAudit, style: "audit" }, script: { mount: mountScript, style: "script" } };
+const VIEWS = {
+  pass: { mount, style: "viewer" },
+  audit: { mount: mountAudit, style: "audit" },
+  script: { mount: mountScript, style: "script" },
+};
 
 // host: {server, address, run, page}: what is done here is told to the server; run(what) has the page run for what no act does;
 // page is what the viewer is downloaded in, as viewer.js has it.
@@ -28,17 +32,25 @@ export function mountPage(root, { server, address, run, page }, left = null) {
     settings.update(answer, server.isWaiting);
     notices.update(answer);
     banner.update(answer);
-    const { view } = answer, shown = answer[view];
+    const { view } = answer,
+      shown = answer[view];
     box.hidden = !shown;
     tellEmpty(box);
     if (shown) {
       box.classList.add(VIEWS[view].style);
-      mounted ??= VIEWS[view].mount(box, { send: act, address, run, page, type: settings.type, example: settings.example }, left);
+      mounted ??= VIEWS[view].mount(
+        box,
+        { send: act, address, run, page, type: settings.type, example: settings.example },
+        left,
+      );
       mounted.show(shown);
     }
     afterFrame(() => wait(server.isWaiting));
   };
-  const settings = makeSettings(act), notices = makeNotices(act), banner = makeBanner(act, run), box = element("div", "view");
+  const settings = makeSettings(act),
+    notices = makeNotices(act),
+    banner = makeBanner(act, run),
+    box = element("div", "view");
   // Enter leaves a line that was typed: then the view has the keyboard, where keys are shortcuts. A click into it doesn't give it that.
   settings.element.addEventListener("keydown", ({ key, target }) => {
     if (key !== "Enter" || !target.matches(".typed") || target.matches(":focus")) return;
@@ -46,16 +58,17 @@ export function mountPage(root, { server, address, run, page }, left = null) {
     box.focus({ preventScroll: true });
   });
   box.addEventListener("blur", () => box.removeAttribute("tabindex"));
-  const wait = makeWaiting(root, box), giveKeyboard = keepKeyboard(root);
+  const wait = makeWaiting(root, box),
+    giveKeyboard = keepKeyboard(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
-    given: (answer) => {
+    given: answer => {
       server.given(answer, show);
       if (server.isWaiting) wait(true); // where this is late, for another in its place
       giveKeyboard();
     },
     // The view stands here: below its settings, or where Streamlit's own text is between them.
-    stand: (where) => {
+    stand: where => {
       if (box.parentNode === where) return;
       if (where !== root) {
         where.replaceChildren(); // an earlier page's view is still there

@@ -10,38 +10,53 @@ const FILES = { runs: "attnviz_pass.py", torch: "attnviz_torch.py", microgpt: "a
 
 // Returns {show(script), end()}.
 export function mountScript(box) {
-  const code = element("code"), text = element("pre"), said = element("span", "copied"), languages = element("p", "languages");
-  let shown = null, language = "NumPy";
+  const code = element("code"),
+    text = element("pre"),
+    said = element("span", "copied"),
+    languages = element("p", "languages");
+  let shown = null,
+    language = "NumPy";
   const draw = () => {
     const now = shown[LANGUAGES[language]] ? language : "NumPy";
-    const pick = (name) => {
+    const pick = name => {
       language = name;
       draw();
     };
-    const there = Object.keys(LANGUAGES).filter((name) => shown[LANGUAGES[name]]);
+    const there = Object.keys(LANGUAGES).filter(name => shown[LANGUAGES[name]]);
     redraw(languages, [
       ...(there.length > 1 ? [choice(there, now, pick)] : []),
       ...(shown.torch ? [] : [element("span", "note", " PyTorch’s nn.MultiheadAttention can’t make this pass.")]),
-      ...(LANGUAGES[now] === "microgpt" ? [button(`Its numbers (${shown.file.name})`, () => saveFile(shown.file.text, shown.file.name, "application/json"))] : []),
+      ...(LANGUAGES[now] === "microgpt"
+        ? [
+            button(`Its numbers (${shown.file.name})`, () =>
+              saveFile(shown.file.text, shown.file.name, "application/json"),
+            ),
+          ]
+        : []),
     ]);
     const file = FILES[LANGUAGES[now]];
     write(saved, `↓ ${file}`);
     saved.onclick = () => saveFile(code.textContent, file, "text/x-python");
-    code.replaceChildren(...shown[LANGUAGES[now]].map(([kind, part]) => (kind ? element("span", kind, part) : document.createTextNode(part))));
+    code.replaceChildren(
+      ...shown[LANGUAGES[now]].map(([kind, part]) =>
+        kind ? element("span", kind, part) : document.createTextNode(part),
+      ),
+    );
   };
   const copy = button("Copy", async () => {
-    write(said, await copyText(window, code.textContent) ? "Copied." : "Select it and copy it by hand.");
+    write(said, (await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
     setTimeout(() => write(said, ""), 5000);
   });
   const saved = button("", () => {});
   said.setAttribute("role", "status");
   text.append(code);
-  const bar = element("div", "bar"), program = element("div", "program");
+  const bar = element("div", "bar"),
+    program = element("div", "program");
   bar.append(copy, saved, said);
   program.append(bar, text);
   box.replaceChildren(languages, program);
   return {
-    show: (script) => {
+    show: script => {
       shown = script;
       draw();
     },

@@ -7,17 +7,20 @@ import { makePlans } from "../talk/plans.js";
 import { mount } from "../viewer/viewer.js";
 
 const ALONE = "That needs attnviz itself: this page holds one pass, and computes no other.";
-const SAID = "One pass, in one page. No link or QR code leads into it: send the page. Other words, and numbers set by hand, need attnviz itself.";
+const SAID =
+  "One pass, in one page. No link or QR code leads into it: send the page. Other words, and numbers set by hand, need attnviz itself.";
 const SAID_MS = 6000;
 
 const shell = document.cloneNode(true); // before anything is drawn
-const at = (selector) => document.querySelector(selector);
+const at = selector => document.querySelector(selector);
 let timer = null;
 
 function refuse() {
   at("#refused").textContent = ALONE;
   clearTimeout(timer);
-  timer = setTimeout(() => { at("#refused").textContent = ""; }, SAID_MS);
+  timer = setTimeout(() => {
+    at("#refused").textContent = "";
+  }, SAID_MS);
   return false;
 }
 
@@ -26,10 +29,14 @@ const host = {
   send: refuse,
   type: () => {},
   address: hashOf(window),
-  page: { bytes: shell.documentElement.outerHTML.length - at("#document").textContent.length, shell: () => shell.cloneNode(true) },
+  page: {
+    bytes: shell.documentElement.outerHTML.length - at("#document").textContent.length,
+    shell: () => shell.cloneNode(true),
+  },
 };
 
 at("h1").textContent = document.title;
 at("#alone").textContent = SAID;
-const { pass } = makePlans().whole({ pass: JSON.parse(at("#document").textContent) }), place = host.address.read();
+const { pass } = makePlans().whole({ pass: JSON.parse(at("#document").textContent) }),
+  place = host.address.read();
 mount(at(".viewer"), host).show(place ? { ...pass, where: readPlace(readPass(pass), place) } : pass);

@@ -11,40 +11,61 @@ export function drawActs(pass, where, tools) {
 
 // The selected key is hidden from the selected query in the mask, and so in all layers.
 function drawHide(pass, { cell }, { set }) {
-  const { query, key, shared } = pass.document.words, mask = { name: "mask", index: pass.indexAt("mask", cell) };
-  const isFlag = pass.stages.get("mask").scale === "flag", hidden = isFlag ? 0 : -Infinity, visible = isFlag ? 1 : 0;
+  const { query, key, shared } = pass.document.words,
+    mask = { name: "mask", index: pass.indexAt("mask", cell) };
+  const isFlag = pass.stages.get("mask").scale === "flag",
+    hidden = isFlag ? 0 : -Infinity,
+    visible = isFlag ? 1 : 0;
   const isHidden = pass.number(mask.name, mask.index) === hidden;
   const from = shared && cell.query === cell.key ? "itself" : `“${query[cell.query]}”`;
   const label = isHidden ? `Show “${key[cell.key]}” to ${from}` : `Hide “${key[cell.key]}” from ${from}`;
-  return named("hide", button(label, () => set(mask, isHidden ? visible : hidden)));
+  return named(
+    "hide",
+    button(label, () => set(mask, isHidden ? visible : hidden)),
+  );
 }
 
 // The selected query and key, where both were typed in one sentence.
 function drawSwap(pass, { cell: { query, key } }, { send }) {
   const { query: words, typed } = pass.document.words;
-  const isTyped = (place) => place >= words.length - typed;
+  const isTyped = place => place >= words.length - typed;
   if (query === key || !isTyped(query) || !isTyped(key)) return [];
-  return [named("swap", button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key])))];
+  return [
+    named(
+      "swap",
+      button(`Swap “${words[query]}” and “${words[key]}”`, () => send("swap", [query, key])),
+    ),
+  ];
 }
 
 function drawMute(pass, where, tools) {
-  return drawSilence(pass, { stage: stepAt(pass, where).heads, place: where.cell.head, index: [where.cell.head], kind: "head" }, tools);
+  return drawSilence(
+    pass,
+    { stage: stepAt(pass, where).heads, place: where.cell.head, index: [where.cell.head], kind: "head" },
+    tools,
+  );
 }
 
 // A neuron, where its number is looked at: what reaches it, or what it passes on.
 export function drawMuteNeuron(pass, { name, index }, tools) {
   const found = name.match(OF_NEURONS);
   if (!found) return [];
-  return [drawSilence(pass, { stage: `active${found[1]}`, place: index[1], index: [null, index[1]], kind: "neuron" }, tools)];
+  return [
+    drawSilence(pass, { stage: `active${found[1]}`, place: index[1], index: [null, index[1]], kind: "neuron" }, tools),
+  ];
 }
 
 // What writes to the residual stream is muted by setting all that it passes on to 0, and so is unmuted by undoing that.
 function drawSilence(pass, { stage, place, index, kind }, { send }) {
-  const { layer } = pass.stepOf(stage), muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`;
+  const { layer } = pass.stepOf(stage),
+    muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`;
   const change = changeAt(pass, stage, index);
-  return named("mute", change < 0
-    ? button(`Mute ${muted}`, () => send("mute", { stage, place }))
-    : button(`Unmute ${muted}`, () => send("drop", change)));
+  return named(
+    "mute",
+    change < 0
+      ? button(`Mute ${muted}`, () => send("mute", { stage, place }))
+      : button(`Unmute ${muted}`, () => send("drop", change)),
+  );
 }
 
 // What it says changes as it is pressed: by its name it keeps the keyboard.

@@ -8,8 +8,15 @@ const NONE = "A has no such number.";
 export function drawBeside(pass, where, look, cell) {
   const said = besideOf(pass, where, look, cell);
   if (!said) return [];
-  const line = element("p"), { a, b, difference } = said;
-  if (a) line.append(...sideOf("A", a), " ", ...sideOf("B", b), ...(difference ? [element("span", "side-difference", difference)] : []));
+  const line = element("p"),
+    { a, b, difference } = said;
+  if (a)
+    line.append(
+      ...sideOf("A", a),
+      " ",
+      ...sideOf("B", b),
+      ...(difference ? [element("span", "side-difference", difference)] : []),
+    );
   else line.append(...sideOf("B", b), `. ${NONE}`);
   return [line];
 }
@@ -24,13 +31,19 @@ export function besideText(pass, where, look, cell) {
 
 // What is written of the number in A and in B, and how far apart they are; null where there is nothing to say.
 function besideOf(pass, where, look, { name, index }) {
-  const pair = pairOf(pass, where), other = pass.number(name, index);
+  const pair = pairOf(pass, where),
+    other = pass.number(name, index);
   if (!pair || other === undefined || !look.shown(name, index)) return null;
-  const there = pair.toA(name, index), one = there ? pair.pass.number(name, there) : undefined;
+  const there = pair.toA(name, index),
+    one = there ? pair.pass.number(name, there) : undefined;
   if (one === undefined) return { b: digits(other) };
   if (pass.stages.get(name).scale === "flag") return { a: seen(one), b: seen(other) };
   const written = (own, at, value) => `${digits(value)}${value === 0 && own.isHidden(name, at) ? ", hidden" : ""}`;
-  return { a: written(pair.pass, there, one), b: written(pass, index, other), difference: Number.isFinite(other - one) ? `B − A = ${digits(other - one)}` : "" };
+  return {
+    a: written(pair.pass, there, one),
+    b: written(pass, index, other),
+    difference: Number.isFinite(other - one) ? `B − A = ${digits(other - one)}` : "",
+  };
 }
 
 function sideOf(name, number) {

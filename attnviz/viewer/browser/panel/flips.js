@@ -21,7 +21,9 @@ export function makeFlips(tools) {
   };
   return {
     element: box,
-    get isOpen() { return !box.hidden; },
+    get isOpen() {
+      return !box.hidden;
+    },
     update(pass) {
       const { flips } = pass.document;
       if (flips === drawn) return;
@@ -34,21 +36,29 @@ export function makeFlips(tools) {
 }
 
 function draw(pass, { text, stages }, tools, close) {
-  const head = element("div", "head"), list = element("ul");
+  const head = element("div", "head"),
+    list = element("ul");
   head.append(element("p", "", text), button("Close", close));
-  list.append(...stages.map((found) => {
-    const item = element("li");
-    item.append(...(found.cell ? drawFlip(pass, found, tools) : [element("p", "", found.text)]));
-    return item;
-  }));
+  list.append(
+    ...stages.map(found => {
+      const item = element("li");
+      item.append(...(found.cell ? drawFlip(pass, found, tools) : [element("p", "", found.text)]));
+      return item;
+    }),
+  );
   return [head, list];
 }
 
 // Its number leads to the cell: where the text begins with the name of that, the name does.
 function drawFlip(pass, { cell, value, text }, tools) {
-  const { name, index } = pass.read(cell), called = pass.nameOf(name, index), said = element("p");
+  const { name, index } = pass.read(cell),
+    called = pass.nameOf(name, index),
+    said = element("p");
   const leads = text.startsWith(called) ? called : text;
-  said.append(button(leads, () => tools.pick(name, index), "link"), text.slice(leads.length));
+  said.append(
+    button(leads, () => tools.pick(name, index), "link"),
+    text.slice(leads.length),
+  );
   const set = button("Set it", () => tools.setFlip(name, index, value));
   set.ariaDescription = called;
   return [said, set];

@@ -13,13 +13,15 @@ function valueText(pass, name, value) {
 }
 
 function movedText({ kind, pass }, name, index) {
-  return kind === "differences" ? `, moved by ${digits(pass.document.before[name] ? pass.number(name, index) : 0)}` : "";
+  return kind === "differences"
+    ? `, moved by ${digits(pass.document.before[name] ? pass.number(name, index) : 0)}`
+    : "";
 }
 
 export function drawStory(segments, tools) {
   const line = element("p", "story");
   for (const group of betweenSpaces(segments)) {
-    const drawn = group.map((segment) => drawSegment(segment, tools));
+    const drawn = group.map(segment => drawSegment(segment, tools));
     const box = group.some(({ cell }) => cell) ? element("span", "unbroken") : line;
     box.append(...drawn);
     if (box !== line) line.append(box);
@@ -56,5 +58,6 @@ export function lights(made, { name, index }, point) {
 
 // Lights up, of all elements in a box that name a cell, those that name this one.
 export function lightUp(box, name, index) {
-  for (const each of box.querySelectorAll("[data-cell]")) each.classList.toggle("lit", each.dataset.cell === `${name}[${index}]`);
+  for (const each of box.querySelectorAll("[data-cell]"))
+    each.classList.toggle("lit", each.dataset.cell === `${name}[${index}]`);
 }

@@ -17,12 +17,36 @@ import { drawChanged, drawWhatIf } from "./whatif.js";
 export function makePanel(tools) {
   const box = element("aside", "panel");
   box.setAttribute("aria-label", "The number");
-  const name = element("h3"), named = element("p", "in-microgpt"), said = element("div", "said"), answer = element("div", "reply");
-  const questions = element("div", "questions"), changed = element("div");
-  const byHand = makeByHand(tools.set), besides = element("div", "beside"), writers = element("div"), elsewhere = element("div"), habit = element("p", "habit"), acts = element("div"), flips = makeFlips(tools);
+  const name = element("h3"),
+    named = element("p", "in-microgpt"),
+    said = element("div", "said"),
+    answer = element("div", "reply");
+  const questions = element("div", "questions"),
+    changed = element("div");
+  const byHand = makeByHand(tools.set),
+    besides = element("div", "beside"),
+    writers = element("div"),
+    elsewhere = element("div"),
+    habit = element("p", "habit"),
+    acts = element("div"),
+    flips = makeFlips(tools);
   let asked = "";
   tools.onPoint((...cell) => lightUp(box, ...cell));
-  box.append(name, named, besides, said, habit, writers, elsewhere, acts, flips.element, byHand.element, questions, answer, changed);
+  box.append(
+    name,
+    named,
+    besides,
+    said,
+    habit,
+    writers,
+    elsewhere,
+    acts,
+    flips.element,
+    byHand.element,
+    questions,
+    answer,
+    changed,
+  );
 
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
@@ -36,11 +60,17 @@ export function makePanel(tools) {
     redraw(besides, drawBeside(pass, where, look, focus));
     redraw(writers, where.ask === QUESTIONS[0] ? drawWriters(pass, focus, isThere, tools) : []);
     const home = homeOf(pass, where);
-    redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : []);
+    redraw(
+      elsewhere,
+      home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : [],
+    );
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
     const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
     const question = isThere ? drawFlipsQuestion(pass, focus, tools) : [];
-    redraw(acts, inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...drawMuteNeuron(pass, focus, tools), ...question]));
+    redraw(
+      acts,
+      inLine([...(isOffered ? drawActs(pass, where, tools) : []), ...drawMuteNeuron(pass, focus, tools), ...question]),
+    );
     flips.update(pass);
     byHand.update(pass, focus);
     const isAsked = !isFirst(pass, where) || where.ask !== QUESTIONS[0] || where.trail.length > 0;
@@ -50,7 +80,12 @@ export function makePanel(tools) {
     if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
     asked = where.ask;
     redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
-    redraw(answer, value === undefined ? [waiting(pass, focus, tools)] : answered(pass, where, look, { ...focus, value, isThere }, tools));
+    redraw(
+      answer,
+      value === undefined
+        ? [waiting(pass, focus, tools)]
+        : answered(pass, where, look, { ...focus, value, isThere }, tools),
+    );
   };
   return { element: box, update };
 }
@@ -87,7 +122,7 @@ function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
     wantSlopes();
     return [element("p", "waiting", alone ?? `The slopes of ${pass.nameOf(name, index)} are on their way.`)];
   }
-  const hasSlopes = (step) => slotsOf(step).some((slot) => look.titleOf(slot.stage));
+  const hasSlopes = step => slotsOf(step).some(slot => look.titleOf(slot.stage));
   if (!hasSlopes(stepAt(pass, where))) {
     const last = pass.document.steps.findLast(hasSlopes);
     const there = last ? `No matrix drawn here moves this number. Open “${titled(last)}” to see its slopes.` : "";
@@ -95,9 +130,13 @@ function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
   }
   return [
     element("p", "", pass.document.slopes.text),
-    element("p", "", "Where a matrix or a band is titled “slope of”, each number says how fast the selected number moves with that cell: "
-      + "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't "
-      + "move it, and are drawn as they are."),
+    element(
+      "p",
+      "",
+      "Where a matrix or a band is titled “slope of”, each number says how fast the selected number moves with that cell: " +
+        "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't " +
+        "move it, and are drawn as they are.",
+    ),
   ];
 }
 
@@ -115,12 +154,12 @@ function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
   formula.setAttribute("aria-label", "Formula");
   if (isThere && terms.formula) formula.append(...typesetInPieces(terms.formula));
   const sorted = terms.lines.length > 4 && isThere ? [drawOrder(where, tools)] : [];
-  const shown = { order: where.order, count: isThere ? null : look.lines ?? terms.lines.length, value };
+  const shown = { order: where.order, count: isThere ? null : (look.lines ?? terms.lines.length), value };
   return [...trail, formula, ...sorted, drawTerms(pass, terms, shown, tools)];
 }
 
 function drawOrder({ order }, { go }) {
   const line = element("p", "switch", "Terms: ");
-  line.append(choice(ORDERS, order, (each) => go({ order: each })));
+  line.append(choice(ORDERS, order, each => go({ order: each })));
   return line;
 }

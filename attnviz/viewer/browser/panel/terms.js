@@ -9,13 +9,13 @@ import { lights } from "./numberStory.js";
 export function drawTerms(pass, terms, { order, count, value }, { unfold, point }) {
   const body = withRole("tbody", "rowgroup");
   const lines = count === null ? sorted(terms.lines, order) : terms.lines.slice(0, count);
-  body.append(...lines.map((line) => drawLine(pass, line, terms.between, { unfold, point })));
+  body.append(...lines.map(line => drawLine(pass, line, terms.between, { unfold, point })));
   if (count !== null) body.lastChild?.classList.add("latest");
   const table = withRole("table", "grid");
   table.setAttribute("aria-label", "Terms");
   table.append(body);
   if (count === null && terms.conclusion) table.append(drawTotal(terms.conclusion, value));
-  const links = [...body.children].map((line) => [...line.querySelectorAll("button")]).filter(({ length }) => length);
+  const links = [...body.children].map(line => [...line.querySelectorAll("button")]).filter(({ length }) => length);
   setTabStop(links.flat(), links.flat()[0]);
   rovingFocus(table, () => links);
   const scroller = makeScroller(element("div", "terms"));

@@ -5,7 +5,10 @@
 // this one, as layers may differ in their d_k: it lies at the end of this one then.
 
 export function placeAt({ coordinates }, selection) {
-  return coordinates.reduce((place, [coordinate, length]) => place * length + Math.min(selection[coordinate], length - 1), 0);
+  return coordinates.reduce(
+    (place, [coordinate, length]) => place * length + Math.min(selection[coordinate], length - 1),
+    0,
+  );
 }
 
 // The coordinates of a place.
@@ -48,7 +51,7 @@ export function shortNameAt(axis, place) {
 export function lengthsOf(stages) {
   const lengths = {};
   for (const { axes } of stages) {
-    for (const [coordinate, length] of axes.flatMap((axis) => axis.coordinates)) {
+    for (const [coordinate, length] of axes.flatMap(axis => axis.coordinates)) {
       lengths[coordinate] = Math.max(length, lengths[coordinate] ?? length);
     }
   }

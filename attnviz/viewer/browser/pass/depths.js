@@ -3,8 +3,12 @@
 export function depthsOf(stages, arrows) {
   const depths = new Map();
   for (const stage of stages) {
-    const before = arrows.filter(([from, to]) => to === stage && depths.has(from)).map(([from]) => depths.get(from) + 1);
+    const before = arrows
+      .filter(([from, to]) => to === stage && depths.has(from))
+      .map(([from]) => depths.get(from) + 1);
     depths.set(stage, Math.max(0, ...before));
   }
-  return Array.from({ length: Math.max(-1, ...depths.values()) + 1 }, (_, depth) => stages.filter((stage) => depths.get(stage) === depth));
+  return Array.from({ length: Math.max(-1, ...depths.values()) + 1 }, (_, depth) =>
+    stages.filter(stage => depths.get(stage) === depth),
+  );
 }

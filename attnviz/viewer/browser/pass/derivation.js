@@ -21,8 +21,11 @@ export function derivation(stages, rule, flat, left, value) {
   const texts = { n: String(lines.length) };
   if (variant.term) texts.terms = termsOf(rule, variant, places);
   return {
-    lines: lines.map((each) => ({
-      cells: each.line.cells.map(({ source: name }, i) => ({ name, index: unflattened(stages.get(name).shape, each.flats[i]) })),
+    lines: lines.map(each => ({
+      cells: each.line.cells.map(({ source: name }, i) => ({
+        name,
+        index: unflattened(stages.get(name).shape, each.flats[i]),
+      })),
       text: filled(rule, each.line.text, each.places),
       value: each.value,
       place: placeNamed(stages, each),
@@ -47,7 +50,7 @@ function filled(rule, template, places, texts = {}) {
 function termsOf(rule, { term }, places) {
   const isLong = rule.running > SHOWN_AT_MOST;
   const shown = isLong ? [0, 1, rule.running - 1] : Array.from({ length: rule.running }, (_, i) => i);
-  const terms = shown.map((i) => filled(rule, term, { ...places, [RUNNING]: i }));
+  const terms = shown.map(i => filled(rule, term, { ...places, [RUNNING]: i }));
   if (isLong) terms.splice(2, 0, "\\dots");
   return terms.join(" + ");
 }
@@ -55,7 +58,7 @@ function termsOf(rule, { term }, places) {
 // What the place that a line stands for is called, as a piece of a story; nothing of a line that does not run.
 function placeNamed(stages, { line, places }) {
   for (const { source, pattern } of line.cells) {
-    const axis = stages.get(source).axes[pattern.axes.findIndex((letters) => letters.join() === RUNNING)];
+    const axis = stages.get(source).axes[pattern.axes.findIndex(letters => letters.join() === RUNNING)];
     if (!axis) continue;
     const place = places[RUNNING];
     return hasWords(axis) ? { text: axis.labels[place], style: "word" } : { text: placeNameAt(axis, place) };

@@ -1,11 +1,23 @@
 // Reads the LaTeX that attnviz writes into a tree of MathML: letters, numbers, signs, ^ and _, \frac, \sqrt, \text, \mathrm,
 // and these. Any other command is the name of a function or operator (\tanh), and stands upright.
-const SIGNS = new Map([["\\cdot", "·"], ["\\dots", "…"], ["\\cdots", "⋯"], ["\\infty", "∞"], ["\\top", "⊤"], ["\\sum", "∑"], ["-", "−"]]);
-const SPACES = new Map([["\\,", "0.1667em"], ["\\;", "0.2778em"], ["\\quad", "1em"]]);
+const SIGNS = new Map([
+  ["\\cdot", "·"],
+  ["\\dots", "…"],
+  ["\\cdots", "⋯"],
+  ["\\infty", "∞"],
+  ["\\top", "⊤"],
+  ["\\sum", "∑"],
+  ["-", "−"],
+]);
+const SPACES = new Map([
+  ["\\,", "0.1667em"],
+  ["\\;", "0.2778em"],
+  ["\\quad", "1em"],
+]);
 const WITH_LIMITS = ["\\sum", "\\max"]; // what stands below them is set under them
 const ATTRIBUTES = new Map([
-  ...[..."()[]"].map((bracket) => [bracket, { stretchy: "false" }]),
-  ...["\\top", "⊤"].map((transposing) => [transposing, { lspace: "0", rspace: "0" }]),
+  ...[..."()[]"].map(bracket => [bracket, { stretchy: "false" }]),
+  ...["\\top", "⊤"].map(transposing => [transposing, { lspace: "0", rspace: "0" }]),
   ["\\sum", { movablelimits: "false" }],
 ]);
 const UPRIGHT = /^\\(?:text|mathrm)\{(.*)\}$/;
@@ -29,7 +41,8 @@ export function transposed(latex) {
 export function parse(latex) {
   const rest = tokens(latex);
   let before = "(";
-  const row = () => { // up to the brace that closes it, or the end
+  const row = () => {
+    // up to the brace that closes it, or the end
     const children = [];
     while (rest.length && rest[0] !== "}") children.push(scripted(atom()));
     rest.shift();
@@ -47,9 +60,10 @@ export function parse(latex) {
     if (text !== undefined) return node("mtext", [text.replaceAll(" ", "\u00a0")]);
     return symbol(token, follows, rest[0]);
   };
-  const scripted = (base) => {
+  const scripted = base => {
     const hasLimits = WITH_LIMITS.includes(before);
-    let below = null, above = null;
+    let below = null,
+      above = null;
     while (rest[0] === "_" || rest[0] === "^") {
       if (rest.shift() === "_") below = atom();
       else above = atom();
@@ -75,7 +89,7 @@ function symbol(token, follows, next) {
 
 // TeX's thin space around the name of a function, but none before its bracket nor at either end.
 function operator(follows, next = "(") {
-  const [lspace, rspace] = [!/[({]$/.test(follows), next !== "("].map((isApart) => (isApart ? "0.1667em" : "0"));
+  const [lspace, rspace] = [!/[({]$/.test(follows), next !== "("].map(isApart => (isApart ? "0.1667em" : "0"));
   return { lspace, rspace };
 }
 

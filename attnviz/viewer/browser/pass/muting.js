@@ -2,11 +2,12 @@
 
 // Which of the changes sets all numbers at an index whose other places are left out or null; -1 where none does.
 export function changeAt({ document: { changes } }, stage, index) {
-  return changes.findIndex((each) => each.stage === stage && String(each.index) === String(index));
+  return changes.findIndex(each => each.stage === stage && String(each.index) === String(index));
 }
 
 // Whether what a head collects by a stage of attention goes nowhere: the head is muted, or all that its layer adds.
 export function isMuted(pass, attention, head) {
-  const { heads } = pass.stepOf(attention), output = heads.replace("heads", "output");
+  const { heads } = pass.stepOf(attention),
+    output = heads.replace("heads", "output");
   return changeAt(pass, heads, [head]) >= 0 || changeAt(pass, output, [null]) >= 0;
 }

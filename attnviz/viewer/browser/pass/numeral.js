@@ -5,8 +5,20 @@ const MORE = 40; // decimals: a double that is not half-way between two shorter 
 const NO_SHARE = 1e4; // set by hand; its hundredths may be beyond a double
 const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
-const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-  "twelfth"];
+const ORDINALS = [
+  "first",
+  "second",
+  "third",
+  "fourth",
+  "fifth",
+  "sixth",
+  "seventh",
+  "eighth",
+  "ninth",
+  "tenth",
+  "eleventh",
+  "twelfth",
+];
 const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 
@@ -83,6 +95,7 @@ function scientific(size, decimals) {
 
 // JavaScript rounds a number that is half-way up, Python to the even digit.
 function toEven(exact, rounded) {
-  const kept = exact.slice(0, -MORE), dropped = exact.slice(-MORE);
+  const kept = exact.slice(0, -MORE),
+    dropped = exact.slice(-MORE);
   return /^50*$/.test(dropped) && /[02468]\.?$/.test(kept) ? kept.replace(/\.$/, "") : rounded;
 }

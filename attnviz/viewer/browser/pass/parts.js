@@ -6,7 +6,7 @@ import { resultsOf, variantAt } from "./rule.js";
 // results, and each of a line's cells has the line's. The answer has the stages that it was computed from, and its own.
 export function strengthsOf(stages, ruleOf, name, flat) {
   const strengths = new Map();
-  const into = (source) => {
+  const into = source => {
     if (!strengths.has(source)) strengths.set(source, new Float64Array(stages.get(source).length));
     return strengths.get(source);
   };
@@ -24,7 +24,7 @@ export function strengthsOf(stages, ruleOf, name, flat) {
 function divideStrength(rule, cell, strength, into) {
   const places = placesAt(rule.result, cell);
   const lines = variantAt(rule, places)?.lines ?? [];
-  const results = lines.map((line) => resultsOf(line, places));
+  const results = lines.map(line => resultsOf(line, places));
   const total = sizeOf(results);
   if (Number.isNaN(total)) return; // a number that was not sent: nobody knows yet how the strength is divided
   const isUsual = total > 0 && total < Infinity;
@@ -39,8 +39,8 @@ function divideStrength(rule, cell, strength, into) {
 
 // Sizes over the largest, so that no sum of them overflows: alike where all are 0, and for infinite ones.
 function relative(results) {
-  const largest = Math.max(...results.map((each) => Math.max(...each.map(Math.abs))));
-  return results.map((each) => each.map((value) => (Math.abs(value) === largest ? 1 : value / largest)));
+  const largest = Math.max(...results.map(each => Math.max(...each.map(Math.abs))));
+  return results.map(each => each.map(value => (Math.abs(value) === largest ? 1 : value / largest)));
 }
 
 function sizeOf(rows) {

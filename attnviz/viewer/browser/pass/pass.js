@@ -10,9 +10,9 @@ import { tell } from "./story.js";
 
 export function readPass(document) {
   const stages = new Map(Object.entries(document.stages).map(([name, stage]) => [name, readStage(stage)]));
-  const numbers = lazily((name) => numbersOf(stages.get(name).values, stages.get(name).length));
-  const rules = lazily((name) => readRule(stages.get(name).rule, numbers));
-  const steps = new Map(document.steps.map((step) => [step.id, step]));
+  const numbers = lazily(name => numbersOf(stages.get(name).values, stages.get(name).length));
+  const rules = lazily(name => readRule(stages.get(name).rule, numbers));
+  const steps = new Map(document.steps.map(step => [step.id, step]));
   const flatOf = (name, index) => flattened(stages.get(name).shape, index);
   const beside = document.beside ? readPass(document.beside.document) : null;
   if (beside) shareScales(stages, beside.stages);
@@ -29,24 +29,36 @@ export function readPass(document) {
     },
     // Whether the mask of a layer hides the key of a cell from its query, be it before the mask or after it.
     isUnseen: (name, index) => {
-      const { hiddenBy } = stages.get(pass.stepOf(name).attention) ?? {}, { axes } = stages.get(hiddenBy) ?? {};
-      return Boolean(axes) && isAlong(stages.get(name).axes, axes) && numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY;
+      const { hiddenBy } = stages.get(pass.stepOf(name).attention) ?? {},
+        { axes } = stages.get(hiddenBy) ?? {};
+      return (
+        Boolean(axes) &&
+        isAlong(stages.get(name).axes, axes) &&
+        numbers(hiddenBy)[flatOf(hiddenBy, index)] === Number.NEGATIVE_INFINITY
+      );
     },
     // Whether the selected query sees no key in the selected head, in the layer of a stage, so that all its shares are 0.
     isUnseeing: (name, selection) => {
-      const { attention } = pass.stepOf(name), { hiddenBy: hider } = stages.get(attention);
-      const isAll = (of, number) => pass.row(of, pass.indexAt(of, selection)).every((value) => value === number);
+      const { attention } = pass.stepOf(name),
+        { hiddenBy: hider } = stages.get(attention);
+      const isAll = (of, number) => pass.row(of, pass.indexAt(of, selection)).every(value => value === number);
       return isAll(hider, Number.NEGATIVE_INFINITY) && isAll(attention, 0);
     },
     // The id of the step that the pass shows for that id; the first for what is none.
-    nearestStep: (id) => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
+    nearestStep: id => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
     // The step that shows a stage.
-    stepOf: (name) => steps.get(pass.nearestStep(stages.get(name).step)),
+    stepOf: name => steps.get(pass.nearestStep(stages.get(name).step)),
     // How a cell was computed; null if what decides it was not sent.
     terms: (name, index) => {
       if (pass.isOverridden(name, index)) return given("set by hand");
       if (!stages.get(name).rule) return given(stages.get(name).recipe);
-      return derivation(stages, rules(name), flatOf(name, index), leftSide(pass, name, index), pass.number(name, index));
+      return derivation(
+        stages,
+        rules(name),
+        flatOf(name, index),
+        leftSide(pass, name, index),
+        pass.number(name, index),
+      );
     },
     cellsOf: (name, index) => pass.terms(name, index)?.lines.flatMap(({ cells }) => cells) ?? [],
     // The numbers of an array of a stage's rule ("#exp") that the lines of a cell name, one for each line.
@@ -58,13 +70,14 @@ export function readPass(document) {
     story: (name, index, selection) =>
       pass.number(name, index) === undefined ? [] : tell(pass, stages.get(name).stories, { name, index }, selection),
     // What a step tells of the selection, by stories of the selected cell of a stage.
-    selectionStory: ({ of, stories }, selection, gapAt) => tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
+    selectionStory: ({ of, stories }, selection, gapAt) =>
+      tell(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection, gapAt),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // The pass with other numbers in some stages, to be looked at: {stage: chunks, or all its numbers in one row}. What is
     // said of a cell, what hides it and how it was computed stay those of the pass.
-    with: (values) => {
-      const has = (name) => Object.hasOwn(values, name);
-      const others = lazily((name) => (has(name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
+    with: values => {
+      const has = name => Object.hasOwn(values, name);
+      const others = lazily(name => (has(name) ? otherNumbers(values[name], stages.get(name)) : numbers(name)));
       return { ...pass, ...numbering(stages, others) };
     },
   };
@@ -91,7 +104,7 @@ function shareScales(stages, others) {
 
 // The places of some runs, each given by its first and how many they are.
 function among(runs) {
-  return { size: runs.length, has: (place) => runs.some(([first, n]) => first <= place && place < first + n) };
+  return { size: runs.length, has: place => runs.some(([first, n]) => first <= place && place < first + n) };
 }
 
 // How the numbers of stages are asked; `numbers(name)` has all of one in a row, NaN where they were not sent.
@@ -118,13 +131,16 @@ function otherNumbers(values, { length }) {
 // The left side of a cell's formula, its places counted from 1.
 function leftSide(pass, name, index) {
   const inHead = isHeaded(pass.stages.get(name));
-  return `(${pass.symbol(name, index[0])})_{${index.slice(inHead ? 1 : 0).map((place) => place + 1).join(", ")}}`;
+  return `(${pass.symbol(name, index[0])})_{${index
+    .slice(inHead ? 1 : 0)
+    .map(place => place + 1)
+    .join(", ")}}`;
 }
 
 // A function that keeps its answers.
 function lazily(find) {
   const kept = new Map();
-  return (key) => {
+  return key => {
     if (!kept.has(key)) kept.set(key, find(key));
     return kept.get(key);
   };

@@ -4,7 +4,7 @@ export const RUNNING = "i"; // stands in no result: a line that reads it is ther
 
 // As an array in C order is one row, its letters in their order are the digits of a place in it, on however many axes.
 export function readPattern(text, sizes) {
-  const axes = (text.match(/\([^)]*\)|\w/g) ?? []).map((axis) => axis.match(/\w/g));
+  const axes = (text.match(/\([^)]*\)|\w/g) ?? []).map(axis => axis.match(/\w/g));
   const letters = axes.flat();
   const steps = {};
   let length = 1;

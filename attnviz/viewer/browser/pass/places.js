@@ -7,21 +7,28 @@ const CELL = /^([a-z][a-z0-9_]{0,31})\[(\d{1,4}(?:,\d{1,4}){0,3})\]$/; // as att
 
 export function placing(stages) {
   const lengths = lengthsOf(stages.values());
-  const axesOf = (name) => stages.get(name).axes;
+  const axesOf = name => stages.get(name).axes;
   return {
-    indexAt: (name, selection) => axesOf(name).map((axis) => placeAt(axis, selection)),
+    indexAt: (name, selection) => axesOf(name).map(axis => placeAt(axis, selection)),
     // The selection on a cell; coordinates that its stage lacks stay.
     selectionAt: (name, index, selection) =>
       Object.assign({}, selection, ...index.map((place, i) => coordinatesAt(axesOf(name)[i], place))),
     // Each coordinate brought inside the longest axis that it lies on.
-    within: (selection) => Object.fromEntries(Object.entries(selection).map(([coordinate, place]) =>
-      [coordinate, Math.min(place, (lengths[coordinate] ?? Infinity) - 1)])),
+    within: selection =>
+      Object.fromEntries(
+        Object.entries(selection).map(([coordinate, place]) => [
+          coordinate,
+          Math.min(place, (lengths[coordinate] ?? Infinity) - 1),
+        ]),
+      ),
     // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one.
-    axisOf: (wanted, name) => [stages.get(name), ...stages.values()].flatMap(({ axes }) => axes).find((axis) =>
-      axis.coordinates.length === 1 && (axis.name === wanted || axis.coordinates[0][0] === wanted)),
+    axisOf: (wanted, name) =>
+      [stages.get(name), ...stages.values()]
+        .flatMap(({ axes }) => axes)
+        .find(axis => axis.coordinates.length === 1 && (axis.name === wanted || axis.coordinates[0][0] === wanted)),
     address: (name, index) => `${name}[${index.join(",")}]`,
     // The cell of an address; null if the pass has no such cell.
-    read: (address) => {
+    read: address => {
       const [, name, places] = address.match(CELL) ?? [];
       const shape = stages.get(name)?.shape ?? [];
       const index = places?.split(",").map(Number) ?? [];

@@ -24,8 +24,8 @@ export function ties(one, other) {
 // A number's place in its row; the only one has none.
 export function rankOf(value, row) {
   if (row.length < 2) return undefined;
-  const higher = row.filter((each) => each > value && !ties(each, value)).length;
-  const lower = row.filter((each) => each < value && !ties(each, value)).length;
+  const higher = row.filter(each => each > value && !ties(each, value)).length;
+  const lower = row.filter(each => each < value && !ties(each, value)).length;
   const place = higher === 0 ? "highest" : lower === 0 ? "lowest" : ordinal(higher + 1);
   return higher + lower + 1 < row.length ? `tied for ${place}` : place;
 }
@@ -35,7 +35,10 @@ export function bestOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length === taken.length) return undefined;
   const rest = most.length - MAX_NAMED;
-  return listed([...most.slice(0, MAX_NAMED).map((place) => quoted(pass, cell, place)), ...(rest > 0 ? [others(rest)] : [])]);
+  return listed([
+    ...most.slice(0, MAX_NAMED).map(place => quoted(pass, cell, place)),
+    ...(rest > 0 ? [others(rest)] : []),
+  ]);
 }
 
 // Those of a cell's row, where all their numbers are the same.
@@ -60,15 +63,19 @@ export function mostOf(pass, { name, index }) {
 export function longestOf(pass, { name, index: [, ...index] }) {
   const { labels } = pass.stages.get(name).axes[0];
   const lengths = relativeLengths(labels.map((_, head) => pass.row(name, [head, ...index])));
-  const most = topOf(lengths, lengths.map((_, head) => head));
+  const most = topOf(
+    lengths,
+    lengths.map((_, head) => head),
+  );
   if (!most.length || most.length === labels.length) return undefined;
-  return listed(most.map((head) => [labels[head]])).join("");
+  return listed(most.map(head => [labels[head]])).join("");
 }
 
 // The places of a row that hold something for its query, and those of them with the largest number; none if some of the row
 // was not sent. What is hidden holds something only where it is a share that was set by hand.
 function takenOf(pass, { name, index }) {
-  const row = Array.from(pass.row(name, index)), isShare = pass.stages.get(name).scale === "share";
+  const row = Array.from(pass.row(name, index)),
+    isShare = pass.stages.get(name).scale === "share";
   const isTaken = (value, place) => (isShare && value !== 0) || !pass.isUnseen(name, [...index.slice(0, -1), place]);
   const taken = row.flatMap((value, place) => (isTaken(value, place) ? [place] : []));
   return { taken, most: topOf(row, taken) };
@@ -76,18 +83,19 @@ function takenOf(pass, { name, index }) {
 
 // Those of some places at which the largest number stands; none if a number is missing.
 function topOf(row, places) {
-  const top = Math.max(...places.map((place) => row[place]));
-  return places.filter((place) => ties(top, row[place]));
+  const top = Math.max(...places.map(place => row[place]));
+  return places.filter(place => ties(top, row[place]));
 }
 
 // Over the largest of their numbers: the lengths themselves may be beyond a double.
 function relativeLengths(rows) {
-  const unit = Math.max(...rows.map((row) => Math.max(...row.map(Math.abs)))) || 1;
-  return rows.map((row) => Math.hypot(...row.map((value) => value / unit)));
+  const unit = Math.max(...rows.map(row => Math.max(...row.map(Math.abs)))) || 1;
+  return rows.map(row => Math.hypot(...row.map(value => value / unit)));
 }
 
 function quoted(pass, { name }, place) {
-  const axis = pass.stages.get(name).axes.at(-1), text = axis.labels[place];
+  const axis = pass.stages.get(name).axes.at(-1),
+    text = axis.labels[place];
   return ["“", hasWords(axis) ? { text, style: "word" } : text, "”"];
 }
 

@@ -17,7 +17,7 @@ export function readRule(rule, numbersIn) {
   };
   const slots = new Map(Object.entries(rule.slots).map(([name, slot]) => [name, readSlot(slot)]));
   const readLine = ({ cells, text, value }) => {
-    const read = cells.map((name) => slots.get(name));
+    const read = cells.map(name => slots.get(name));
     return { cells: read, text, value: slots.get(value), count: Math.max(...read.map(({ count }) => count)) };
   };
   return {
@@ -25,7 +25,7 @@ export function readRule(rule, numbersIn) {
     slots,
     chosen: rule.case && readSlot(rule.case),
     running: rule.sizes[RUNNING] ?? 0,
-    variants: rule.variants.map((variant) => ({ ...variant, lines: variant.lines.map(readLine) })),
+    variants: rule.variants.map(variant => ({ ...variant, lines: variant.lines.map(readLine) })),
   };
 }
 
@@ -40,10 +40,12 @@ export function numberAt({ numbers, pattern }, places) {
 
 // Each line of a variant, at each place it runs over: where its cells are in their stages, and its result.
 export function linesAt({ lines }, places) {
-  return lines.flatMap((line) => Array.from(resultsOf(line, places), (value, i) => {
-    const at = { ...places, [RUNNING]: i };
-    return { line, places: at, flats: line.cells.map(({ pattern }) => flatAt(pattern, at)), value };
-  }));
+  return lines.flatMap(line =>
+    Array.from(resultsOf(line, places), (value, i) => {
+      const at = { ...places, [RUNNING]: i };
+      return { line, places: at, flats: line.cells.map(({ pattern }) => flatAt(pattern, at)), value };
+    }),
+  );
 }
 
 // The results of a line, at each place it runs over: the numbers of one slot, or the products of its cells.
@@ -61,6 +63,8 @@ export function runOf(slot, places) {
 }
 
 function multiply(results, { pattern, numbers }, places) {
-  const read = numbers(), start = flatAt(pattern, places), step = pattern.steps[RUNNING] ?? 0;
+  const read = numbers(),
+    start = flatAt(pattern, places),
+    step = pattern.steps[RUNNING] ?? 0;
   for (let i = 0; i < results.length; i += 1) results[i] *= read[start + i * step];
 }

@@ -12,19 +12,24 @@ const FORMATS = {
   count: (pass, cell) => counted(visibleRow(pass, cell).length),
   positive: (pass, cell) => {
     const row = [...visibleRow(pass, cell)];
-    return `${row.filter((value) => value > 0).length} of ${row.length}`;
+    return `${row.filter(value => value > 0).length} of ${row.length}`;
   },
   sum: (pass, cell) => short(sumOf(pass, cell)),
   part: (pass, cell) => ifThere(largestLine(pass, cell), ({ value }) => short(value)),
   "part.place": (pass, cell) => largestLine(pass, cell)?.place,
   "part.rest": (pass, cell) => {
-    const lines = linesOf(pass, cell), largest = largestOf(lines);
-    return lines.length > 1 ? short(lines.reduce((sum, line) => (line === largest ? sum : sum + line.value), 0)) : undefined;
+    const lines = linesOf(pass, cell),
+      largest = largestOf(lines);
+    return lines.length > 1
+      ? short(lines.reduce((sum, line) => (line === largest ? sum : sum + line.value), 0))
+      : undefined;
   },
   "part.sum": (pass, cell) =>
     largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? ["\u00a0×\u00a0"] : []), numeral(pass, each, short)]),
-  before: (pass, cell) => (Object.hasOwn(pass.document.before, cell.name)
-    ? numeral(pass.with(pass.document.before), cell, short)?.text : undefined),
+  before: (pass, cell) =>
+    Object.hasOwn(pass.document.before, cell.name)
+      ? numeral(pass.with(pass.document.before), cell, short)?.text
+      : undefined,
   best: bestOf,
   alike: alikeOf,
   most: mostOf,
@@ -39,7 +44,7 @@ export function tell(pass, stories, cell, selection, gapAt = () => null) {
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
     const told = filledWhole(template, (name, format) => fillSlot(pass, cell, here, name, format, gapAt));
-    if (told) return told.flat().map((piece) => (typeof piece === "string" ? { text: piece } : piece));
+    if (told) return told.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
   }
   return [];
 }
@@ -68,8 +73,9 @@ function filledWhole(template, fill) {
 function fillSlot(pass, cell, selection, name, format, gapAt) {
   const isStage = pass.stages.has(name);
   if (name !== "value" && !isStage) return labelOf(pass, cell, selection, name);
-  const asked = isStage ? { name, index: pass.indexAt(name, selection) } : cell, told = FORMATS[format](pass, asked);
-  return told === undefined ? undefined : gapAt(asked) ?? told;
+  const asked = isStage ? { name, index: pass.indexAt(name, selection) } : cell,
+    told = FORMATS[format](pass, asked);
+  return told === undefined ? undefined : (gapAt(asked) ?? told);
 }
 
 // What a place is called: on the last two axes of the cell's stage, or by a coordinate.

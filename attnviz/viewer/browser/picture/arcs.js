@@ -1,13 +1,17 @@
 // Arcs: from a query to the words that it looks at, as thick as their shares.
 import { svgElement } from "../elements/element.js";
 
-const THICKEST = 13, LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
+const THICKEST = 13,
+  LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
 // Those of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
 export function arcsOf(pass, look, attention, cell) {
   return pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {
-    const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
-    return share > 0 && look.shown(attention, index) ? [{ query: cell.query, key, share, isLit: key === cell.key, isFaint: false }] : [];
+    const index = pass.indexAt(attention, { ...cell, key }),
+      share = pass.number(attention, index);
+    return share > 0 && look.shown(attention, index)
+      ? [{ query: cell.query, key, share, isLit: key === cell.key, isFaint: false }]
+      : [];
   });
 }
 
@@ -16,23 +20,33 @@ export function arcsOf(pass, look, attention, cell) {
 // muted head are dashed.
 export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, { pick, point }) {
   svg.classList.toggle("muted", isMuted);
-  const base = side === "below" ? 1 : height - 1, off = (by) => base + (side === "below" ? by : -by);
+  const base = side === "below" ? 1 : height - 1,
+    off = by => base + (side === "below" ? by : -by);
   const apart = from.length > 1 ? Math.abs(from[1].x - from[0].x) : LOOP;
   const there = arcs.filter(({ query, key }) => from[query] && to[key]).sort((one, other) => rank(one) - rank(other)); // the selected one lies on top
-  const known = new Map([...svg.children].map((group) => [group.dataset.arc, group]));
-  arrange(svg, there.map(({ query, key, share, isLit, isFaint }) => {
-    const far = Math.abs(query - key) / Math.max(from.length - 1, 1), name = `${query}-${key}`, group = known.get(name) ?? makeArc(name), [drawn, target] = group.children;
-    const path = side === "between" ? thread(from[query], to[key], height)
-      : query === key ? loop(from[query], Math.min(LOOP, apart), off)
-      : arch(from[query], to[key], (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3, off);
-    for (const each of [drawn, target]) each.setAttribute("d", path);
-    drawn.style.setProperty("--thick", `${((THICKEST * share) / most).toFixed(2)}px`);
-    drawn.setAttribute("class", `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}`);
-    target.onclick = () => pick({ query, key });
-    target.onpointerenter = () => point({ query, key });
-    target.onpointerleave = () => point(null);
-    return group;
-  }));
+  const known = new Map([...svg.children].map(group => [group.dataset.arc, group]));
+  arrange(
+    svg,
+    there.map(({ query, key, share, isLit, isFaint }) => {
+      const far = Math.abs(query - key) / Math.max(from.length - 1, 1),
+        name = `${query}-${key}`,
+        group = known.get(name) ?? makeArc(name),
+        [drawn, target] = group.children;
+      const path =
+        side === "between"
+          ? thread(from[query], to[key], height)
+          : query === key
+            ? loop(from[query], Math.min(LOOP, apart), off)
+            : arch(from[query], to[key], (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3, off);
+      for (const each of [drawn, target]) each.setAttribute("d", path);
+      drawn.style.setProperty("--thick", `${((THICKEST * share) / most).toFixed(2)}px`);
+      drawn.setAttribute("class", `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}`);
+      target.onclick = () => pick({ query, key });
+      target.onpointerenter = () => point({ query, key });
+      target.onpointerleave = () => point(null);
+      return group;
+    }),
+  );
 }
 
 function makeArc(name) {

@@ -10,9 +10,9 @@ const MAX_TITLED_BARS = 8; // bars that have room for what they say
 
 export function makeBars(tools) {
   const box = element("section", "bars");
-  const makeRows = whenOther((titles) => {
-    const rows = titles.map((row) => makeRow(row, tools));
-    box.replaceChildren(...rows.map((row) => row.element));
+  const makeRows = whenOther(titles => {
+    const rows = titles.map(row => makeRow(row, tools));
+    box.replaceChildren(...rows.map(row => row.element));
     return rows;
   });
   return {
@@ -20,8 +20,10 @@ export function makeBars(tools) {
     update(pass, where, look) {
       const { bars } = stepAt(pass, where);
       box.hidden = !bars.length;
-      const shown = bars.map((bar) => readRow(bar, pass, where));
-      makeRows(shown.map(({ title, values: { length } }) => ({ title, length }))).forEach((row, place) => { row.update(shown[place], pass, look); });
+      const shown = bars.map(bar => readRow(bar, pass, where));
+      makeRows(shown.map(({ title, values: { length } }) => ({ title, length }))).forEach((row, place) => {
+        row.update(shown[place], pass, look);
+      });
     },
   };
 }
@@ -29,35 +31,47 @@ export function makeBars(tools) {
 function readRow([name, array], pass, where) {
   const index = pass.indexAt(name, where.cell);
   return {
-    name, index,
+    name,
+    index,
     title: array ? "exp(score − max)" : pass.stages.get(name).title,
     values: [...(array ? pass.named(name, array, index) : pass.row(name, index))],
   };
 }
 
 function makeRow({ title, length }, tools) {
-  const row = element("div", "bar-row"), inner = element("div", "columns-of");
+  const row = element("div", "bar-row"),
+    inner = element("div", "columns-of");
   const columns = Array.from({ length }, () => makeColumn(tools));
-  inner.append(...columns.map((column) => column.element));
+  inner.append(...columns.map(column => column.element));
   row.setAttribute("role", "group");
   row.setAttribute("aria-label", title);
   row.append(element("span", "of", title), inner);
   return {
     element: row,
     update({ name, index, values }, pass, look) {
-      const finite = values.filter(Number.isFinite), { labels } = pass.stages.get(name).axes.at(-1);
-      const high = Math.max(0, ...finite), low = Math.min(0, ...finite), range = high - low || 1;
+      const finite = values.filter(Number.isFinite),
+        { labels } = pass.stages.get(name).axes.at(-1);
+      const high = Math.max(0, ...finite),
+        low = Math.min(0, ...finite),
+        range = high - low || 1;
       const line = { name, low, range, isNamed: length <= MAX_TITLED_BARS, selected: index.at(-1) };
       columns.forEach((column, place) => {
-        column.update({ place, value: values[place], label: labels[place], index: [...index.slice(0, -1), place] }, line, look);
+        column.update(
+          { place, value: values[place], label: labels[place], index: [...index.slice(0, -1), place] },
+          line,
+          look,
+        );
       });
     },
   };
 }
 
 function makeColumn({ pick, point }) {
-  const column = element("button"), bar = element("span", "bar"), zero = element("span", "zero");
-  const number = element("span", "number"), key = element("span", "key");
+  const column = element("button"),
+    bar = element("span", "bar"),
+    zero = element("span", "zero");
+  const number = element("span", "number"),
+    key = element("span", "key");
   let cell = null;
   column.type = "button";
   column.tabIndex = -1;
@@ -68,7 +82,8 @@ function makeColumn({ pick, point }) {
   return {
     element: column,
     update({ place, value, label, index }, { name, low, range, isNamed, selected }, { shown, colours }) {
-      const isShown = shown(name, index), isThere = isShown && Number.isFinite(value);
+      const isShown = shown(name, index),
+        isThere = isShown && Number.isFinite(value);
       cell = { name, index };
       column.className = place === selected ? "lit" : "";
       column.title = isShown ? `${label}: ${Number.isFinite(value) ? short(value) : "hidden"}` : "";

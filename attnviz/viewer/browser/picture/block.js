@@ -8,10 +8,14 @@ import { bandOf } from "./slot.js";
 const WIDEST_CAPTION = 14; // a longer one is cut off
 
 export function blockOf(slot, paint) {
-  const { given, size: [rows, columns] } = slot;
-  const width = (text) => textWidth(text, paint.family);
+  const {
+    given,
+    size: [rows, columns],
+  } = slot;
+  const width = text => textWidth(text, paint.family);
   return {
-    rows, columns,
+    rows,
+    columns,
     rowLabel: Math.max(...slot.rows.labels.map(width)),
     columnLabel: Math.max(...slot.columns.labels.map(width)),
     rowNames: slot.rows.labels.join("\n"),
@@ -20,7 +24,10 @@ export function blockOf(slot, paint) {
     after: given.after ? 0.9 + width(given.after) : 0,
     sums: given.sums ? 3.2 : 0,
     bands: bandOf(slot.columns) > 0,
-    caption: Math.min(width(`${slot.side ?? ""} ${plain(slot.symbol)} ${titleOf(slot, paint.look)}`) + 1.6, WIDEST_CAPTION),
+    caption: Math.min(
+      width(`${slot.side ?? ""} ${plain(slot.symbol)} ${titleOf(slot, paint.look)}`) + 1.6,
+      WIDEST_CAPTION,
+    ),
     symbol: width(`${slot.side ?? ""} ${plain(slot.symbol)}`) + 1,
     digits: width(widestDigits(scaleOf(slot, paint), isMoved(slot, paint))),
   };

@@ -10,12 +10,14 @@ import { rovingFocus } from "../elements/roving.js";
 import { slotsIn } from "./slot.js";
 import { focusOf } from "../scene/state.js";
 
-const SHARE_OF_READOUT = 0.42, LINE = 108; // of the width; pixels that a line of it takes
+const SHARE_OF_READOUT = 0.42,
+  LINE = 108; // of the width; pixels that a line of it takes
 const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
 
 // `acts` are point(slot, place or null) and pick(slot, place).
 export function makeBoard(acts, bars) {
-  const board = element("div", "board"), readout = element("div", "readout");
+  const board = element("div", "board"),
+    readout = element("div", "readout");
   const matrices = makeMatrices(acts);
   rovingFocus(readout, () => rowsOfReadout(readout));
   board.append(matrices.element, readout, bars);
@@ -35,7 +37,8 @@ export function makeBoard(acts, bars) {
     make: matrices.make,
     // Whether pictures have room in the smallest letters of a talk.
     fits(pictures, room, paintOf) {
-      const options = optionsOf(room, true), { written, width, height } = fit(blocksIn(pictures, paintOf), room, { ...options, largest: options.smallest });
+      const options = optionsOf(room, true),
+        { written, width, height } = fit(blocksIn(pictures, paintOf), room, { ...options, largest: options.smallest });
       return written && width <= room.width && height <= room.height;
     },
     mark: matrices.mark,
@@ -43,7 +46,7 @@ export function makeBoard(acts, bars) {
     // `paintOf` says for each slot with what it is painted.
     draw(pictures, room, paintOf, { pass, where }) {
       const slots = slotsIn(pictures);
-      const fitted = layOut(blocksIn(pictures, paintOf), room, where.present, (most) => {
+      const fitted = layOut(blocksIn(pictures, paintOf), room, where.present, most => {
         drawReadout(readout, slots, { pass, paintOf }, focusOf(pass, where), acts, most);
       });
       const places = fitted.pictures.flat(2).filter(Boolean);
@@ -54,7 +57,10 @@ export function makeBoard(acts, bars) {
 }
 
 function blocksIn(pictures, paintOf) {
-  return pictures.map(({ grid, turns }) => ({ turns, grid: grid.map((row) => row.map((slot) => slot && blockOf(slot, paintOf(slot)))) }));
+  return pictures.map(({ grid, turns }) => ({
+    turns,
+    grid: grid.map(row => row.map(slot => slot && blockOf(slot, paintOf(slot)))),
+  }));
 }
 
 // What a readout leaves of the room: on paper it is below the matrices, as nobody scrolls its lists there.

@@ -14,8 +14,11 @@ export function makeCanvas([rows, columns]) {
   grid.append(canvas, row);
   grid.setAttribute("aria-rowcount", rows);
   grid.setAttribute("aria-colcount", columns);
-  let size = [1, 1], describe = () => "", here = [0, 0], isMoving = false;
-  const stand = (place) => {
+  let size = [1, 1],
+    describe = () => "",
+    here = [0, 0],
+    isMoving = false;
+  const stand = place => {
     here = place;
     Object.assign(cell.dataset, { row: place[0], column: place[1] });
     row.setAttribute("aria-rowindex", place[0] + 1);
@@ -82,7 +85,8 @@ function draw(canvas, slot, paint, { cell: [width, height], font, written }) {
     for (let column = 0; column < columns; column += 1) {
       const face = faceAt(slot, paint, row, column);
       const [x, y] = [column * width, row * height];
-      pen.fillStyle = face.kind === "hidden" ? hatched : face.colour ?? css(mixed(paint.colours.text, paint.colours.page, 0.05));
+      pen.fillStyle =
+        face.kind === "hidden" ? hatched : (face.colour ?? css(mixed(paint.colours.text, paint.colours.page, 0.05)));
       pen.fillRect(x, y, width - gap, height - gap);
       if (face.marked) drawMark(pen, x + width - gap, y, Math.min(width, height, 14) / 2, paint.colours);
       if (!written) continue;

@@ -20,12 +20,22 @@ function sideOf({ side }) {
 
 // What does not fit beside the symbol is left out from its end (picture.css).
 export function writeCaption(caption, slot, look) {
-  const { lengths, counted, some } = shapeOf(slot), text = spoken(slot, look) + (some && `; shown: ${some}`);
+  const { lengths, counted, some } = shapeOf(slot),
+    text = spoken(slot, look) + (some && `; shown: ${some}`);
   if (caption.title === text) return;
   caption.title = text;
   const symbol = element("span", "symbol");
   symbol.append(typeset(slot.symbol));
   const name = element("span", "name");
-  name.append(...(slot.side ? [element("strong", `side ${slot.side}`, slot.side), " "] : []), symbol, element("span", "title", titleOf(slot, look)));
-  caption.replaceChildren(name, ...(some ? [element("span", "some", some)] : [element("span", "shape", lengths), element("span", "shape", counted)]));
+  name.append(
+    ...(slot.side ? [element("strong", `side ${slot.side}`, slot.side), " "] : []),
+    symbol,
+    element("span", "title", titleOf(slot, look)),
+  );
+  caption.replaceChildren(
+    name,
+    ...(some
+      ? [element("span", "some", some)]
+      : [element("span", "shape", lengths), element("span", "shape", counted)]),
+  );
 }

@@ -24,7 +24,8 @@ export function foldTerms(around) {
   const terms = around.querySelector(".panel .terms");
   if (!terms) return;
   terms.hidden = false;
-  const lines = [...terms.querySelectorAll("tbody > *")], isCut = () => terms.scrollHeight > terms.clientHeight + 1;
+  const lines = [...terms.querySelectorAll("tbody > *")],
+    isCut = () => terms.scrollHeight > terms.clientHeight + 1;
   if (!terms.querySelector(".latest")) lines.reverse();
   for (const line of lines) line.hidden = false;
   terms.classList.toggle("folded", isCut());

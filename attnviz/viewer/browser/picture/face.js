@@ -9,12 +9,20 @@ export function faceAt(slot, paint, row, column) {
   const index = slot.index(row, column);
   if (!paint.look.shown(name, index)) return { kind: "to-come", text: "" };
   const value = paint.look.pass.number(name, index);
-  const marked = paint.pass.isOverridden(name, index), apart = Boolean(paint.isApart?.(name, index));
+  const marked = paint.pass.isOverridden(name, index),
+    apart = Boolean(paint.isApart?.(name, index));
   if (isHidden(slot, paint.pass, index)) return { kind: "hidden", text: written(value, slot, paint), marked, apart };
   if (value === undefined) return { kind: "waiting", text: "" };
   if (scaleOf(slot, paint).scale === "flag") return { kind: "flag", text: written(value, slot, paint), marked, apart };
   const colour = background(value, scaleOf(slot, paint), paint.colours);
-  return { kind: "number", text: written(value, slot, paint), colour: css(colour), ink: css(textOn(colour)), marked, apart };
+  return {
+    kind: "number",
+    text: written(value, slot, paint),
+    colour: css(colour),
+    ink: css(textOn(colour)),
+    marked,
+    apart,
+  };
 }
 
 // A key is hidden in the scores, in the attention, and in the mask itself.

@@ -4,33 +4,40 @@ import { blocksOf, laidOut } from "./layout.js";
 const MIN_CELL_PX = 1; // a cell: a smaller one can't be pointed at
 const MIN_LABEL_PX = 9.4; // 7 points on paper
 const DEAR = 1.25; // how much larger cells must become by leaving out titles
-const WIDEST_CELL = 40, TALLEST_CELL = 24; // without digits
+const WIDEST_CELL = 40,
+  TALLEST_CELL = 24; // without digits
 
 // `pictures` are {grid, turns}: rows of blocks (layout.js) or null, and whether its one row may stand as a column. `options`
 // are {smallest, largest, base, labels, around, line}: font sizes of digits, that of the text around, and in units of the
 // digits' how large labels are, what is at least free beside digits and how high a line is. Returns a layout with {written, titled,
 // font, label, cell: [width, height]}: whether digits and titles are written, and the font sizes of digits and labels.
 export function fit(pictures, box, options) {
-  const [titled, bare] = ["caption", "symbol"].map((named) => fitNamed(arrangements(pictures, named), box, options));
+  const [titled, bare] = ["caption", "symbol"].map(named => fitNamed(arrangements(pictures, named), box, options));
   return sizeOf(bare, box) > DEAR * sizeOf(titled, box) ? bare : titled;
 }
 
 function fitNamed(layouts, box, options) {
   for (let font = Math.max(options.largest, options.smallest); font > options.smallest - 0.5; font -= 0.5) {
-    const found = layouts.map((layout) => writtenAt(layout, Math.max(font, options.smallest), box, options)).filter((each) => isInside(each, box));
+    const found = layouts
+      .map(layout => writtenAt(layout, Math.max(font, options.smallest), box, options))
+      .filter(each => isInside(each, box));
     if (found.length) return best(found, box);
   }
-  return best(layouts.map((layout) => unwritten(layout, box, options)), box);
+  return best(
+    layouts.map(layout => unwritten(layout, box, options)),
+    box,
+  );
 }
 
 // Pictures beside each other or one above the other; those that turn, as a row or as a column.
 function arrangements(pictures, named) {
-  const turned = pictures.reduce((made, { grid, turns }) => made.flatMap((before) => [
-    [...before, grid],
-    ...(turns ? [[...before, grid[0].map((block) => [block])]] : []),
-  ]), [[]]);
+  const turned = pictures.reduce(
+    (made, { grid, turns }) =>
+      made.flatMap(before => [[...before, grid], ...(turns ? [[...before, grid[0].map(block => [block])]] : [])]),
+    [[]],
+  );
   const besides = pictures.length > 1 ? [true, false] : [true];
-  return turned.flatMap((grids) => besides.map((beside) => ({ grids, beside, named })));
+  return turned.flatMap(grids => besides.map(beside => ({ grids, beside, named })));
 }
 
 function isInside({ width, height }, box) {
@@ -48,9 +55,10 @@ function best(found, box) {
 }
 
 function writtenAt(layout, font, box, options) {
-  const digits = Math.max(...blocksOf(layout).map((block) => block.digits));
-  const least = [digits + options.around, options.line].map((size) => Math.ceil(size * font));
-  const label = Math.max(options.labels * font, options.least ?? 0), tight = laidOut(layout, least, { font, label, written: true }, options);
+  const digits = Math.max(...blocksOf(layout).map(block => block.digits));
+  const least = [digits + options.around, options.line].map(size => Math.ceil(size * font));
+  const label = Math.max(options.labels * font, options.least ?? 0),
+    tight = laidOut(layout, least, { font, label, written: true }, options);
   if (!isInside(tight, box)) return tight;
   // What is left over makes cells easier to tell apart, up to a size that still looks like a table.
   const roomy = least.map((size, axis) => {
@@ -66,16 +74,20 @@ function unwritten(layout, box, options) {
     const label = Math.min(Math.max(height * 0.95, MIN_LABEL_PX), 0.75 * options.base);
     return laidOut(layout, [width, height], { font: label, label, written: false }, options);
   };
-  const height = greatest(TALLEST_CELL, (each) => at(each, each).height <= box.height);
-  const width = greatest(Math.min(WIDEST_CELL, 2.5 * height), (each) => at(each, height).width <= box.width);
+  const height = greatest(TALLEST_CELL, each => at(each, each).height <= box.height);
+  const width = greatest(Math.min(WIDEST_CELL, 2.5 * height), each => at(each, height).width <= box.width);
   const highest = Math.min(height, Math.max(MIN_CELL_PX, 1.6 * width)); // labels that stand upright over narrow columns need room
-  return at(width, greatest(highest, (each) => at(width, each).height <= box.height));
+  return at(
+    width,
+    greatest(highest, each => at(width, each).height <= box.height),
+  );
 }
 
 // The greatest size up to `most` that fits; MIN_CELL_PX if none does.
 function greatest(most, isFitting) {
   if (isFitting(most)) return most;
-  let low = MIN_CELL_PX, high = most;
+  let low = MIN_CELL_PX,
+    high = most;
   while (high - low > 0.25) {
     const middle = (low + high) / 2;
     if (isFitting(middle)) low = middle;

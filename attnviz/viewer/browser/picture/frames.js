@@ -4,7 +4,7 @@ import { element } from "../elements/element.js";
 // `places` as rectangles {row, column, rows, columns}: one, if they fill it, else one for each.
 export function rectangles(places) {
   if (!places.length) return [];
-  const [rows, columns] = [0, 1].map((axis) => places.map((place) => place[axis]));
+  const [rows, columns] = [0, 1].map(axis => places.map(place => place[axis]));
   const [top, left] = [Math.min(...rows), Math.min(...columns)];
   const whole = { row: top, column: left, rows: Math.max(...rows) - top + 1, columns: Math.max(...columns) - left + 1 };
   const distinct = new Set(places.map(String)).size;
@@ -13,11 +13,16 @@ export function rectangles(places) {
 }
 
 export function drawFrames(box, frames, [width, height]) {
-  box.replaceChildren(...frames.map(({ row, column, rows, columns, kind }) => {
-    const frame = element("div", `frame ${kind}`);
-    Object.assign(frame.style, {
-      left: `${column * width}px`, top: `${row * height}px`, width: `${columns * width}px`, height: `${rows * height}px`,
-    });
-    return frame;
-  }));
+  box.replaceChildren(
+    ...frames.map(({ row, column, rows, columns, kind }) => {
+      const frame = element("div", `frame ${kind}`);
+      Object.assign(frame.style, {
+        left: `${column * width}px`,
+        top: `${row * height}px`,
+        width: `${columns * width}px`,
+        height: `${rows * height}px`,
+      });
+      return frame;
+    }),
+  );
 }

@@ -5,9 +5,11 @@ import { shapeOf } from "./slot.js";
 
 // `line` is the row of all columns' headings, `rows` are the headings of rows.
 export function makeHeadings([rows, columns]) {
-  const heading = (scope) => Object.assign(element("th"), { scope });
-  const line = element("tr"), corner = heading("col");
-  const across = Array.from({ length: columns }, () => heading("col")), down = Array.from({ length: rows }, () => heading("row"));
+  const heading = scope => Object.assign(element("th"), { scope });
+  const line = element("tr"),
+    corner = heading("col");
+  const across = Array.from({ length: columns }, () => heading("col")),
+    down = Array.from({ length: rows }, () => heading("row"));
   line.append(corner, ...across);
   let shown = "";
   return {
@@ -18,8 +20,12 @@ export function makeHeadings([rows, columns]) {
       if (next === shown) return;
       shown = next;
       corner.textContent = shapeOf(slot).counted || slot.stage.title;
-      across.forEach((each, place) => { each.textContent = slot.columns.labels[place] || slot.stage.title; });
-      down.forEach((each, place) => { each.textContent = slot.rows.labels[place] || slot.stage.title; });
+      across.forEach((each, place) => {
+        each.textContent = slot.columns.labels[place] || slot.stage.title;
+      });
+      down.forEach((each, place) => {
+        each.textContent = slot.rows.labels[place] || slot.stage.title;
+      });
     },
   };
 }

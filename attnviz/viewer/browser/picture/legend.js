@@ -10,22 +10,25 @@ export function drawLegend(slots, paint, paintOf = () => paint) {
   for (const slot of slots) {
     const { scale, limit } = scaleOf(slot, paintOf(slot));
     if (scale === "flag") continue;
-    const ends = scale === "share" ? ["0", limit === 1 ? "1" : digits(limit)] : [-limit, limit].map(limit < 0.01 ? digits : short);
-    const kind = paint.look.titleOf(slot.name) ? paint.look.kind : "", key = `${kind} ${scale} ${ends}`;
+    const ends =
+      scale === "share" ? ["0", limit === 1 ? "1" : digits(limit)] : [-limit, limit].map(limit < 0.01 ? digits : short);
+    const kind = paint.look.titleOf(slot.name) ? paint.look.kind : "",
+      key = `${kind} ${scale} ${ends}`;
     const symbols = scales.get(key)?.symbols ?? new Set();
     scales.set(key, { kind, scale, ends, symbols: symbols.add(slot.symbol) });
   }
   return [
-    ...[...scales.values()].map((each) => drawScale(each, paint, scales.size > 1)),
-    ...(slots.some((slot) => hasHidden(slot.name, paintOf(slot))) ? [drawSwatch("hidden", "hidden")] : []),
-    ...(slots.some((slot) => hasMarked(slot, paintOf(slot))) ? [drawSwatch("marked", "set by hand")] : []),
-    ...(slots.some((slot) => hasApart(slot, paint)) ? [drawSwatch("apart", "differs")] : []),
+    ...[...scales.values()].map(each => drawScale(each, paint, scales.size > 1)),
+    ...(slots.some(slot => hasHidden(slot.name, paintOf(slot))) ? [drawSwatch("hidden", "hidden")] : []),
+    ...(slots.some(slot => hasMarked(slot, paintOf(slot))) ? [drawSwatch("marked", "set by hand")] : []),
+    ...(slots.some(slot => hasApart(slot, paint)) ? [drawSwatch("apart", "differs")] : []),
   ];
 }
 
 function drawScale({ kind, scale, ends, symbols }, { colours }, isOneOfSeveral) {
   const line = element("span", "scale");
-  const bar = element("span", `bar ${scale}`), ramp = element("span", "ramp");
+  const bar = element("span", `bar ${scale}`),
+    ramp = element("span", "ramp");
   ramp.style.background = gradient(scale, colours);
   bar.append(element("span", "", ends[0]), ramp, element("span", "", ends[1])); // which no line breaks
   line.append(kind, ...(isOneOfSeveral ? [drawSymbols([...symbols])] : []), bar);
@@ -34,7 +37,9 @@ function drawScale({ kind, scale, ends, symbols }, { colours }, isOneOfSeveral) 
 
 function drawSymbols(symbols) {
   const line = element("span", "symbols");
-  symbols.forEach((symbol, place) => { line.append(...(place ? [", "] : []), typeset(symbol)); });
+  symbols.forEach((symbol, place) => {
+    line.append(...(place ? [", "] : []), typeset(symbol));
+  });
   return line;
 }
 
@@ -46,13 +51,16 @@ function drawSwatch(kind, text) {
 
 function hasApart({ name, side, size: [rows, columns], index }, { isApart }) {
   if (!isApart || side !== "B") return false;
-  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns)).some((cell) => isApart(name, cell));
+  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns)).some(
+    cell => isApart(name, cell),
+  );
 }
 
 function hasMarked({ name, size: [rows, columns], index }, { pass }) {
   if (!pass.stages.get(name).overridden.size) return false;
-  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns))
-    .some((cell) => pass.isOverridden(name, cell));
+  return Array.from({ length: rows * columns }, (_, place) => index(Math.floor(place / columns), place % columns)).some(
+    cell => pass.isOverridden(name, cell),
+  );
 }
 
 function hasHidden(name, { pass }) {

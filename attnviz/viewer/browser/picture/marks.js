@@ -4,8 +4,12 @@ import { rectangles } from "./frames.js";
 // The cell itself, the cells it was computed from (`sources`), those of the term that is just computed, and lightly its row and column.
 export function marksOf(slot, cell, sources, term) {
   const own = cell.name === slot.name ? slot.placeOf(cell.index) : null;
-  const places = (cells) => cells.filter(({ name }) => name === slot.name).map(({ index }) => slot.placeOf(index)).filter(Boolean);
-  const framed = (cells, kind) => rectangles(places(cells)).map((each) => ({ ...each, kind }));
+  const places = cells =>
+    cells
+      .filter(({ name }) => name === slot.name)
+      .map(({ index }) => slot.placeOf(index))
+      .filter(Boolean);
+  const framed = (cells, kind) => rectangles(places(cells)).map(each => ({ ...each, kind }));
   return [
     ...(own ? crossOf(slot, own) : []),
     ...framed(sources, "source"),

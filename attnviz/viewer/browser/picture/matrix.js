@@ -17,17 +17,34 @@ const CLOSEST = 10; // pixels between lines that part heads
 // `acts` are point(slot, place or null) and pick(slot, place).
 export function makeMatrix(size, acts) {
   const figure = element("figure", "matrix");
-  const caption = element("figcaption"), frames = element("div", "frames"), bands = element("div", "bands");
-  const lines = element("div", "bands"), sums = element("div", "labels sums");
-  const sign = element("span", "sign"), after = element("span", "sign after");
+  const caption = element("figcaption"),
+    frames = element("div", "frames"),
+    bands = element("div", "bands");
+  const lines = element("div", "bands"),
+    sums = element("div", "labels sums");
+  const sign = element("span", "sign"),
+    after = element("span", "sign after");
   const labels = { rows: makeLabels("rows"), columns: makeLabels("columns") };
   const cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size);
   cells.element.setAttribute("role", "grid");
-  figure.append(caption, bands, labels.columns.element, labels.rows.element, cells.element, sums, lines, frames, sign, after);
-  let slot = null, geometry = null, drawn = null;
+  figure.append(
+    caption,
+    bands,
+    labels.columns.element,
+    labels.rows.element,
+    cells.element,
+    sums,
+    lines,
+    frames,
+    sign,
+    after,
+  );
+  let slot = null,
+    geometry = null,
+    drawn = null;
   const stand = whenOther(([at, role]) => place(figure, size, role, at));
   const frame = whenOther(([marks, cell]) => drawFrames(frames, marks, cell));
-  listen(cells, { point: (place) => acts.point(slot, place), pick: (place) => acts.pick(slot, place) });
+  listen(cells, { point: place => acts.point(slot, place), pick: place => acts.pick(slot, place) });
 
   return {
     element: figure,
@@ -37,11 +54,24 @@ export function makeMatrix(size, acts) {
       stand([geometry, slot.stage.role]);
       writeCaption(caption, slot, paint.look);
       cells.element.setAttribute("aria-label", spoken(slot, paint.look));
-      labels.rows.write(geometry.labels[0] ? slot.rows.labels : [], { upright: false, all: geometry.all[0] }, geometry.cell[1]);
-      labels.columns.write(geometry.labels[1] ? slot.columns.labels : [], { upright: geometry.upright, all: geometry.all[1] }, geometry.cell[0]);
+      labels.rows.write(
+        geometry.labels[0] ? slot.rows.labels : [],
+        { upright: false, all: geometry.all[0] },
+        geometry.cell[1],
+      );
+      labels.columns.write(
+        geometry.labels[1] ? slot.columns.labels : [],
+        { upright: geometry.upright, all: geometry.all[1] },
+        geometry.cell[0],
+      );
       bands.replaceChildren(...drawBands(slot.columns, geometry.cell[0], paint.head));
       lines.replaceChildren(...drawLines(slot, geometry.cell));
-      const face = { pass: paint.pass, shown: paint.look.pass, state: stateOf(slot, geometry, paint), apart: paint.isApart && paint.pass };
+      const face = {
+        pass: paint.pass,
+        shown: paint.look.pass,
+        state: stateOf(slot, geometry, paint),
+        apart: paint.isApart && paint.pass,
+      };
       if (!isSame(face, drawn) || paint.look.moment !== "all") {
         cells.update(slot, paint, ([row, column]) => describe(slot, paint, row, column), geometry);
         writeSums(sums, slot, paint, geometry);
@@ -54,7 +84,7 @@ export function makeMatrix(size, acts) {
     mark(marks, reached) {
       frame([marks, geometry.cell]);
       for (const [axis, [from, length]] of Object.entries({ rows: ["row", "rows"], columns: ["column", "columns"] })) {
-        labels[axis].light(new Set(marks.filter((each) => each[length] === 1).map((each) => each[from])));
+        labels[axis].light(new Set(marks.filter(each => each[length] === 1).map(each => each[from])));
       }
       if (reached) cells.select(reached);
     },
@@ -63,11 +93,23 @@ export function makeMatrix(size, acts) {
 
 // What the cells' faces depend on, besides the numbers: most moves in a pass leave most matrices as they are.
 function stateOf({ index, given, rows, columns }, { cell, font, written }, { look, limit, colours }) {
-  return JSON.stringify([index(0, 0), given, rows.labels, columns.labels, cell, font, written, look.moment, look.kind, limit, colours]);
+  return JSON.stringify([
+    index(0, 0),
+    given,
+    rows.labels,
+    columns.labels,
+    cell,
+    font,
+    written,
+    look.moment,
+    look.kind,
+    limit,
+    colours,
+  ]);
 }
 
 function isSame(one, other) {
-  return Object.keys(one).every((name) => one[name] === other?.[name]);
+  return Object.keys(one).every(name => one[name] === other?.[name]);
 }
 
 // All that a cell is; "" while it is to come, and then no key leads to it.
@@ -79,37 +121,66 @@ function describe(slot, { pass, look }, row, column) {
   return `${look.nameOf(slot.name, index)} = ${number.replace(/^-(?=[\d.])/, "−")}${isHidden(slot, pass, index) ? ", hidden" : ""}`;
 }
 
-function place(figure, [rows, columns], role, { x, y, room, cell: [width, height], font, label, bands, labels, upright }) {
+function place(
+  figure,
+  [rows, columns],
+  role,
+  { x, y, room, cell: [width, height], font, label, bands, labels, upright },
+) {
   figure.className = `matrix ${role}`;
-  const sizes = { "--width": width, "--height": height, "--digits": font, "--label": label, "--room": room, "--bands": bands, "--row-label": labels[0], "--column-label": labels[1] };
+  const sizes = {
+    "--width": width,
+    "--height": height,
+    "--digits": font,
+    "--label": label,
+    "--room": room,
+    "--bands": bands,
+    "--row-label": labels[0],
+    "--column-label": labels[1],
+  };
   for (const [name, size] of Object.entries(sizes)) figure.style.setProperty(name, `${size}px`);
-  Object.assign(figure.style, { left: `${x}px`, top: `${y}px`, width: `${columns * width}px`, height: `${rows * height}px` });
+  Object.assign(figure.style, {
+    left: `${x}px`,
+    top: `${y}px`,
+    width: `${columns * width}px`,
+    height: `${rows * height}px`,
+  });
   figure.classList.toggle("small", Math.min(width, height) < 6);
   figure.classList.toggle("upright", upright);
 }
 
 // What parts the heads' bands.
 function drawLines({ size, rows, columns }, [width, height]) {
-  const between = (axis, length, size) => (bandOf(axis) * size > CLOSEST
-    ? Array.from({ length: length / bandOf(axis) - 1 }, (_, place) => (place + 1) * bandOf(axis))
-    : []);
-  const line = (style) => Object.assign(element("div", "line"), { style });
+  const between = (axis, length, size) =>
+    bandOf(axis) * size > CLOSEST
+      ? Array.from({ length: length / bandOf(axis) - 1 }, (_, place) => (place + 1) * bandOf(axis))
+      : [];
+  const line = style => Object.assign(element("div", "line"), { style });
   return [
-    ...between(columns, size[1], width).map((at) => line(`left: ${at * width - 1.5}px; top: 0; height: 100%; width: 2px`)),
-    ...between(rows, size[0], height).map((at) => line(`top: ${at * height - 1.5}px; left: 0; width: 100%; height: 2px`)),
+    ...between(columns, size[1], width).map(at =>
+      line(`left: ${at * width - 1.5}px; top: 0; height: 100%; width: 2px`),
+    ),
+    ...between(rows, size[0], height).map(at => line(`top: ${at * height - 1.5}px; left: 0; width: 100%; height: 2px`)),
   ];
 }
 
 function writeSums(box, slot, { look }, { cell: [, height], all }) {
   box.hidden = !slot.given.sums || !all[0];
   if (box.hidden) return;
-  const { given: { columns }, size: [rows], stage: { shape } } = slot;
-  box.replaceChildren(element("span", "of", "sum"), ...Array.from({ length: rows }, (_, row) => {
-    const places = Array.from({ length: shape[columns] }, (__, column) => slot.index(row, 0).with(columns, column)); // those left out, too
-    const isThere = places.every((index) => look.shown(slot.name, index));
-    const sum = places.reduce((total, index) => total + (look.pass.number(slot.name, index) ?? 0), 0);
-    const line = element("span", "", isThere ? short(sum) : "");
-    line.style.top = `${row * height}px`;
-    return line;
-  }));
+  const {
+    given: { columns },
+    size: [rows],
+    stage: { shape },
+  } = slot;
+  box.replaceChildren(
+    element("span", "of", "sum"),
+    ...Array.from({ length: rows }, (_, row) => {
+      const places = Array.from({ length: shape[columns] }, (__, column) => slot.index(row, 0).with(columns, column)); // those left out, too
+      const isThere = places.every(index => look.shown(slot.name, index));
+      const sum = places.reduce((total, index) => total + (look.pass.number(slot.name, index) ?? 0), 0);
+      const line = element("span", "", isThere ? short(sum) : "");
+      line.style.top = `${row * height}px`;
+      return line;
+    }),
+  );
 }

@@ -5,9 +5,12 @@ const LEAST = 2; // places of an axis
 
 // The pictures that `make(order)` gives for the first order that they fit with, or for that with the fewest places.
 export function narrowed(pass, cell, make, fits) {
-  let order = {}, pictures = make(order);
+  let order = {},
+    pictures = make(order);
   while (!fits(pictures)) {
-    const longest = axesOf(pass, cell, pictures, order).reduce((one, other) => (other.places.length > one.places.length ? other : one));
+    const longest = axesOf(pass, cell, pictures, order).reduce((one, other) =>
+      other.places.length > one.places.length ? other : one,
+    );
     if (longest.places.length <= LEAST) break;
     order = { ...order, [longest.name]: withoutOne(longest) };
     pictures = make(order);
@@ -16,13 +19,22 @@ export function narrowed(pass, cell, make, fits) {
 }
 
 function axesOf(pass, cell, pictures, order) {
-  return slotsIn(pictures).flatMap(({ name, side, given: { rows, columns } }) => (side === "A" ? [] : [rows, columns]).filter((axis) => axis !== null).map((axis) => {
-    const own = pass.stages.get(name).axes[axis], named = axisName(own);
-    return { name: named, selected: pass.indexAt(name, cell)[axis], places: order[named] ?? [...own.labels.keys()] };
-  }));
+  return slotsIn(pictures).flatMap(({ name, side, given: { rows, columns } }) =>
+    (side === "A" ? [] : [rows, columns])
+      .filter(axis => axis !== null)
+      .map(axis => {
+        const own = pass.stages.get(name).axes[axis],
+          named = axisName(own);
+        return {
+          name: named,
+          selected: pass.indexAt(name, cell)[axis],
+          places: order[named] ?? [...own.labels.keys()],
+        };
+      }),
+  );
 }
 
 function withoutOne({ places, selected }) {
-  const last = places.findLast((place) => place !== selected);
-  return places.filter((place) => place !== last);
+  const last = places.findLast(place => place !== selected);
+  return places.filter(place => place !== last);
 }

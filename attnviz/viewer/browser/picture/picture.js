@@ -16,35 +16,60 @@ export function makePicture(tools) {
   const box = element("section", "picture");
   box.setAttribute("aria-label", "The picture");
   box.hidden = true; // or it took its share of the page while what stands before it finds its size
-  const bars = makeBars(tools), legend = element("div", "legend");
+  const bars = makeBars(tools),
+    legend = element("div", "legend");
   // The cell of B that a place of a slot stands for; null where B has none.
-  const cellAt = ({ name, side, index }, place) => (side === "A" ? shown.look.pair.toB(name, index(...place)) : index(...place));
-  const board = makeBoard({
-    point: (slot, place) => tools.point(slot.name, place && cellAt(slot, place)),
-    pick: (slot, place) => {
-      const cell = cellAt(slot, place);
-      if (cell) tools.pick(slot.name, cell);
+  const cellAt = ({ name, side, index }, place) =>
+    side === "A" ? shown.look.pair.toB(name, index(...place)) : index(...place);
+  const board = makeBoard(
+    {
+      point: (slot, place) => tools.point(slot.name, place && cellAt(slot, place)),
+      pick: (slot, place) => {
+        const cell = cellAt(slot, place);
+        if (cell) tools.pick(slot.name, cell);
+      },
     },
-  }, bars.element);
+    bars.element,
+  );
   box.append(board.element, legend);
-  let shown = null, pointed = null;
+  let shown = null,
+    pointed = null;
 
   const mark = () => board.mark(shown, pointed ?? focusOf(shown.pass, shown.where), Boolean(pointed));
   const around = () => box.closest(".columns") ?? box; // the panel is beside the picture, in print it is alone
   const draw = () => {
     const { pass, where, look } = shown;
     const { pair } = look;
-    const made = (order = {}) => (pair && shown.pictures.length ? sidesOf(stepAt(pass, where), pass, where, pair, order) : shown.pictures.filter(({ aside }) => !(aside && where.present)).map(({ grid, turns }) => ({
-      turns, grid: grid.map((row) => row.map((each) => each && makeSlot(pass, each, where.cell, order))),
-    })));
-    let pictures = made(), slots = slotsIn(pictures);
+    const made = (order = {}) =>
+      pair && shown.pictures.length
+        ? sidesOf(stepAt(pass, where), pass, where, pair, order)
+        : shown.pictures
+            .filter(({ aside }) => !(aside && where.present))
+            .map(({ grid, turns }) => ({
+              turns,
+              grid: grid.map(row => row.map(each => each && makeSlot(pass, each, where.cell, order))),
+            }));
+    let pictures = made(),
+      slots = slotsIn(pictures);
     const isCornered = hasCorner(pictures);
     box.hidden = !slots.length;
     around().classList.toggle("cornered", isCornered && where.present); // as the panel stands in the corner of no other step
     if (box.hidden) return board.make(pictures);
-    const given = { pass, look, limit: sharedLimit(slots, look), head: where.cell.head, colours: look.colours, isApart: pair?.isApart };
-    const beside = pair && { ...given, pass: pair.pass, look: pair.look, isApart: (name, index) => isApartInA(pair, name, index) };
-    const paints = (paint) => (slot) => (slot.side === "A" ? { ...paint, ...beside } : paint);
+    const given = {
+      pass,
+      look,
+      limit: sharedLimit(slots, look),
+      head: where.cell.head,
+      colours: look.colours,
+      isApart: pair?.isApart,
+    };
+    const beside = pair && {
+      ...given,
+      pass: pair.pass,
+      look: pair.look,
+      isApart: (name, index) => isApartInA(pair, name, index),
+    };
+    const paints = paint => slot => (slot.side === "A" ? { ...paint, ...beside } : paint);
     bars.update(pass, where, look);
     bars.element.hidden ||= Boolean(pass.beside) || where.present; // they are of one row of B alone, and have small letters
     legend.replaceChildren(...drawLegend(slots, given, paints(given)));
@@ -52,14 +77,16 @@ export function makePicture(tools) {
     const drawn = () => {
       const room = roomOn([where.step, where.present, legend.childElementCount, legend.className]);
       const paint = { ...given, family: room.family, isStill: room.isPaper };
-      if (where.present && !room.isPaper) pictures = narrowed(pass, where.cell, made, (all) => board.fits(all, room, paints(paint)));
+      if (where.present && !room.isPaper)
+        pictures = narrowed(pass, where.cell, made, all => board.fits(all, room, paints(paint)));
       slots = slotsIn(pictures);
       board.make(pictures);
       return { room, ...board.draw(pictures, room, paints(paint), { pass, where }) };
     };
     let { room, cell, places } = drawn();
     if (isCornered) giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);
-    if (isCornered && !where.present && legend.offsetHeight > places[0].y + cell[1] * slots[0].size[0]) { // the corner is too low for it
+    if (isCornered && !where.present && legend.offsetHeight > places[0].y + cell[1] * slots[0].size[0]) {
+      // the corner is too low for it
       legend.classList.remove("in-corner");
       ({ room, cell, places } = drawn());
       giveCorner(around(), room.top, places[0], cell[1] * slots[0].size[0]);

@@ -8,11 +8,17 @@ import { makeScroller } from "../elements/scroller.js";
 
 // As many lines as there is room for `most` of.
 export function drawReadout(box, slots, { pass, paintOf }, focus, acts, most) {
-  const lists = linesOf(slots.filter(({ side }) => side !== "A"), pass, focus).slice(0, Math.max(most, 2)).map((line) => drawList(line, paintOf(line.slot), acts));
-  const before = [...box.querySelectorAll("ol")].map((list) => list.scrollTop);
+  const lists = linesOf(
+    slots.filter(({ side }) => side !== "A"),
+    pass,
+    focus,
+  )
+    .slice(0, Math.max(most, 2))
+    .map(line => drawList(line, paintOf(line.slot), acts));
+  const before = [...box.querySelectorAll("ol")].map(list => list.scrollTop);
   redraw(box, lists);
   const cells = rowsOfReadout(box).flat();
-  setTabStop(cells, cells.find((each) => each.matches(":focus")) ?? cells[0]);
+  setTabStop(cells, cells.find(each => each.matches(":focus")) ?? cells[0]);
   [...box.querySelectorAll("ol")].forEach((list, i) => {
     if (before[i]) list.scrollTop = before[i]; // asking costs a layout
   });
@@ -20,34 +26,45 @@ export function drawReadout(box, slots, { pass, paintOf }, focus, acts, most) {
 
 // Its numbers as they stand: lists beside each other.
 export function rowsOfReadout(box) {
-  const lists = [...box.querySelectorAll("ol")].map((list) => [...list.children].map((item) => item.querySelector("button")));
+  const lists = [...box.querySelectorAll("ol")].map(list =>
+    [...list.children].map(item => item.querySelector("button")),
+  );
   const longest = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: longest }, (_, row) => lists.map((list) => list[row]).filter(Boolean)).filter(({ length }) => length);
+  return Array.from({ length: longest }, (_, row) => lists.map(list => list[row]).filter(Boolean)).filter(
+    ({ length }) => length,
+  );
 }
 
 // The focus's own row and column, and of each other matrix the line that it was computed from.
 function linesOf(slots, pass, { name, index }) {
   const sources = pass.cellsOf(name, index);
   const focusFirst = [...slots].sort((one, other) => (other.name === name) - (one.name === name));
-  const lines = focusFirst.flatMap((slot) => {
+  const lines = focusFirst.flatMap(slot => {
     const own = slot.name === name ? slot.placeOf(index) : null;
     if (own) return [lineAt(slot, own, 0, own), lineAt(slot, own, 1, own)].filter(({ length }) => length > 1);
-    const places = sources.filter((cell) => cell.name === slot.name).map((cell) => slot.placeOf(cell.index)).filter(Boolean);
+    const places = sources
+      .filter(cell => cell.name === slot.name)
+      .map(cell => slot.placeOf(cell.index))
+      .filter(Boolean);
     if (!places.length) return [];
-    const isColumn = places.length > 1 && places.every((place) => place[1] === places[0][1]);
+    const isColumn = places.length > 1 && places.every(place => place[1] === places[0][1]);
     return [lineAt(slot, places[0], isColumn ? 1 : 0, places.length === 1 ? places[0] : null)];
   });
-  return [...new Map(lines.map((line) => [line.key, line])).values()]; // a stage may be drawn twice
+  return [...new Map(lines.map(line => [line.key, line])).values()]; // a stage may be drawn twice
 }
 
 // A row (axis 0) or a column (axis 1) of a slot; `focus` is the one cell of it that counts, if only one does.
 function lineAt(slot, place, axis, focus) {
-  const along = axis ? slot.rows : slot.columns, across = axis ? slot.columns : slot.rows;
+  const along = axis ? slot.rows : slot.columns,
+    across = axis ? slot.columns : slot.rows;
   return {
     key: `${slot.name} ${along.title} ${slot.index(...place)}`,
-    slot, length: slot.size[1 - axis], labels: along.labels, name: across.labels[place[axis]],
+    slot,
+    length: slot.size[1 - axis],
+    labels: along.labels,
+    name: across.labels[place[axis]],
     focus: focus?.[1 - axis],
-    placeAt: (n) => (axis ? [n, place[1]] : [place[0], n]),
+    placeAt: n => (axis ? [n, place[1]] : [place[0], n]),
   };
 }
 
@@ -59,12 +76,15 @@ function drawList({ slot, length, labels, name, focus, placeAt }, paint, acts) {
   title.append(symbol, element("span", "name", name));
   const list = makeScroller(element("ol"));
   list.setAttribute("aria-label", `${plain(slot.symbol)} ${name}`);
-  list.append(...Array.from({ length }, (_, n) => {
-    const item = element("li", n === focus ? "lit" : ""), cell = drawCell(slot, paint, placeAt(n), acts);
-    item.ariaHidden = cell.className === "to-come";
-    item.append(element("span", "name", labels[n]), cell);
-    return item;
-  }));
+  list.append(
+    ...Array.from({ length }, (_, n) => {
+      const item = element("li", n === focus ? "lit" : ""),
+        cell = drawCell(slot, paint, placeAt(n), acts);
+      item.ariaHidden = cell.className === "to-come";
+      item.append(element("span", "name", labels[n]), cell);
+      return item;
+    }),
+  );
   box.append(title, list);
   return box;
 }

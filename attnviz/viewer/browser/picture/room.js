@@ -8,7 +8,9 @@ const NARROW = 820; // pixels, as in the styles: a page that is not wider grows 
 // same step, with as many entries in the legend, it is what it was: asking costs a layout.
 export function watchRoom(box, bars, legend, draw) {
   let room = null;
-  const ask = () => { room = roomIn(box, bars, legend); };
+  const ask = () => {
+    room = roomIn(box, bars, legend);
+  };
   const askOn = whenOther(ask);
   const observer = new ResizeObserver(() => {
     if (box.hidden) return;
@@ -17,7 +19,7 @@ export function watchRoom(box, bars, legend, draw) {
     if (JSON.stringify(room) !== before) draw();
   });
   for (const each of [box, bars, legend]) observer.observe(each);
-  return (step) => {
+  return step => {
     askOn(step);
     return room;
   };
@@ -26,12 +28,18 @@ export function watchRoom(box, bars, legend, draw) {
 // The room that is left in a picture's box by its bars, which are beside the matrices, and its legend, which is below.
 function roomIn(box, bars, legend) {
   const { fontFamily, fontSize } = getComputedStyle(box);
-  const isPaper = Boolean(box.closest(".printed")), isNarrow = !isPaper && globalThis.innerWidth <= NARROW;
+  const isPaper = Boolean(box.closest(".printed")),
+    isNarrow = !isPaper && globalThis.innerWidth <= NARROW;
   const beside = isNarrow || bars.hidden ? 0 : bars.offsetWidth + APART;
   return {
-    isPaper, isNarrow, family: fontFamily, base: Number.parseFloat(fontSize), top: box.offsetTop,
+    isPaper,
+    isNarrow,
+    family: fontFamily,
+    base: Number.parseFloat(fontSize),
+    top: box.offsetTop,
     least: Number.parseFloat(getComputedStyle(document.documentElement).fontSize), // in a talk (scene/present.js)
-    width: box.clientWidth - beside - 4, height: heightIn(box, legend, isNarrow),
+    width: box.clientWidth - beside - 4,
+    height: heightIn(box, legend, isNarrow),
   };
 }
 

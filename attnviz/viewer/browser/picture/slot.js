@@ -9,16 +9,19 @@ const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 // leaves out are not there. Else they stand as they are counted.
 export function makeSlot(pass, given, selection, order = {}) {
   const { stage: name, rows, columns } = given;
-  const stage = pass.stages.get(name), { axes } = stage;
+  const stage = pass.stages.get(name),
+    { axes } = stage;
   const held = pass.indexAt(name, selection);
   for (const [axis, place] of Object.entries(given.fixed)) held[axis] = place;
-  const others = axes.map((_, axis) => axis).filter((axis) => axis !== rows && axis !== columns);
-  const headed = others.find((axis) => isOfHeads(axes[axis]));
-  const of = others.find((axis) => axis !== headed);
+  const others = axes.map((_, axis) => axis).filter(axis => axis !== rows && axis !== columns);
+  const headed = others.find(axis => isOfHeads(axes[axis]));
+  const of = others.find(axis => axis !== headed);
   const across = { ...NO_AXIS, labels: [of === undefined ? "" : axes[of].labels[held[of]]] };
-  const orders = [rows, columns].map((axis) => axes[axis] && order[axisName(axes[axis])]);
+  const orders = [rows, columns].map(axis => axes[axis] && order[axisName(axes[axis])]);
   const slot = {
-    name, given, stage,
+    name,
+    given,
+    stage,
     rows: ordered(axes[rows] ?? across, orders[0]),
     columns: ordered(axes[columns] ?? across, orders[1]),
     symbol: symbolOf(stage.symbol, axes, headed === undefined ? null : held[headed], rows !== null && rows > columns),
@@ -30,9 +33,9 @@ export function makeSlot(pass, given, selection, order = {}) {
     },
     // Where the number of that index lies: [row, column], or null if it is not in this slot.
     placeOf(index) {
-      const placed = (axis, order) => (order ? order.indexOf(index[axis]) : index[axis] ?? 0);
+      const placed = (axis, order) => (order ? order.indexOf(index[axis]) : (index[axis] ?? 0));
       const place = [placed(rows, orders[0]), placed(columns, orders[1])];
-      return others.every((axis) => index[axis] === held[axis]) && !place.includes(-1) ? place : null;
+      return others.every(axis => index[axis] === held[axis]) && !place.includes(-1) ? place : null;
     },
   };
   slot.size = [slot.rows.labels.length, slot.columns.labels.length];
@@ -41,7 +44,13 @@ export function makeSlot(pass, given, selection, order = {}) {
 
 // An axis of which places are left out has no bands.
 function ordered(axis, order) {
-  return order ? { ...axis, labels: order.map((place) => axis.labels[place]), ...(axis.coordinates.length > 1 ? { coordinates: [[axisName(axis), 0]] } : {}) } : axis;
+  return order
+    ? {
+        ...axis,
+        labels: order.map(place => axis.labels[place]),
+        ...(axis.coordinates.length > 1 ? { coordinates: [[axisName(axis), 0]] } : {}),
+      }
+    : axis;
 }
 
 // By which an axis is told from others: the same for all stages that it stands in.
@@ -57,8 +66,9 @@ export function slotsIn(pictures) {
 // {lengths, counted, some}: how long its axes are, what they count, and of how many how many are there, where some are left out.
 export function shapeOf({ size, given, stage, rows, columns }) {
   const counted = [rows.title, columns.title].filter(Boolean).join(" × ");
-  const whole = [given.rows, given.columns].map((axis) => (axis === null ? 1 : stage.shape[axis]));
-  const isWhole = whole.every((length, axis) => size[axis] >= length), some = size.map((length, axis) => (length < whole[axis] ? `${length} of ${whole[axis]}` : length)).join(" × ");
+  const whole = [given.rows, given.columns].map(axis => (axis === null ? 1 : stage.shape[axis]));
+  const isWhole = whole.every((length, axis) => size[axis] >= length),
+    some = size.map((length, axis) => (length < whole[axis] ? `${length} of ${whole[axis]}` : length)).join(" × ");
   return { lengths: (isWhole ? size : whole).join(" × "), counted, some: isWhole ? "" : some };
 }
 

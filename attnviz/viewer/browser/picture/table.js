@@ -5,18 +5,26 @@ import { makeHeadings } from "./headings.js";
 
 export function makeTable([rows, columns]) {
   const grid = element("table", "cells");
-  const head = element("thead"), body = element("tbody"), headings = makeHeadings([rows, columns]);
-  const cells = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (__, column) => makeCell(row, column)));
+  const head = element("thead"),
+    body = element("tbody"),
+    headings = makeHeadings([rows, columns]);
+  const cells = Array.from({ length: rows }, (_, row) =>
+    Array.from({ length: columns }, (__, column) => makeCell(row, column)),
+  );
   head.append(headings.line);
-  body.append(...cells.map((line, place) => {
-    const row = element("tr");
-    row.append(headings.rows[place], ...line);
-    return row;
-  }));
+  body.append(
+    ...cells.map((line, place) => {
+      const row = element("tr");
+      row.append(headings.rows[place], ...line);
+      return row;
+    }),
+  );
   grid.append(head, body);
   const drawn = new Map();
-  let reached = null, held = null, describe = () => "";
-  const setTabStop = (cell) => {
+  let reached = null,
+    held = null,
+    describe = () => "";
+  const setTabStop = cell => {
     if (reached) reached.tabIndex = -1;
     reached = cell;
     if (describe(placeOf(cell))) cell.tabIndex = 0;
@@ -37,7 +45,9 @@ export function makeTable([rows, columns]) {
       describe = described;
       headings.write(slot);
       cells.forEach((line, row) => {
-        line.forEach((cell, column) => { drawCell(cell, faceAt(slot, paint, row, column), drawn); });
+        line.forEach((cell, column) => {
+          drawCell(cell, faceAt(slot, paint, row, column), drawn);
+        });
       });
       if (reached) setTabStop(reached);
       say();

@@ -8,14 +8,15 @@ export function makeTools({ go, now, send, alone, errands, show }) {
   const point = (name, index) => {
     for (const listener of listeners) listener(name, index);
   };
-  const move = (of) => {
+  const move = of => {
     point(null, null); // what was pointed at may be gone
     const { pass, where } = now();
     go(of(pass, where));
   };
   const wantSlopes = () => {
-    const { pass, where } = now(), of = askedOf(pass, where);
-    if (pass.document.slopes?.of !== of) errands.begin("slopes", of, (later) => later.document.slopes?.of === of);
+    const { pass, where } = now(),
+      of = askedOf(pass, where);
+    if (pass.document.slopes?.of !== of) errands.begin("slopes", of, later => later.document.slopes?.of === of);
   };
   const pick = (name, index) => move((pass, where) => atCell(pass, where, name, index));
   // A number set by hand; null is -inf, which JSON has no number for.
@@ -28,20 +29,21 @@ export function makeTools({ go, now, send, alone, errands, show }) {
     alone,
     show,
     point,
-    onPoint: (listener) => listeners.add(listener),
+    onPoint: listener => listeners.add(listener),
     pick,
     inspect: (name, index) => move((pass, where) => inspected(pass, where, name, index)),
     unfold: ({ name, index }) => move((pass, where) => unfolded(pass, where, name, index)),
-    back: (place) => move((pass, { cell, trail }) => {
-      const { name, index } = pass.read(trail[place]);
-      return { cell: pass.selectionAt(name, index, cell), trail: trail.slice(0, place + 1) };
-    }),
-    visit: (stage) => move((pass) => ({ step: pass.stepOf(stage).id })),
-    ask: (question) => move(() => ({ ask: question })),
+    back: place =>
+      move((pass, { cell, trail }) => {
+        const { name, index } = pass.read(trail[place]);
+        return { cell: pass.selectionAt(name, index, cell), trail: trail.slice(0, place + 1) };
+      }),
+    visit: stage => move(pass => ({ step: pass.stepOf(stage).id })),
+    ask: question => move(() => ({ ask: question })),
     wantSlopes,
-    train: (at) => send("checkpoint", at),
+    train: at => send("checkpoint", at),
     // A head that was not sent with the document.
-    want: (name, index) => errands.begin("need", index[0], (later) => later.number(name, index) !== undefined),
+    want: (name, index) => errands.begin("need", index[0], later => later.number(name, index) !== undefined),
     set,
     wantFlips: (name, index) => send("flip", now().pass.address(name, index)),
     // The number that turns a row over is set, beside the pass as it was; one looks at the row, where the flip shows.

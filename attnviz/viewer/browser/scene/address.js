@@ -33,7 +33,8 @@ function usualReveal(pass, where) {
 
 function parametersOf(pass, where) {
   const { step, cell, picked, trail, ask, order, view, present, reveal, compare, route } = where;
-  const place = textOfCell(cell), start = textOfCell(startAt(pass.document, step));
+  const place = textOfCell(cell),
+    start = textOfCell(startAt(pass.document, step));
   return {
     step: step === stepsOf(pass)[0] ? "" : step,
     cell: place === start && !pass.beside ? "" : place, // beside another pass one begins where they differ
@@ -52,8 +53,8 @@ function parametersOf(pass, where) {
 // The place that an address says; what it doesn't say, or not in a way that can be read, is as on a first visit.
 export function readPlace(pass, search) {
   const query = new URLSearchParams(search);
-  const said = (name) => (query.getAll(name).at(-1) ?? "").trim();
-  const oneOf = (name, all) => all.find((each) => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
+  const said = name => (query.getAll(name).at(-1) ?? "").trim();
+  const oneOf = (name, all) => all.find(each => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
   const step = stepNamed(pass, said("step"));
   const place = {
     step,
@@ -62,7 +63,7 @@ export function readPlace(pass, search) {
     trail: said("trail") ? said("trail").split("<") : [],
     ask: oneOf("ask", QUESTIONS),
     order: oneOf("order", ORDERS),
-    view: VIEWS.find((view) => view === said("view").toLowerCase()) ?? usualView(said("present") === "1"),
+    view: VIEWS.find(view => view === said("view").toLowerCase()) ?? usualView(said("present") === "1"),
     present: said("present") === "1",
     reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
     compare: oneOf("compare", COMPARISONS),
@@ -80,24 +81,27 @@ export function hasView(search) {
 
 // A step is found by its id or its title.
 function stepNamed(pass, text) {
-  const named = pass.document.steps.find(({ id, title }) => [id, title].some((each) => each.toLowerCase() === text.toLowerCase()));
+  const named = pass.document.steps.find(({ id, title }) =>
+    [id, title].some(each => each.toLowerCase() === text.toLowerCase()),
+  );
   return named?.id ?? pass.nearestStep(text);
 }
 
 function cellIn(text) {
   if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4,6}$/.test(text)) return null;
-  const places = text.split(".").map((place) => Number(place) - 1);
+  const places = text.split(".").map(place => Number(place) - 1);
   return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i] ?? 0]));
 }
 
 function textOfCell(cell) {
   const written = COORDINATES.slice(0, cell.neuron ? 7 : cell.answer ? 6 : 5);
-  return written.map((name) => cell[name] + 1).join(".");
+  return written.map(name => cell[name] + 1).join(".");
 }
 
 // An address with other parameters in it, and without those that are null; it is as it was if nothing else is said.
 export function mended(search, parameters) {
-  const query = new URLSearchParams(search), before = query.toString();
+  const query = new URLSearchParams(search),
+    before = query.toString();
   for (const [name, text] of Object.entries(parameters)) {
     if (text === null) query.delete(name);
     else query.set(name, text);
@@ -108,13 +112,18 @@ export function mended(search, parameters) {
 // An address without what it can do without, and what of that was in it.
 export function shortened(search) {
   const query = new URLSearchParams(search);
-  const missing = [...DISPENSABLE].filter(([, names]) => names.some((name) => query.has(name)));
-  return { search: mended(search, Object.fromEntries(missing.flatMap(([, names]) => names.map((name) => [name, null])))), missing: missing.map(([what]) => what) };
+  const missing = [...DISPENSABLE].filter(([, names]) => names.some(name => query.has(name)));
+  return {
+    search: mended(search, Object.fromEntries(missing.flatMap(([, names]) => names.map(name => [name, null])))),
+    missing: missing.map(([what]) => what),
+  };
 }
 
 // Whether two addresses say the same; Streamlit sends the server none of the parameters that are its own.
 export function isSame(search, other) {
-  const [one, two] = [search, other].map((text) => new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed"))));
+  const [one, two] = [search, other].map(
+    text => new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed"))),
+  );
   one.sort();
   two.sort();
   return one.toString() === two.toString();
@@ -122,6 +131,11 @@ export function isSame(search, other) {
 
 // Signs that need no escape stay readable: cells and trails are full of them.
 function textOf(query) {
-  const text = query.toString().replaceAll("%5B", "[").replaceAll("%5D", "]").replaceAll("%2C", ",").replaceAll("%3C", "<");
+  const text = query
+    .toString()
+    .replaceAll("%5B", "[")
+    .replaceAll("%5D", "]")
+    .replaceAll("%2C", ",")
+    .replaceAll("%3C", "<");
   return text && `?${text}`;
 }

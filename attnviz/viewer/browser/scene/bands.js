@@ -7,7 +7,8 @@ export function isSheet(pass, where) {
 
 // The step that one sees who presents the sheet: the next of the walk, or its last.
 export function presentedStep(pass, where) {
-  const { steps } = pass.document, at = steps.findIndex(({ id }) => id === where.step);
+  const { steps } = pass.document,
+    at = steps.findIndex(({ id }) => id === where.step);
   if (!where.present || !isOfSheet(pass, where)) return where.step;
   const walk = walkOf(pass, where);
   return steps.slice(at).find(({ id }) => walk.includes(id))?.id ?? walk.at(-1);
@@ -26,14 +27,20 @@ export function isOfSheet(pass, { view }) {
 // The ids of the steps that one walks through: on the sheet the first of all, those with bands, and where nobody presents the
 // last of all.
 export function walkOf(pass, where) {
-  const { steps } = pass.document, isOfBands = isOfSheet(pass, where), ends = where.present ? [steps[0]] : [steps[0], steps.at(-1)];
-  return steps.filter((step) => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
+  const { steps } = pass.document,
+    isOfBands = isOfSheet(pass, where),
+    ends = where.present ? [steps[0]] : [steps[0], steps.at(-1)];
+  return steps.filter(step => !isOfBands || step.bands.length || ends.includes(step)).map(({ id }) => id);
 }
 
 // The pages of the sheet in their order, each by the last step with bands on it: by then all of them are there. How the first
 // query is made is none of them: on paper queries, keys and values are given.
 export function pagesOf({ document: { steps } }) {
-  return [...new Map(steps.filter(({ bands, page }) => bands.length && !page.startsWith("query")).map((step) => [step.page, step])).values()];
+  return [
+    ...new Map(
+      steps.filter(({ bands, page }) => bands.length && !page.startsWith("query")).map(step => [step.page, step]),
+    ).values(),
+  ];
 }
 
 // The number of the layer that a page is of, as it is named.
@@ -46,7 +53,8 @@ export function layerOfPage(page) {
 export function momentsOfBands({ bands }) {
   let count = 0;
   const places = bands.map((band, place) => {
-    const isAfterProducts = band.factors && place === 0, first = isAfterProducts ? count + 1 : count;
+    const isAfterProducts = band.factors && place === 0,
+      first = isAfterProducts ? count + 1 : count;
     const last = isSummed(band) ? first + 1 : first;
     if (band.said.length) count = last + 1;
     return { first, last };
@@ -62,15 +70,25 @@ function isSummed({ right }) {
 // The page of the sheet that one is on: its bands in order, and how far each has come: {step, band, isThere, isWhole, isLit,
 // multiplies}. `isThere` are its rows, `isWhole` is what they add up to; where it `multiplies`, its products are written.
 export function standing(pass, where) {
-  const { steps } = pass.document, now = steps.findIndex(({ id }) => id === where.step);
+  const { steps } = pass.document,
+    now = steps.findIndex(({ id }) => id === where.step);
   const onPage = steps.flatMap((step, at) => {
     if (step.page !== steps[now].page) return [];
-    const { count, places } = momentsOfBands(step), reached = at < now ? count : at > now ? -1 : where.reveal ?? count;
-    return step.bands.map((band, place) => ({ step, band, isThere: reached >= places[place].first, isWhole: reached >= places[place].last }));
+    const { count, places } = momentsOfBands(step),
+      reached = at < now ? count : at > now ? -1 : (where.reveal ?? count);
+    return step.bands.map((band, place) => ({
+      step,
+      band,
+      isThere: reached >= places[place].first,
+      isWhole: reached >= places[place].last,
+    }));
   });
-  const isNow = (each) => each?.step.id === where.step;
+  const isNow = each => each?.step.id === where.step;
   // Until its sum is there. Keys have had their sentence by then: their products stay as long as one looks at the scores.
-  const isMultiplied = (each, next) => (next?.band.factors ? isNow(next) && (!isNow(each) || !next.isWhole) : isSummed(each.band) && isNow(each) && !each.isWhole);
+  const isMultiplied = (each, next) =>
+    next?.band.factors
+      ? isNow(next) && (!isNow(each) || !next.isWhole)
+      : isSummed(each.band) && isNow(each) && !each.isWhole;
   const lit = onPage.findLast(({ isThere }) => isThere);
   return onPage.map((each, place) => ({
     ...each,
@@ -81,16 +99,24 @@ export function standing(pass, where) {
 
 // The stages of that page that are still to come. One that stands in several bands is there with the first of them.
 export function toCome(pass, where) {
-  const onPage = standing(pass, where), there = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
-  return new Set(onPage.flatMap(({ band: { cells, array, right }, isThere, isWhole }) => [
-    ...(isThere || array || there.has(cells.stage) ? [] : [cells.stage]), ...(isWhole || !right ? [] : [right.stage]),
-  ]));
+  const onPage = standing(pass, where),
+    there = new Set(onPage.filter(({ isThere, band }) => isThere && !band.array).map(({ band }) => band.cells.stage));
+  return new Set(
+    onPage.flatMap(({ band: { cells, array, right }, isThere, isWhole }) => [
+      ...(isThere || array || there.has(cells.stage) ? [] : [cells.stage]),
+      ...(isWhole || !right ? [] : [right.stage]),
+    ]),
+  );
 }
 
 // The stages that one sees on it, and where what stands there is from, as far as it is unfolded.
 export function stagesOn(pass, where) {
   const source = sourceAt(pass, where);
-  return new Set([...standing(pass, where), ...(source ? sourceBands(pass, where, source) : [])].flatMap(({ band: { left, cells, right } }) => [left, cells, right].flatMap((slot) => slot?.stage ?? [])));
+  return new Set(
+    [...standing(pass, where), ...(source ? sourceBands(pass, where, source) : [])].flatMap(
+      ({ band: { left, cells, right } }) => [left, cells, right].flatMap(slot => slot?.stage ?? []),
+    ),
+  );
 }
 
 // Where the numbers of a band of that page are from, which one asks as where.from: {name, word, heading, formula, bands}; null if
@@ -102,10 +128,17 @@ export function sourceAt(pass, where) {
 // Its bands, all there.
 export function sourceBands(pass, where, { bands }) {
   const step = sourcesOn(pass, where);
-  return bands.map((band) => ({ step, band, isThere: true, isWhole: true, isLit: false, multiplies: band.left !== null }));
+  return bands.map(band => ({
+    step,
+    band,
+    isThere: true,
+    isWhole: true,
+    isLit: false,
+    multiplies: band.left !== null,
+  }));
 }
 
 function sourcesOn({ document: { steps } }, where) {
   const { page } = steps.find(({ id }) => id === where.step);
-  return steps.find((step) => step.page === page && step.sources.length) ?? { sources: [] };
+  return steps.find(step => step.page === page && step.sources.length) ?? { sources: [] };
 }

@@ -1,6 +1,8 @@
 // Letters: whether single characters are shortcuts, as somebody chose. The browser keeps it, for every tab and visit.
 
-const NAME = "attnviz-letters", ON = "on", OFF = "off";
+const NAME = "attnviz-letters",
+  ON = "on",
+  OFF = "off";
 let chosen = null; // where the browser keeps nothing, as in another site's frame
 
 export function areLettersOn() {

@@ -35,33 +35,36 @@ function kindOf(pass, where, byHowMuch) {
 }
 
 const LOOKS = {
-  numbers: (pass) => ({ kind: "numbers", pass, nameOf: pass.nameOf, titleOf: () => "" }),
-  slopes: (pass) => {
+  numbers: pass => ({ kind: "numbers", pass, nameOf: pass.nameOf, titleOf: () => "" }),
+  slopes: pass => {
     const { of, values } = pass.document.slopes;
     const { name, index } = pass.read(of);
     const what = `slope of ${pass.nameOf(name, index)}`;
     return saying("slopes", pass, values, what, `${what} by`);
   },
   apart: (pass, where) => saying("B − A", pass, differencesOf(pass, where), "B − A", "B − A of"),
-  differences: (pass) => saying("differences", pass, moved(pass), "change", "change of"),
+  differences: pass => saying("differences", pass, moved(pass), "change", "change of"),
 };
 
 // The title of a matrix says first which it is, as there may be no room for more.
 function saying(kind, pass, values, what, prefix) {
-  const is = (stage) => Object.hasOwn(values, stage);
+  const is = stage => Object.hasOwn(values, stage);
   return {
     kind,
     pass: pass.with(values),
     nameOf: (stage, index) => (is(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
-    titleOf: (stage) => (is(stage) ? `${pass.stages.get(stage).title}: ${what}` : ""),
+    titleOf: stage => (is(stage) ? `${pass.stages.get(stage).title}: ${what}` : ""),
   };
 }
 
 // After less before, 0 where a key is hidden in both: -inf less itself would be no number.
 function moved(pass) {
-  const { before } = pass.document, old = pass.with(before);
-  return Object.fromEntries(Object.keys(before).map((name) => {
-    const then = old.numbers(name);
-    return [name, pass.numbers(name).map((now, place) => (now === then[place] ? 0 : now - then[place]))];
-  }));
+  const { before } = pass.document,
+    old = pass.with(before);
+  return Object.fromEntries(
+    Object.keys(before).map(name => {
+      const then = old.numbers(name);
+      return [name, pass.numbers(name).map((now, place) => (now === then[place] ? 0 : now - then[place]))];
+    }),
+  );
 }

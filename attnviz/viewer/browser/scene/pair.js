@@ -8,20 +8,37 @@ import { QUESTIONS } from "./state.js";
 export function pairOf(pass, where) {
   const { beside } = pass;
   if (!beside) return null;
-  const { places, stages } = pass.document.beside, back = Object.fromEntries(Object.entries(places).map(([role, own]) => [role, inverse(own)]));
-  const cell = Object.fromEntries(Object.entries(where.cell).map(([name, place]) => [name, places[name]?.[place] ?? place]));
-  const across = (from, to, maps) => (name, index) => (from.stages.has(name) && to.stages.has(name) ? mapped(from.stages.get(name), to.stages.get(name), index, maps) : null);
+  const { places, stages } = pass.document.beside,
+    back = Object.fromEntries(Object.entries(places).map(([role, own]) => [role, inverse(own)]));
+  const cell = Object.fromEntries(
+    Object.entries(where.cell).map(([name, place]) => [name, places[name]?.[place] ?? place]),
+  );
+  const across = (from, to, maps) => (name, index) =>
+    from.stages.has(name) && to.stages.has(name)
+      ? mapped(from.stages.get(name), to.stages.get(name), index, maps)
+      : null;
   const toA = across(pass, beside, (role, place) => (places[role] ? places[role][place] : place));
   return {
     pass: beside,
-    where: { ...where, cell: beside.within(cell), step: beside.nearestStep(where.step), picked: "", trail: [], from: "", ask: QUESTIONS[0] },
+    where: {
+      ...where,
+      cell: beside.within(cell),
+      step: beside.nearestStep(where.step),
+      picked: "",
+      trail: [],
+      from: "",
+      ask: QUESTIONS[0],
+    },
     isThere: places.query?.[where.cell.query] !== null,
-    order: Object.fromEntries(Object.entries(places).map(([role, own]) => [role, orderOf(own, lengthOf(beside, role))])),
+    order: Object.fromEntries(
+      Object.entries(places).map(([role, own]) => [role, orderOf(own, lengthOf(beside, role))]),
+    ),
     toA,
-    toB: across(beside, pass, (role, place) => (places[role] ? back[role].get(place) ?? null : place)),
+    toB: across(beside, pass, (role, place) => (places[role] ? (back[role].get(place) ?? null) : place)),
     // Whether the number of a cell of B is another than that of A beside it; where all are, none stands out.
     isApart: (name, index) => {
-      const { matched, tolerance, other } = stages[name] ?? {}, there = matched && other > 0 && other < pass.stages.get(name).length ? toA(name, index) : null;
+      const { matched, tolerance, other } = stages[name] ?? {},
+        there = matched && other > 0 && other < pass.stages.get(name).length ? toA(name, index) : null;
       const [one, now] = there ? [beside.number(name, there), pass.number(name, index)] : [];
       return one !== undefined && now !== undefined && areApart(one, now, tolerance);
     },
@@ -34,15 +51,27 @@ export function areApart(one, other, tolerance) {
 
 // B less A, for each stage that has one beside it: {stage: numbers}. A cell with none beside it has no number.
 export function differencesOf(pass, where) {
-  const { toA } = pairOf(pass, where), { stages } = pass.document.beside;
+  const { toA } = pairOf(pass, where),
+    { stages } = pass.document.beside;
   const matched = [...pass.stages].filter(([name]) => stages[name].matched);
-  return Object.fromEntries(matched.map(([name, { shape }]) => {
-    const beside = pass.beside.stages.get(name).shape, other = pass.beside.numbers(name);
-    return [name, pass.numbers(name).map((now, place) => {
-      const there = toA(name, unflattened(shape, place)), then = there ? other[flattened(beside, there)] : Number.NaN;
-      return areApart(then, now, stages[name].tolerance) ? now - then : now === then || !Number.isNaN(then) ? 0 : Number.NaN;
-    })];
-  }));
+  return Object.fromEntries(
+    matched.map(([name, { shape }]) => {
+      const beside = pass.beside.stages.get(name).shape,
+        other = pass.beside.numbers(name);
+      return [
+        name,
+        pass.numbers(name).map((now, place) => {
+          const there = toA(name, unflattened(shape, place)),
+            then = there ? other[flattened(beside, there)] : Number.NaN;
+          return areApart(then, now, stages[name].tolerance)
+            ? now - then
+            : now === then || !Number.isNaN(then)
+              ? 0
+              : Number.NaN;
+        }),
+      ];
+    }),
+  );
 }
 
 function lengthOf(pass, role) {
@@ -54,8 +83,8 @@ function inverse(places) {
 }
 
 function orderOf(places, length) {
-  const beside = places.filter((place) => place !== null);
-  return [...beside, ...Array.from({ length }, (_, place) => place).filter((place) => !beside.includes(place))];
+  const beside = places.filter(place => place !== null);
+  return [...beside, ...Array.from({ length }, (_, place) => place).filter(place => !beside.includes(place))];
 }
 
 // The index of the cell in another pass; null where a place has none there.

@@ -3,7 +3,11 @@ import { isSheet, walkOf } from "./bands.js";
 import { momentsOf, resultStages } from "./reveal.js";
 import { focusOf } from "./state.js";
 
-export const SPEEDS = new Map([["slow", 2], ["normal", 1], ["fast", 0.4]]);
+export const SPEEDS = new Map([
+  ["slow", 2],
+  ["normal", 1],
+  ["fast", 0.4],
+]);
 const MAX_MOMENTS = 24; // products, cells or rows that come one by one; of more, several come at once
 
 // Its ticks: {reveal, part, ms}, as momentAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
@@ -13,9 +17,9 @@ export function ticksOf(pass, where) {
   const moments = momentsOf(pass, where);
   const { name, index } = focusOf(pass, where);
   const products = pass.terms(name, index).lines.length;
-  const shapes = resultStages(pass, where).map((each) => pass.stages.get(each).shape);
-  const longest = (axis) => Math.max(0, ...shapes.map((shape) => shape.at(axis) ?? 1));
-  const counted = (reveal, from, to, ms) => counts(from, to).map((part) => ({ reveal, part, ms }));
+  const shapes = resultStages(pass, where).map(each => pass.stages.get(each).shape);
+  const longest = axis => Math.max(0, ...shapes.map(shape => shape.at(axis) ?? 1));
+  const counted = (reveal, from, to, ms) => counts(from, to).map(part => ({ reveal, part, ms }));
   const ticks = moments.flatMap((moment, reveal) => {
     if (moment === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
     if (moment === "row") return counted(reveal, moments.includes("next") ? 3 : 2, longest(-1), 300);
@@ -26,9 +30,14 @@ export function ticksOf(pass, where) {
 
 // The sheet's bands from here on, moment by moment; from its first where one is at its end.
 function ticksOfSheet(pass, where) {
-  const walk = walkOf(pass, where).filter((step) => isSheet(pass, { ...where, step })), at = walk.indexOf(where.step);
+  const walk = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step })),
+    at = walk.indexOf(where.step);
   const isAtEnd = at === walk.length - 1 && where.reveal === null;
-  return walk.slice(isAtEnd ? 0 : at).flatMap((step) => [...momentsOf(pass, { ...where, step }).keys(), null].map((reveal) => ({ step, reveal, part: null, ms: 1800 })));
+  return walk
+    .slice(isAtEnd ? 0 : at)
+    .flatMap(step =>
+      [...momentsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal, part: null, ms: 1800 })),
+    );
 }
 
 // The numbers from one to another, at most so many of them, the last always among them.
@@ -41,9 +50,12 @@ function counts(from, to) {
 
 // Runs through ticks: show(tick) at each, at one of SPEEDS; change() when it starts or stops.
 export function makePlay(show, change) {
-  let ticks = [], at = 0, timer = null, speed = "normal";
+  let ticks = [],
+    at = 0,
+    timer = null,
+    speed = "normal";
   const isOver = () => at >= ticks.length - 1;
-  const goTo = (place) => {
+  const goTo = place => {
     at = Math.min(Math.max(place, 0), ticks.length - 1);
     show(ticks[at]);
   };
@@ -60,11 +72,19 @@ export function makePlay(show, change) {
     change();
   };
   return {
-    get isRunning() { return timer !== null; },
-    get isUnderWay() { return ticks.length > 0 && !isOver(); },
-    get speed() { return speed; },
-    set speed(name) { speed = name; },
-    start: (all) => {
+    get isRunning() {
+      return timer !== null;
+    },
+    get isUnderWay() {
+      return ticks.length > 0 && !isOver();
+    },
+    get speed() {
+      return speed;
+    },
+    set speed(name) {
+      speed = name;
+    },
+    start: all => {
       clearTimeout(timer);
       ticks = all;
       goTo(0);
@@ -76,13 +96,14 @@ export function makePlay(show, change) {
       change();
     },
     pause,
-    step: (by) => {
+    step: by => {
       clearTimeout(timer);
       timer = null;
       goTo(at + by);
       change();
     },
-    end: () => { // whatever was there is forgotten, without a word to anyone
+    end: () => {
+      // whatever was there is forgotten, without a word to anyone
       clearTimeout(timer);
       timer = null;
       ticks = [];

@@ -15,7 +15,7 @@ export function destinationOf(pass, where, command) {
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
   if (command === "first" || command === "last") return stopAtEnd(pass, where, command === "first" ? 0 : -1);
   if (command.startsWith("band")) return numbered(pass, where, Number(command.slice(5)));
-  if (command === "view") return { view: VIEWS.find((view) => view !== where.view), reveal: null };
+  if (command === "view") return { view: VIEWS.find(view => view !== where.view), reveal: null };
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);
   if (where.present) return stopBeside(pass, where, by);
   const step = besideStep(pass, where, by);
@@ -24,8 +24,8 @@ export function destinationOf(pass, where, command) {
 
 // The so many-th stop, where those are counted; else the step with the so many-th bands of the sheet, all of them there.
 function numbered(pass, where, number) {
-  if (isCounted(pass, where)) return number ? stopAtEnd(pass, where, number - 1) ?? null : null;
-  const steps = walkOf(pass, where).filter((step) => isSheet(pass, { ...where, step }));
+  if (isCounted(pass, where)) return number ? (stopAtEnd(pass, where, number - 1) ?? null) : null;
+  const steps = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step }));
   return steps[number - 1] ? { step: steps[number - 1], reveal: null } : null;
 }
 
@@ -39,8 +39,9 @@ function presentedFrom(pass, where) {
 // is with the QR code of the page, which `code` opens and closes. Returns what ends it all.
 export function makePresenting(page, root, follow, code) {
   const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
-  const act = (command) => {
-    const wasCoded = code.close(), isCodes = command === "code" || (wasCoded && command === "leave");
+  const act = command => {
+    const wasCoded = code.close(),
+      isCodes = command === "code" || (wasCoded && command === "leave");
     if (command === "blank" && isPresenting()) return root.classList.toggle("blank") || true;
     mouse.forget();
     const wasBlank = root.classList.contains("blank");
@@ -49,18 +50,20 @@ export function makePresenting(page, root, follow, code) {
     if (command === "code" && !wasCoded) code.open();
     return isCodes || follow(command);
   };
-  const end = listenToKeys(page, root, act, isPresenting), letters = new page.defaultView.CSSStyleSheet(), mouse = watchMouse(root);
+  const end = listenToKeys(page, root, act, isPresenting),
+    letters = new page.defaultView.CSSStyleSheet(),
+    mouse = watchMouse(root);
   letters.replaceSync(LETTERS);
   page.adoptedStyleSheets.push(letters);
   return {
-    show: (present) => {
+    show: present => {
       page.documentElement.toggleAttribute("data-presenting", present);
       if (!present) root.classList.remove("blank");
     },
     end: () => {
       end();
       mouse.end();
-      page.adoptedStyleSheets = page.adoptedStyleSheets.filter((each) => each !== letters);
+      page.adoptedStyleSheets = page.adoptedStyleSheets.filter(each => each !== letters);
       page.documentElement.removeAttribute("data-presenting");
     },
   };
@@ -68,13 +71,15 @@ export function makePresenting(page, root, follow, code) {
 
 // Marks `root` as `moved` while the mouse is in use. Returns {forget(), end()}.
 function watchMouse(root) {
-  let timer = null, last = "";
+  let timer = null,
+    last = "";
   const forget = () => {
     clearTimeout(timer);
     root.classList.remove("moved");
   };
   const onMove = ({ screenX, screenY }) => {
-    const now = `${screenX} ${screenY}`, isMoved = now !== last; // what moves below a mouse at rest tells of it, too
+    const now = `${screenX} ${screenY}`,
+      isMoved = now !== last; // what moves below a mouse at rest tells of it, too
     last = now;
     if (!isMoved) return;
     forget();

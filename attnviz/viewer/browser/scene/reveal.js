@@ -18,11 +18,11 @@ export function momentsOf(pass, where) {
   if (isSheet(pass, where)) return Array(momentsOfBands(stepAt(pass, where)).count - 1).fill("band");
   const results = resultStages(pass, where);
   if (!results.length) return [];
-  const widths = results.map((name) => pass.stages.get(name).shape.at(-1));
+  const widths = results.map(name => pass.stages.get(name).shape.at(-1));
   const width = Math.max(...widths);
-  const sizes = results.map((name) => pass.stages.get(name).length);
-  const isComputed = results.some((name) => pass.stages.get(name).rule);
-  return Object.keys(MOMENTS).filter((moment) => {
+  const sizes = results.map(name => pass.stages.get(name).length);
+  const isComputed = results.some(name => pass.stages.get(name).rule);
+  return Object.keys(MOMENTS).filter(moment => {
     if (moment === "lit" || moment === "products") return isComputed;
     if (moment === "next") return width > 2;
     if (moment === "row") return width > 1 && Math.max(...sizes) > width;
@@ -37,7 +37,13 @@ function isAsking(pass, where) {
 }
 
 export function resultStages(pass, where) {
-  return [...new Set(slotsOf(stepAt(pass, where)).filter((slot) => slot.result).map((slot) => slot.stage))];
+  return [
+    ...new Set(
+      slotsOf(stepAt(pass, where))
+        .filter(slot => slot.result)
+        .map(slot => slot.stage),
+    ),
+  ];
 }
 
 // What is there at a moment: the same everywhere else, and `part` further while Play is between this moment and the next.
@@ -47,8 +53,13 @@ export function momentAt(pass, where, part = null) {
     const absent = toCome(pass, where);
     return { name: "all", lines: null, isShown: (stage, _index, array = "") => array !== "" || !absent.has(stage) };
   }
-  if (isAsking(pass, where)) return { name: where.reveal === null ? "all" : "asked", lines: null, isShown: (stage) => where.reveal === null || stage !== pass.document.model.answers };
-  const name = where.reveal === null ? "all" : momentsOf(pass, where)[where.reveal] ?? "all";
+  if (isAsking(pass, where))
+    return {
+      name: where.reveal === null ? "all" : "asked",
+      lines: null,
+      isShown: stage => where.reveal === null || stage !== pass.document.model.answers,
+    };
+  const name = where.reveal === null ? "all" : (momentsOf(pass, where)[where.reveal] ?? "all");
   const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
   if (name === "all" && part === null) return { name, lines, isShown: () => true };
   const { cells, rows } = MOMENTS[name] ?? { cells: Number.POSITIVE_INFINITY, rows: part };
@@ -62,8 +73,9 @@ function isDone(pass, where, stage, index, { cells, rows }) {
   const { shape } = pass.stages.get(stage);
   const focus = focusOf(pass, where);
   const selected = focus.name === stage ? focus.index : pass.indexAt(stage, where.cell);
-  const after = (axis) => (index[axis] - selected[axis] + shape[axis]) % shape[axis];
-  const row = shape.length - 2, column = shape.length - 1;
+  const after = axis => (index[axis] - selected[axis] + shape[axis]) % shape[axis];
+  const row = shape.length - 2,
+    column = shape.length - 1;
   const isSameHead = index.slice(0, row).every((place, axis) => place === selected[axis]);
   const nth = row < 0 ? 0 : after(row);
   return isSameHead && (nth < rows - 1 || (nth < rows && after(column) < cells));

@@ -2,11 +2,28 @@
 import { areLettersOn } from "./letters.js";
 
 const KEYS = new Map([
-  ["PageDown", "on"], ["PageUp", "back"], ["ArrowRight", "on"], ["ArrowLeft", "back"],
-  ["p", "present"], ["P", "present"], ["Escape", "leave"], ["]", "head on"], ["[", "head back"],
-  ["w", "view"], ["W", "view"], ["b", "blank"], ["B", "blank"], [".", "blank"],
-  ["q", "code"], ["Q", "code"], ["c", "compare"], ["C", "compare"], ["e", "example"], ["E", "example"],
-  ["Home", "first"], ["End", "last"],
+  ["PageDown", "on"],
+  ["PageUp", "back"],
+  ["ArrowRight", "on"],
+  ["ArrowLeft", "back"],
+  ["p", "present"],
+  ["P", "present"],
+  ["Escape", "leave"],
+  ["]", "head on"],
+  ["[", "head back"],
+  ["w", "view"],
+  ["W", "view"],
+  ["b", "blank"],
+  ["B", "blank"],
+  [".", "blank"],
+  ["q", "code"],
+  ["Q", "code"],
+  ["c", "compare"],
+  ["C", "compare"],
+  ["e", "example"],
+  ["E", "example"],
+  ["Home", "first"],
+  ["End", "last"],
   ...Array.from({ length: 10 }, (_, digit) => [String(digit), `band ${digit}`]),
 ]);
 const NUMBER_MS = 1000; // within which the digits of a number follow each other
@@ -35,8 +52,9 @@ export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, {
 // something. isPresenting() says whether someone is. Returns what ends this.
 export function listenToKeys(page, root, act, isPresenting) {
   const numbered = makeNumbers(act);
-  const onKey = (event) => {
-    const path = event.composedPath(), held = path.find((each) => each.closest);
+  const onKey = event => {
+    const path = event.composedPath(),
+      held = path.find(each => each.closest);
     const isAtViewer = path.includes(root.parentNode) || !held || isAround(held, root);
     const command = commandOf(event, { held, isAtViewer, isPresenting: isPresenting() });
     if (!command || !(command.startsWith("band") ? numbered(command, event.timeStamp) : act(command))) return;
@@ -49,9 +67,11 @@ export function listenToKeys(page, root, act, isPresenting) {
 
 // Digits in quick succession are one number, where there is a band, or a stop, of that number.
 function makeNumbers(act) {
-  let digits = "", last = 0;
+  let digits = "",
+    last = 0;
   return (command, at) => {
-    const digit = command.at(-1), longer = at - last < NUMBER_MS ? digits + digit : "";
+    const digit = command.at(-1),
+      longer = at - last < NUMBER_MS ? digits + digit : "";
     last = at;
     digits = longer.length > 1 && act(`band ${longer}`) ? longer : digit;
     return digits === longer || act(`band ${digit}`);

@@ -10,7 +10,7 @@ export const COMPARISONS = ["both", "difference"];
 export const ROUTES = ["short", "every step"];
 
 export function stepAt(pass, where) {
-  return pass.document.steps.find((step) => step.id === where.step);
+  return pass.document.steps.find(step => step.id === where.step);
 }
 
 export function isFirst(pass, where) {
@@ -19,7 +19,7 @@ export function isFirst(pass, where) {
 
 // Every slot of the pictures of a step.
 export function slotsOf(step) {
-  return step.pictures.flatMap((picture) => picture.grid.flat()).filter(Boolean);
+  return step.pictures.flatMap(picture => picture.grid.flat()).filter(Boolean);
 }
 
 // The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
@@ -33,7 +33,11 @@ export function focusOf(pass, where) {
 function subjectOf(pass, where) {
   if (where.picked && isShown(pass, where, where.picked)) return where.picked;
   const { subject, bands } = stepAt(pass, where);
-  if (!isSheet(pass, where) || bands.some(({ left, cells, right }) => [left, cells, right].some((slot) => slot?.stage === subject))) return subject;
+  if (
+    !isSheet(pass, where) ||
+    bands.some(({ left, cells, right }) => [left, cells, right].some(slot => slot?.stage === subject))
+  )
+    return subject;
   const { left, cells, right } = bands.at(-1); // the step has made more than the sheet shows yet
   return (right ?? left ?? cells).stage;
 }
@@ -42,7 +46,7 @@ function subjectOf(pass, where) {
 function isShown(pass, where, name) {
   if (isSheet(pass, where)) return stagesOn(pass, where).has(name);
   const step = stepAt(pass, where);
-  return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some((slot) => slot.stage === name);
+  return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some(slot => slot.stage === name);
 }
 
 // The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
@@ -77,22 +81,26 @@ function heldTrail(pass, where) {
 
 // The cell that one looks at in a step before picking any.
 export function startAt({ steps, starts }, id) {
-  return starts[steps.find((step) => step.id === id).layer];
+  return starts[steps.find(step => step.id === id).layer];
 }
 
 // Whether somebody picked other words, or another answer, than those seen first. The largest numbers, which come with them,
 // are others at each checkpoint.
 function hasPicked(cell, first) {
-  return ["query", "key", "answer"].some((name) => cell[name] !== first[name]);
+  return ["query", "key", "answer"].some(name => cell[name] !== first[name]);
 }
 
 // Where somebody chose to look, in a pass that may be of other words. The selection follows its words. Where nobody picked
 // any, a model's question decides what is seen of others, and so does the start of a sentence that was too short for it.
 export function carried({ document: before, where }, now) {
-  const first = startAt(before, where.step), next = startAt(now, now.nearest[where.step]);
-  const areSame = ["query", "key"].every((role) => String(before.words[role]) === String(now.words[role]));
+  const first = startAt(before, where.step),
+    next = startAt(now, now.nearest[where.step]);
+  const areSame = ["query", "key"].every(role => String(before.words[role]) === String(now.words[role]));
   // Nor does who opens the address begin elsewhere: it has no number that nobody picked.
-  if (areSame) return now.model || where.picked || where.trail.length || hasPicked(where.cell, first) ? where : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
+  if (areSame)
+    return now.model || where.picked || where.trail.length || hasPicked(where.cell, first)
+      ? where
+      : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
   const isFirst = !hasPicked(where.cell, first) && (now.model || hasPicked(next, first));
   const cell = isFirst ? next : followed(before.words, now.words, where.cell);
   return { ...where, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
@@ -100,7 +108,8 @@ export function carried({ document: before, where }, now) {
 
 // The same two words where both are still there, as often before as they were; else the same places.
 function followed(before, now, cell) {
-  const query = now.query.indexOf(before.query[cell.query]), key = now.key.indexOf(before.key[cell.key]);
+  const query = now.query.indexOf(before.query[cell.query]),
+    key = now.key.indexOf(before.key[cell.key]);
   return query < 0 || key < 0 ? cell : { ...cell, query, key };
 }
 
@@ -123,7 +132,8 @@ function isAmong(pass, cells, address) {
 // Another step, all of it there. The number whose slopes are shown stays the one that was asked about. A layer has a start of
 // its own: who has picked nothing sees that.
 export function atStep({ document }, where, step) {
-  const first = startAt(document, where.step), next = startAt(document, step);
+  const first = startAt(document, where.step),
+    next = startAt(document, step);
   const moved = Object.entries(where.cell).map(([name, place]) => [name, place === first[name] ? next[name] : place]);
   const cell = where.picked || hasPicked(where.cell, first) ? where.cell : Object.fromEntries(moved);
   return { step, cell, reveal: null, from: "", ...(where.ask === MOVES ? {} : { trail: [] }) };
@@ -132,8 +142,10 @@ export function atStep({ document }, where, step) {
 // The id of the step so many further on in one's walk, or null where there is none. A step beside the walk stands before
 // the next that is on it.
 export function besideStep(pass, where, by) {
-  const ids = stepsOf(pass), walk = walkOf(pass, where), at = ids.indexOf(where.step);
-  const further = by > 0 ? walk.filter((id) => ids.indexOf(id) > at) : walk.filter((id) => ids.indexOf(id) < at).reverse();
+  const ids = stepsOf(pass),
+    walk = walkOf(pass, where),
+    at = ids.indexOf(where.step);
+  const further = by > 0 ? walk.filter(id => ids.indexOf(id) > at) : walk.filter(id => ids.indexOf(id) < at).reverse();
   return further[Math.abs(by) - 1] ?? null;
 }
 
@@ -150,7 +162,10 @@ export function atCell(pass, where, name, index) {
 
 // A cell, where one sees how it was computed: the first step says only what comes out.
 export function inspected(pass, where, name, index) {
-  return { ...(isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {}), ...atCell(pass, where, name, index) };
+  return {
+    ...(isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {}),
+    ...atCell(pass, where, name, index),
+  };
 }
 
 // One of the cells that the focus was computed from, unfolded in place.

@@ -5,18 +5,32 @@ const MAX_HEADS_APART = 16; // heads that stand apart
 
 // The stage in a box {width, height, largest}, whose last is the most that a cell may measure.
 export function tiling(stage, box) {
-  const { shape } = stage, hasHeads = isHeaded(stage);
-  const heads = hasHeads ? shape[0] : 1, [rows, columns] = [1, 1, ...shape.slice(hasHeads ? 1 : 0)].slice(-2);
+  const { shape } = stage,
+    hasHeads = isHeaded(stage);
+  const heads = hasHeads ? shape[0] : 1,
+    [rows, columns] = [1, 1, ...shape.slice(hasHeads ? 1 : 0)].slice(-2);
   const apart = heads > MAX_HEADS_APART ? 0 : 2;
-  const sizeAt = (across) => {
+  const sizeAt = across => {
     const down = Math.ceil(heads / across);
-    const wide = (box.width - (across - 1) * apart) / (across * columns), high = (box.height - (down - 1) * apart) / (down * rows);
+    const wide = (box.width - (across - 1) * apart) / (across * columns),
+      high = (box.height - (down - 1) * apart) / (down * rows);
     return Math.min(wide, high, box.largest);
   };
-  const across = Array.from({ length: heads }, (_, i) => i + 1).reduce((best, each) => (sizeAt(each) > sizeAt(best) * 1.001 ? each : best), 1);
-  const size = sizeAt(across), cell = Math.max(0.1, size >= 2 ? Math.floor(size * 2) / 2 : size), down = Math.ceil(heads / across);
+  const across = Array.from({ length: heads }, (_, i) => i + 1).reduce(
+    (best, each) => (sizeAt(each) > sizeAt(best) * 1.001 ? each : best),
+    1,
+  );
+  const size = sizeAt(across),
+    cell = Math.max(0.1, size >= 2 ? Math.floor(size * 2) / 2 : size),
+    down = Math.ceil(heads / across);
   return {
-    hasHeads, heads, apart, rows, columns, across, cell,
+    hasHeads,
+    heads,
+    apart,
+    rows,
+    columns,
+    across,
+    cell,
     width: across * columns * cell + (across - 1) * apart,
     height: down * rows * cell + (down - 1) * apart,
   };
@@ -37,9 +51,22 @@ export function spotOf(tiled, index) {
 // The index of the number at a point, in a stage; null between heads and beside them.
 export function indexIn(tiled, { shape }, { x, y }) {
   const { hasHeads, heads, rows, columns, across, cell, apart } = tiled;
-  const right = Math.floor(x / (columns * cell + apart)), down = Math.floor(y / (rows * cell + apart));
-  const head = down * across + right, from = tileAt(tiled, head);
-  const row = Math.floor((y - from.y) / cell), column = Math.floor((x - from.x) / cell);
-  if (right < 0 || right >= across || head < 0 || head >= heads || row < 0 || row >= rows || column < 0 || column >= columns) return null;
+  const right = Math.floor(x / (columns * cell + apart)),
+    down = Math.floor(y / (rows * cell + apart));
+  const head = down * across + right,
+    from = tileAt(tiled, head);
+  const row = Math.floor((y - from.y) / cell),
+    column = Math.floor((x - from.x) / cell);
+  if (
+    right < 0 ||
+    right >= across ||
+    head < 0 ||
+    head >= heads ||
+    row < 0 ||
+    row >= rows ||
+    column < 0 ||
+    column >= columns
+  )
+    return null;
   return [...(hasHeads ? [head] : []), ...[row, column].slice((hasHeads ? 3 : 2) - shape.length)];
 }

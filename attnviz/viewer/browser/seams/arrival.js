@@ -9,5 +9,7 @@ export default function ({ data }) {
   if (data !== known) addressOf(window).show(data);
   known = data;
   const ends = [onReconnect(document, addressOf(window).readAgain, MutationObserver), closeMenuOnceUsed(document)];
-  return () => { for (const end of ends) end(); };
+  return () => {
+    for (const end of ends) end();
+  };
 }

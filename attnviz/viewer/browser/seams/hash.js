@@ -19,7 +19,7 @@ export function hashOf(window) {
         kept = text;
       }
     },
-    onArrival: (listener) => {
+    onArrival: listener => {
       window.addEventListener("hashchange", listener);
       return () => window.removeEventListener("hashchange", listener);
     },

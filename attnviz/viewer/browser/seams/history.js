@@ -10,7 +10,8 @@ const MAX_BACK_MS = 3000; // that Back waits for the server to show where it led
 export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz; // another bundle of ours is on the page
-  let page = null, shown = {}; // the page that is shown, and its parameters
+  let page = null,
+    shown = {}; // the page that is shown, and its parameters
   let changed = -SAME_STEP_MS; // when the address last changed
   let awaited = null; // {search, timer} of where Back led, until it is shown
   const listeners = new Set();
@@ -29,7 +30,8 @@ export function addressOf(window) {
   // What is done on a page leads on: a step of the history. It is written some time after it is shown; where Back has led
   // elsewhere meanwhile, that is shown, and nothing is left to write.
   const move = () => {
-    const search = mended(location.search, shown), now = window.performance.now();
+    const search = mended(location.search, shown),
+      now = window.performance.now();
     if (awaited || search === location.search) return;
     write(search, now - changed >= SAME_STEP_MS);
     changed = now;
@@ -43,10 +45,12 @@ export function addressOf(window) {
   history.attnviz = {
     read: () => location.search,
     write,
-    shows: (parameters) => { shown = parameters; },
+    shows: parameters => {
+      shown = parameters;
+    },
     move,
     // The address becomes that of what is shown: {page, address, read}, where the server has read the address `read` last.
-    show: (now) => {
+    show: now => {
       const isStep = !awaited && now.page === page; // another page's parameters are one step with its path
       page = now.page;
       shown = now.address;
@@ -61,7 +65,7 @@ export function addressOf(window) {
       if (!awaited) url.searchParams.set(RECONNECTED, "");
       taken.haveRead(url.href);
     },
-    onArrival: (listener) => {
+    onArrival: listener => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

@@ -3,7 +3,13 @@
 // Returns a function that gives it back to what had it in `root`.
 export function keepKeyboard(root) {
   let held = null;
-  root.addEventListener("focusin", () => { held = null; });
-  root.addEventListener("focusout", ({ target, relatedTarget }) => { held = relatedTarget?.closest('[role="dialog"]') ? target : null; });
-  return () => { if (document.activeElement === document.body) held?.focus({ preventScroll: true }); };
+  root.addEventListener("focusin", () => {
+    held = null;
+  });
+  root.addEventListener("focusout", ({ target, relatedTarget }) => {
+    held = relatedTarget?.closest('[role="dialog"]') ? target : null;
+  });
+  return () => {
+    if (document.activeElement === document.body) held?.focus({ preventScroll: true });
+  };
 }

@@ -6,7 +6,8 @@ const RETRY_MS = 1000;
 // trigger() asks for a run; `root` is busy until it has come, and before the first. Returns {ask(chosen), ran(chosen), end()}:
 // what was chosen here, what a run has of it; after Back, and on another page, nobody wants what was chosen any more.
 export function makeRerun(root, trigger) {
-  let wanted = null, timer = null;
+  let wanted = null,
+    timer = null;
   const end = () => {
     clearTimeout(timer);
     wanted = null;
@@ -17,13 +18,15 @@ export function makeRerun(root, trigger) {
     timer = setTimeout(again, RETRY_MS);
   };
   return {
-    ask: (chosen) => {
+    ask: chosen => {
       end();
       wanted = JSON.stringify(chosen);
       root.ariaBusy = true;
       again();
     },
-    ran: (chosen) => { if (wanted === null || JSON.stringify(chosen) === wanted) end(); },
+    ran: chosen => {
+      if (wanted === null || JSON.stringify(chosen) === wanted) end();
+    },
     end,
   };
 }

@@ -1,6 +1,7 @@
 // Streamlit's page: all that leans on how it works and is written nowhere. An upgrade may take any of it away.
 
-const APP = '[data-testid="stApp"]', STATE = "data-test-connection-state";
+const APP = '[data-testid="stApp"]',
+  STATE = "data-test-connection-state";
 const MENU_LINK = '[data-testid="stSidebarNavLink"]';
 const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
@@ -9,7 +10,8 @@ const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 // before both: each a step of the history, which Back would lead to.
 export function takeHistory(window, mayLeave) {
   const { history, location } = window;
-  const push = history.pushState.bind(history), replace = history.replaceState.bind(history);
+  const push = history.pushState.bind(history),
+    replace = history.replaceState.bind(history);
   history.pushState = (state, _, url) => {
     const { pathname } = new URL(url ?? "", location.href);
     if (pathname !== location.pathname && mayLeave()) push(state, "", pathname + location.search);
@@ -17,12 +19,15 @@ export function takeHistory(window, mayLeave) {
   history.replaceState = () => {};
   let isOurs = false; // whether what says that Back has led somewhere is ourselves
   return {
-    push: (url) => push(history.state, "", url),
-    replace: (url) => replace(history.state, "", url),
-    onBack: (listener) => window.addEventListener("popstate", () => { if (!isOurs) listener(); }),
+    push: url => push(history.state, "", url),
+    replace: url => replace(history.state, "", url),
+    onBack: listener =>
+      window.addEventListener("popstate", () => {
+        if (!isOurs) listener();
+      }),
     // Has Streamlit read an address, as it does only where Back leads, and stays where it is; not if a place in the page is
     // part of that address.
-    haveRead: (url) => {
+    haveRead: url => {
       const { href } = location;
       replace(history.state, "", url);
       isOurs = true;
@@ -60,5 +65,7 @@ export function closeMenuOnceUsed(document) {
 // What ends a call of ours: act(), if `root` has gone. Streamlit ends each call that the next run overtakes, before it makes
 // the next: what ended with it would be away meanwhile, and Back and the keyboard's focus with it.
 export function onceGone(root, act) {
-  return () => { if (!root.isConnected) act(); };
+  return () => {
+    if (!root.isConnected) act();
+  };
 }

@@ -10,15 +10,30 @@ import { drawSaid, sumOf } from "./bandWords.js";
 
 // The line of a part that is the `nth` of `height`, in a table of `width` columns.
 export function makeLine(part, { place, nth, height, width }, acts) {
-  const { cells, left, band } = part, line = element("tr"), isTogether = nth === part.rows.length;
-  const many = part.columns.map(() => makeCell(acts)), ones = endsOf(part).map(({ acts: own }) => makeCell(own ?? acts));
-  const isFirst = nth === 0, hasHeads = isOfHeads(cells.rows), isPlace = height > 1 && !hasHeads, rest = part.rest.length ? makeCell(acts) : null;
-  const said = element("td", "said"), before = left ? makeCell(acts) : null, label = element("th", "label"), sum = element("td", "sum");
+  const { cells, left, band } = part,
+    line = element("tr"),
+    isTogether = nth === part.rows.length;
+  const many = part.columns.map(() => makeCell(acts)),
+    ones = endsOf(part).map(({ acts: own }) => makeCell(own ?? acts));
+  const isFirst = nth === 0,
+    hasHeads = isOfHeads(cells.rows),
+    isPlace = height > 1 && !hasHeads,
+    rest = part.rest.length ? makeCell(acts) : null;
+  const said = element("td", "said"),
+    before = left ? makeCell(acts) : null,
+    label = element("th", "label"),
+    sum = element("td", "sum");
   said.rowSpan = height;
   label.scope = "row";
-  const end = ones.length ? ones.map((each) => each.element) : band.cells.sums ? [sum] : before ? [label] : blanks(1); // what has no room before its row
-  line.append(...(isFirst ? [said] : []), before?.element ?? label, ...many.map((each) => each.element),
-    ...(rest ? [rest.element] : []), ...blanks(width + 1 - many.length - (rest ? 1 : 0) - end.length), ...end);
+  const end = ones.length ? ones.map(each => each.element) : band.cells.sums ? [sum] : before ? [label] : blanks(1); // what has no room before its row
+  line.append(
+    ...(isFirst ? [said] : []),
+    before?.element ?? label,
+    ...many.map(each => each.element),
+    ...(rest ? [rest.element] : []),
+    ...blanks(width + 1 - many.length - (rest ? 1 : 0) - end.length),
+    ...end,
+  );
   if (isFirst) line.className = "first";
   if (hasWords(cells.columns)) line.classList.add("of-words");
   if (height === 1 && !part.side) line.classList.add("single");
@@ -31,23 +46,46 @@ export function makeLine(part, { place, nth, height, width }, acts) {
     place,
     isSingle: height === 1 && !part.side,
     isButton: isTogether,
-    cells: () => all.filter(({ isThere }) => isThere()).map((each) => each.element),
+    cells: () => all.filter(({ isThere }) => isThere()).map(each => each.element),
     side: part.side,
-    mark: (own, sources) => { for (const each of all) each.mark(own, sources); },
+    mark: (own, sources) => {
+      for (const each of all) each.mark(own, sources);
+    },
     update(part, paint) {
-      const row = isTogether ? null : part.rows[nth], column = selectedColumn(paint.pass, part);
+      const row = isTogether ? null : part.rows[nth],
+        column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
       if (isTogether && before) label.textContent = "together";
       if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads });
       if (!isTogether && isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
-        each.update(at === null ? NOTHING : isTogether ? togetherAt(part, paint, [at]) : heardIn(part, cellAt(part, paint, row, at)), at === column);
+        each.update(
+          at === null
+            ? NOTHING
+            : isTogether
+              ? togetherAt(part, paint, [at])
+              : heardIn(part, cellAt(part, paint, row, at)),
+          at === column,
+        );
       }
       rest?.update(isTogether ? togetherAt(part, paint, part.rest) : restAt(part, paint, row), false);
-      if (before) before.update(isTogether ? NOTHING : part.isThere ? heardIn(part, numberAt(part.left, paint, row, 0)) : TO_COME, false);
+      if (before)
+        before.update(
+          isTogether ? NOTHING : part.isThere ? heardIn(part, numberAt(part.left, paint, row, 0)) : TO_COME,
+          false,
+        );
       if (isTogether) redraw(before?.element ?? label, [othersOf(part, acts)]);
-      endsOf(part).forEach(({ column: at, slot, paint: own, side }, i) => { ones[i].update(isTogether ? NOTHING : part.isWhole ? heardIn({ side: side ?? part.side, band: part.band }, numberAt(slot, own ?? paint, row, at)) : TO_COME, false); });
+      endsOf(part).forEach(({ column: at, slot, paint: own, side }, i) => {
+        ones[i].update(
+          isTogether
+            ? NOTHING
+            : part.isWhole
+              ? heardIn({ side: side ?? part.side, band: part.band }, numberAt(slot, own ?? paint, row, at))
+              : TO_COME,
+          false,
+        );
+      });
       if (!part.band.cells.sums) return;
       const isLeft = part.isWhole && !isShownBy(paint.look, part);
       sum.textContent = isLeft ? "sum" : part.isWhole ? `sum ${short(sumOf(part, paint))}` : "";
@@ -69,28 +107,40 @@ function labelOf({ side, cells, band }, { row, isFirst, isPlace, hasHeads }) {
 }
 
 function othersOf({ key, others, left, side, band }, acts) {
-  const text = left ? `other ${others.length}` : `${others.length} more`, made = button(text, () => acts.open(key), "link");
+  const text = left ? `other ${others.length}` : `${others.length} more`,
+    made = button(text, () => acts.open(key), "link");
   made.ariaLabel = `${side ? `${side}, ` : ""}${band.label}: ${text}`;
   return made;
 }
 
 // A cell of the table: {element, update(face, isChosen), mark(own, sources), isThere()}.
 function makeCell({ pick, point, edit }) {
-  const made = element("td"), was = element("s");
+  const made = element("td"),
+    was = element("s");
   made.setAttribute("role", "gridcell");
   made.append("", was);
-  let face = NOTHING, written = "", address = "";
-  const change = () => { if (face.cell && !face.array) edit(face.cell, made); };
-  made.onclick = () => { if (face.cell) pick(face.cell.name, face.cell.index); };
+  let face = NOTHING,
+    written = "",
+    address = "";
+  const change = () => {
+    if (face.cell && !face.array) edit(face.cell, made);
+  };
+  made.onclick = () => {
+    if (face.cell) pick(face.cell.name, face.cell.index);
+  };
   made.ondblclick = change;
-  made.onkeydown = (event) => {
+  made.onkeydown = event => {
     if (event.key !== "Enter" && event.key !== " ") return;
     event.preventDefault();
     if (made.classList.contains("focus")) change();
     else made.click();
   };
-  made.onpointerenter = () => { if (face.cell) point(face.cell.name, face.cell.index); };
-  made.onpointerleave = () => { if (face.cell) point(face.cell.name, null); };
+  made.onpointerenter = () => {
+    if (face.cell) point(face.cell.name, face.cell.index);
+  };
+  made.onpointerleave = () => {
+    if (face.cell) point(face.cell.name, null);
+  };
   made.onfocus = () => made.setAttribute("aria-label", face.label ?? "");
   made.onblur = () => made.removeAttribute("aria-label");
   return {
@@ -99,7 +149,16 @@ function makeCell({ pick, point, edit }) {
     update(next, isChosen) {
       face = next;
       address = face.cell && !face.array ? `${face.cell.name}[${face.cell.index}]` : "";
-      const now = JSON.stringify([face.kind, face.apart, face.text, face.colour, face.marked, face.was, isChosen, address]);
+      const now = JSON.stringify([
+        face.kind,
+        face.apart,
+        face.text,
+        face.colour,
+        face.marked,
+        face.was,
+        isChosen,
+        address,
+      ]);
       if (now === written) return;
       written = now;
       made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}`;

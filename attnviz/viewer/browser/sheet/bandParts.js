@@ -2,16 +2,33 @@
 import { hasWords, isOfHeads } from "../pass/axes.js";
 import { makeSlot } from "../picture/slot.js";
 
-const MOST_ROWS = 8, ALONE = 6, LEAST_ALONE = 2; // of a matrix of more rows those with the largest products stand alone, the others together
-const MOST_PLACES = 16, MOST_BESIDE = 8, KEPT = 12, KEPT_BESIDE = 6; // of more places that are columns, the largest are there
+const MOST_ROWS = 8,
+  ALONE = 6,
+  LEAST_ALONE = 2; // of a matrix of more rows those with the largest products stand alone, the others together
+const MOST_PLACES = 16,
+  MOST_BESIDE = 8,
+  KEPT = 12,
+  KEPT_BESIDE = 6; // of more places that are columns, the largest are there
 
 // Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, isLong, beside}; `beside` are the
 // columns that there is room for of what each row gives.
 export function slotted(pass, { selection, attention }, bands) {
-  const of = (slot) => slot && makeSlot(pass, slot, selection);
-  return bands.map((each) => {
-    const { band } = each, cells = of(band.cells), right = of(band.right);
-    return { ...each, key: `${band.cells.stage} ${band.array}`, selection, attention, cells, left: of(band.left), right, isLong: cells.size[0] > MOST_ROWS, beside: besideOf(pass, right, selection) };
+  const of = slot => slot && makeSlot(pass, slot, selection);
+  return bands.map(each => {
+    const { band } = each,
+      cells = of(band.cells),
+      right = of(band.right);
+    return {
+      ...each,
+      key: `${band.cells.stage} ${band.array}`,
+      selection,
+      attention,
+      cells,
+      left: of(band.left),
+      right,
+      isLong: cells.size[0] > MOST_ROWS,
+      beside: besideOf(pass, right, selection),
+    };
   });
 }
 
@@ -20,12 +37,24 @@ export function slotted(pass, { selection, attention }, bands) {
 // `room` says for how many columns of words, answers and places there is room, and for how many rows of a matrix; the words
 // `brought` in are among them.
 export function partsOf(pass, { opened, room, brought }, bands) {
-  const keys = keysOf(pass, bands, room.words, brought), answers = answersOf(pass, bands, room.answers);
-  const parts = bands.map((part) => {
+  const keys = keysOf(pass, bands, room.words, brought),
+    answers = answersOf(pass, bands, room.answers);
+  const parts = bands.map(part => {
     const isLong = part.cells.size[0] > room.rows;
-    return withRows(pass, { ...part, isLong }, isLong && !opened.has(part.key) ? Math.min(ALONE, room.rows - 1) : part.cells.size[0]);
+    return withRows(
+      pass,
+      { ...part, isLong },
+      isLong && !opened.has(part.key) ? Math.min(ALONE, room.rows - 1) : part.cells.size[0],
+    );
   });
-  return parts.map((part, place) => ({ ...part, ...(isOfKeys(part) ? keys : isOfAnswers(part) ? answers : { columns: placesOf(pass, parts, place, room.places), rest: [] }) }));
+  return parts.map((part, place) => ({
+    ...part,
+    ...(isOfKeys(part)
+      ? keys
+      : isOfAnswers(part)
+        ? answers
+        : { columns: placesOf(pass, parts, place, room.places), rest: [] }),
+  }));
 }
 
 // All the room that there is where letters may be small.
@@ -35,15 +64,18 @@ export function amplyFor(words) {
 
 // The room that some rows are folded in, one after the other, until fits(room) says that they all have it.
 export function narrowed(room, fits) {
-  return room.rows <= LEAST_ALONE + 1 || fits(room) ? room : narrowed({ ...room, rows: Math.min(room.rows, ALONE + 1) - 1 }, fits);
+  return room.rows <= LEAST_ALONE + 1 || fits(room)
+    ? room
+    : narrowed({ ...room, rows: Math.min(room.rows, ALONE + 1) - 1 }, fits);
 }
 
 // A part of which so many rows stand alone: those with the largest products under the selected column, and the selected one.
 export function withRows(pass, part, count) {
-  const all = upTo(part.cells.size[0]), column = selectedColumn(pass, part);
-  const alone = count < all.length ? largest(all, count, (row) => productAt(pass, part, row, column)) : all;
-  const rows = all.filter((row) => alone.includes(row) || row === selectedRow(pass, part)); // which the sentence names
-  return { ...part, rows, others: all.filter((row) => !rows.includes(row)) };
+  const all = upTo(part.cells.size[0]),
+    column = selectedColumn(pass, part);
+  const alone = count < all.length ? largest(all, count, row => productAt(pass, part, row, column)) : all;
+  const rows = all.filter(row => alone.includes(row) || row === selectedRow(pass, part)); // which the sentence names
+  return { ...part, rows, others: all.filter(row => !rows.includes(row)) };
 }
 
 // The words that have a column, in their order, and those that stand together: the selected one, those that were brought in,
@@ -51,13 +83,27 @@ export function withRows(pass, part, count) {
 function keysOf(pass, bands, room, brought) {
   const part = bands.find(isOfKeys);
   if (!part) return { columns: [], rest: [] };
-  const { attention, selection, cells: { size: [, length] } } = part, all = upTo(length);
+  const {
+      attention,
+      selection,
+      cells: {
+        size: [, length],
+      },
+    } = part,
+    all = upTo(length);
   if (length <= room) return { columns: all, rest: [] };
-  const heads = bands.some(({ cells }) => isOfHeads(cells.rows)) ? upTo(pass.stages.get(attention).shape[0]) : [selection.head];
-  const shareOf = (key) => Math.max(...heads.map((head) => pass.number(attention, pass.indexAt(attention, { ...selection, head, key })) ?? 0));
-  const first = [selection.key, ...[...brought].reverse()], rank = (key) => (first.includes(key) ? first.length - first.indexOf(key) + 2 : shareOf(key) + isRival(pass, part.cells.columns.labels[key]));
+  const heads = bands.some(({ cells }) => isOfHeads(cells.rows))
+    ? upTo(pass.stages.get(attention).shape[0])
+    : [selection.head];
+  const shareOf = key =>
+    Math.max(...heads.map(head => pass.number(attention, pass.indexAt(attention, { ...selection, head, key })) ?? 0));
+  const first = [selection.key, ...[...brought].reverse()],
+    rank = key =>
+      first.includes(key)
+        ? first.length - first.indexOf(key) + 2
+        : shareOf(key) + isRival(pass, part.cells.columns.labels[key]);
   const columns = largest(all, room - 1, rank);
-  return { columns, rest: all.filter((key) => !columns.includes(key)) };
+  return { columns, rest: all.filter(key => !columns.includes(key)) };
 }
 
 // The answers that have a column, and those that stand together: the most probable have one, and those that are words of the
@@ -65,15 +111,26 @@ function keysOf(pass, bands, room, brought) {
 function answersOf(pass, bands, room) {
   const part = bands.findLast(isOfAnswers);
   if (!part) return { columns: [], rest: [] };
-  const { cells: { name, index, size: [, length], columns: { labels } } } = part, all = upTo(length), selected = selectedColumn(pass, part);
-  const rank = (answer) => (answer === selected ? 3 : pass.number(name, index(0, answer)) + isRival(pass, labels[answer]));
+  const {
+      cells: {
+        name,
+        index,
+        size: [, length],
+        columns: { labels },
+      },
+    } = part,
+    all = upTo(length),
+    selected = selectedColumn(pass, part);
+  const rank = answer =>
+    answer === selected ? 3 : pass.number(name, index(0, answer)) + isRival(pass, labels[answer]);
   const columns = length > room ? largest(all, room - 1, rank) : all;
-  return { columns, rest: all.filter((answer) => !columns.includes(answer)) };
+  return { columns, rest: all.filter(answer => !columns.includes(answer)) };
 }
 
 // 1 for a word of the sentence that a model may answer with, which a question is about; where it writes on, any may come.
 function isRival({ stages, document: { model, words } }, label) {
-  const isOne = model && !model.isOpen && words.key.includes(label) && stages.get(model.answers).axes[1].labels.includes(label);
+  const isOne =
+    model && !model.isOpen && words.key.includes(label) && stages.get(model.answers).axes[1].labels.includes(label);
   return isOne ? 1 : 0;
 }
 
@@ -92,25 +149,44 @@ function upTo(length) {
 // Words all have a column. Of many places those do that are largest in the last row of them, and of those alike there (neurons
 // that don't fire) in the row before: all bands show the same.
 function placesOf(pass, parts, place, room) {
-  const { columns, size: [, length] } = parts[place].cells, all = upTo(length);
+  const {
+      columns,
+      size: [, length],
+    } = parts[place].cells,
+    all = upTo(length);
   if (hasWords(columns) || length <= room) return all;
-  const isOther = ({ cells }) => cells.columns.name !== columns.name, end = parts.findIndex((part, at) => at > place && isOther(part));
+  const isOther = ({ cells }) => cells.columns.name !== columns.name,
+    end = parts.findIndex((part, at) => at > place && isOther(part));
   const rows = parts.slice(parts.slice(0, place).findLastIndex(isOther) + 1, end < 0 ? parts.length : end).reverse();
   const selected = selectedColumn(pass, parts[place]);
-  const kept = largest(all, Math.min(KEPT, room), ...rows.map(({ cells }) => (column) => pass.number(cells.name, cells.index(0, column))));
-  return all.filter((column) => kept.includes(column) || column === selected);
+  const kept = largest(
+    all,
+    Math.min(KEPT, room),
+    ...rows.map(
+      ({ cells }) =>
+        column =>
+          pass.number(cells.name, cells.index(0, column)),
+    ),
+  );
+  return all.filter(column => kept.includes(column) || column === selected);
 }
 
 function besideOf(pass, right, selection) {
   const all = upTo(right?.size[1] ?? 0);
-  return all.length > MOST_BESIDE ? largest(all, KEPT_BESIDE, (column) => pass.number(right.name, right.index(selection.head, column))) : all;
+  return all.length > MOST_BESIDE
+    ? largest(all, KEPT_BESIDE, column => pass.number(right.name, right.index(selection.head, column)))
+    : all;
 }
 
 // Those places, so many of them, whose numbers are largest, in their order; of equal ones those whose next numbers are.
 function largest(places, count, ...numbersAt) {
-  const sizes = new Map(places.map((place) => [place, numbersAt.map((numberAt) => Math.abs(numberAt(place)))]));
-  const after = (one, other) => numbersAt.reduce((found, _, nth) => found || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
-  return [...places].sort(after).slice(0, count).sort((one, other) => one - other);
+  const sizes = new Map(places.map(place => [place, numbersAt.map(numberAt => Math.abs(numberAt(place)))]));
+  const after = (one, other) =>
+    numbersAt.reduce((found, _, nth) => found || sizes.get(other)[nth] - sizes.get(one)[nth], 0);
+  return [...places]
+    .sort(after)
+    .slice(0, count)
+    .sort((one, other) => one - other);
 }
 
 // Whether a row of one word is shown, or left to be written.
@@ -129,13 +205,15 @@ function selectedRow(pass, { cells, selection }) {
 
 // What stands at the right of a row: the numbers of `beside`; of two passes that part only there, those of both.
 export function endsOf({ beside, right, ends }) {
-  return ends ?? beside.map((column) => ({ column, slot: right }));
+  return ends ?? beside.map(column => ({ column, slot: right }));
 }
 
 // What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.
 export function factorsAt(pass, { cells, left, attention, selection }, row, column) {
   const number = ({ name, index }, ...place) => pass.number(name, index(...place));
-  const one = left ? number(left, row, 0) : pass.number(attention, pass.indexAt(attention, { ...selection, key: column }));
+  const one = left
+    ? number(left, row, 0)
+    : pass.number(attention, pass.indexAt(attention, { ...selection, key: column }));
   return [one, number(cells, row, column)];
 }
 

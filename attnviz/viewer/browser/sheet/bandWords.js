@@ -17,8 +17,9 @@ export function drawSaid(part, paint, acts) {
 
 // What is said in a talk, above the sheet: that of the band that is lit.
 export function drawTold(parts, paint, acts) {
-  const lit = parts.filter(({ isLit }) => isLit), isOne = lit.every(({ side }) => side === undefined);
-  return lit.flatMap((part) => (isOne ? [saidOf(part, paint), ...foldOf(part, acts)] : drawApart(part)));
+  const lit = parts.filter(({ isLit }) => isLit),
+    isOne = lit.every(({ side }) => side === undefined);
+  return lit.flatMap(part => (isOne ? [saidOf(part, paint), ...foldOf(part, acts)] : drawApart(part)));
 }
 
 // Whether its products stand beside its rows.
@@ -43,7 +44,8 @@ function titleOf({ cells }, { look }) {
 }
 
 function saidOf(part, paint) {
-  const title = titleOf(part, paint), line = element("p", "", title || null);
+  const title = titleOf(part, paint),
+    line = element("p", "", title || null);
   if (!title) line.append(...drawRuns(runsAt(paint.pass, part.band.said, part.selection, gapsIn(part, paint.look))));
   return line;
 }
@@ -57,7 +59,12 @@ function gapsIn(part, look) {
 // What is said of a part of two passes: what it is, over how far they are apart.
 function drawApart({ cells: { stage }, band: { array, label }, side, note, isFirst, isAlone }) {
   const line = element("p");
-  if (side !== "B" || isAlone) line.append(element("strong", "", array ? label : stage.title), ...(isFirst ? [": here they part"] : []), ...(note ? [element("br")] : []));
+  if (side !== "B" || isAlone)
+    line.append(
+      element("strong", "", array ? label : stage.title),
+      ...(isFirst ? [": here they part"] : []),
+      ...(note ? [element("br")] : []),
+    );
   line.append(note);
   return [line];
 }
@@ -73,18 +80,23 @@ export function drawWays({ isTraced, step: { sources, layer, bands }, band }, ac
 }
 
 function drawProducts(part, { pass }) {
-  const column = selectedColumn(pass, part), box = element("div", "products");
-  box.append(...part.rows.map((row) => {
-    const [one, other] = factorsAt(pass, part, row, column);
-    return element("span", "", `${short(one)} × ${short(other)} = ${short(productAt(pass, part, row, column))}`);
-  }));
-  const together = () => `other ${part.others.length} together: ${short(sumOfProducts(pass, part, part.others, column))}`;
+  const column = selectedColumn(pass, part),
+    box = element("div", "products");
+  box.append(
+    ...part.rows.map(row => {
+      const [one, other] = factorsAt(pass, part, row, column);
+      return element("span", "", `${short(one)} × ${short(other)} = ${short(productAt(pass, part, row, column))}`);
+    }),
+  );
+  const together = () =>
+    `other ${part.others.length} together: ${short(sumOfProducts(pass, part, part.others, column))}`;
   if (part.others.length) box.append(element("span", "", part.left ? together() : "")); // each stands beside its row
   return box;
 }
 
 // What its row adds up to.
 export function sumOf({ cells, band }, { pass, look }) {
-  const index = cells.index(0, 0), numbers = band.array ? pass.named(cells.name, band.array, index) : look.pass.row(cells.name, index);
+  const index = cells.index(0, 0),
+    numbers = band.array ? pass.named(cells.name, band.array, index) : look.pass.row(cells.name, index);
   return numbers.reduce((sum, each) => sum + each, 0);
 }

@@ -12,7 +12,8 @@ import { QUESTIONS } from "../scene/state.js";
 import { drawWordRows } from "./wordRows.js";
 import { drawWorkings } from "./workings.js";
 
-const HAND = "(max-width: 599px)", MOST_PLACES = 16;
+const HAND = "(max-width: 599px)",
+  MOST_PLACES = 16;
 
 export function isInHand() {
   return globalThis.matchMedia(HAND).matches || isNarrowFrame(globalThis);
@@ -21,7 +22,11 @@ export function isInHand() {
 // `acts` are those of the sheet. Returns {element, update(parts, paint)}.
 export function makeHand(acts) {
   const box = element("div", "hand");
-  let shown = null, opened = "", at = "", asked = QUESTIONS[0], picked = false;
+  let shown = null,
+    opened = "",
+    at = "",
+    asked = QUESTIONS[0],
+    picked = false;
 
   // What a tap does in a cell: its working is opened below it, or closed.
   const tap = (own, { name, index }) => {
@@ -32,23 +37,28 @@ export function makeHand(acts) {
   const draw = () => {
     const { parts, paint } = shown;
     const state = {
-      isOpen: (own) => own === opened,
+      isOpen: own => own === opened,
       tap,
       workings: (part, face, collected) => drawWorkings(part, face, paint, acts, collected),
     };
     redraw(box, drawGroups(parts, paint, state, acts));
-    const rows = rowsIn(box), cells = rows.flat();
-    setTabStop(cells, cells.find((each) => each.getAttribute("aria-expanded") === "true") ?? cells[0]);
+    const rows = rowsIn(box),
+      cells = rows.flat();
+    setTabStop(cells, cells.find(each => each.getAttribute("aria-expanded") === "true") ?? cells[0]);
   };
   rovingFocus(box, () => rowsIn(box));
   return {
     element: box,
     update(parts, paint) {
-      const { step, reveal, picked: name } = paint.where, isFirst = !shown, now = `${step} ${reveal}`, isOther = now !== at;
+      const { step, reveal, picked: name } = paint.where,
+        isFirst = !shown,
+        now = `${step} ${reveal}`,
+        isOther = now !== at;
       shown = { parts, paint };
       if (isOther && !picked) opened = isFirst && name ? ownOf(parts, paint, name) : "";
       draw();
-      if (paint.where.ask !== asked) bring(box.querySelector('[aria-expanded="true"]')?.closest("tr")); // above the panel
+      if (paint.where.ask !== asked)
+        bring(box.querySelector('[aria-expanded="true"]')?.closest("tr")); // above the panel
       else if (picked) bring(box.querySelector(".workings"));
       else if (isOther && !isFirst) bring(box.querySelector(".lit"));
       asked = paint.where.ask;
@@ -67,7 +77,9 @@ function bring(place) {
 }
 
 function rowsIn(box) {
-  return [...box.querySelectorAll("tr")].map((line) => [...line.querySelectorAll("button.stop")]).filter(({ length }) => length);
+  return [...box.querySelectorAll("tr")]
+    .map(line => [...line.querySelectorAll("button.stop")])
+    .filter(({ length }) => length);
 }
 
 // The name, as state.isOpen knows it, of the cell that an address has picked; "" where it isn't seen here.
@@ -81,20 +93,26 @@ function ownOf(parts, { pass, where }, name) {
 function drawGroups(parts, paint, state, acts) {
   const groups = [];
   for (const part of parts) {
-    const isList = hasWords(part.cells.columns) && !isOfHeads(part.cells.rows), last = groups.at(-1);
+    const isList = hasWords(part.cells.columns) && !isOfHeads(part.cells.rows),
+      last = groups.at(-1);
     if (isList && last?.isList && last.parts[0].cells.columns.name === part.cells.columns.name) last.parts.push(part);
     else groups.push({ isList, parts: [part] });
   }
   const first = parts.find(({ left }) => left);
   return [
-    ...groups.filter((group) => group.parts.some(({ isThere }) => isThere)).flatMap((group) => (group.isList ? drawList(group.parts, paint, state, acts) : drawVectors(group.parts[0], parts, paint, state))),
+    ...groups
+      .filter(group => group.parts.some(({ isThere }) => isThere))
+      .flatMap(group =>
+        group.isList ? drawList(group.parts, paint, state, acts) : drawVectors(group.parts[0], parts, paint, state),
+      ),
     ...(first?.isThere ? drawWays(first, acts) : []),
   ];
 }
 
 // Words, or answers, with what their values add up to below them.
 function drawList(parts, paint, state, acts) {
-  const collected = parts.find(({ right }) => right), lines = parts.filter((part) => part !== collected);
+  const collected = parts.find(({ right }) => right),
+    lines = parts.filter(part => part !== collected);
   return [
     drawWordRows(lines, collected, paint, state, acts),
     ...(collected?.isThere ? [drawFound(collected, paint, state)] : []),
@@ -102,13 +120,31 @@ function drawList(parts, paint, state, acts) {
 }
 
 // The rows of a matrix as places of a vector beside it: all of them, or of many the largest.
-function placesOf({ rows, others, cells: { size: [length] } }) {
+function placesOf({
+  rows,
+  others,
+  cells: {
+    size: [length],
+  },
+}) {
   return length > MOST_PLACES ? rows : [...rows, ...others].sort((one, other) => one - other);
 }
 
 function drawFound(part, paint, state) {
-  const face = (row) => numberAt(part.right, paint, row, 0), { stage } = part.right;
-  return vectorOf(part, stage.title, { labels: part.right.rows.labels, places: placesOf(part), faceOf: part.isWhole ? face : null, own: (row) => `${part.key} sum@${row}` }, paint, state);
+  const face = row => numberAt(part.right, paint, row, 0),
+    { stage } = part.right;
+  return vectorOf(
+    part,
+    stage.title,
+    {
+      labels: part.right.rows.labels,
+      places: placesOf(part),
+      faceOf: part.isWhole ? face : null,
+      own: row => `${part.key} sum@${row}`,
+    },
+    paint,
+    state,
+  );
 }
 
 // A vector, what a matrix multiplies, or one vector for each head.
@@ -118,20 +154,33 @@ function drawVectors(part, parts, paint, state) {
   if (left) {
     const isSeen = parts.some(({ cells: { name } }) => name === left.name);
     const places = placesOf(part);
-    const own = (row) => `${part.key} left@${row}`, faceOf = (row) => numberAt(left, paint, row, 0);
-    return isSeen ? [sectionOf(part, paint)] : [vectorOf(part, left.stage.title, { labels: left.rows.labels, places, faceOf, own }, paint, state)];
+    const own = row => `${part.key} left@${row}`,
+      faceOf = row => numberAt(left, paint, row, 0);
+    return isSeen
+      ? [sectionOf(part, paint)]
+      : [vectorOf(part, left.stage.title, { labels: left.rows.labels, places, faceOf, own }, paint, state)];
   }
-  const slot = isOfHeads(cells.rows) && right ? right : cells, places = slot === right ? beside : columns;
+  const slot = isOfHeads(cells.rows) && right ? right : cells,
+    places = slot === right ? beside : columns;
   return part.rows.map((row, nth) => {
-    const name = isOfHeads(cells.rows) ? `${cells.rows.labels[row]}${right ? looksAt(part, paint, row) : ""}` : band.label;
-    const faceOf = (column) => (slot === right ? numberAt(right, paint, row, column) : cellAt(part, paint, row, column));
-    return vectorOf(nth ? { ...part, band: { ...band, said: [] } } : part, name, { labels: slot.columns.labels, places, faceOf, own: (column) => `${part.key}@${[row, column]}` }, paint, state);
+    const name = isOfHeads(cells.rows)
+      ? `${cells.rows.labels[row]}${right ? looksAt(part, paint, row) : ""}`
+      : band.label;
+    const faceOf = column => (slot === right ? numberAt(right, paint, row, column) : cellAt(part, paint, row, column));
+    return vectorOf(
+      nth ? { ...part, band: { ...band, said: [] } } : part,
+      name,
+      { labels: slot.columns.labels, places, faceOf, own: column => `${part.key}@${[row, column]}` },
+      paint,
+      state,
+    );
   });
 }
 
 // Where a head looks most.
 function looksAt({ cells }, { pass }, row) {
-  const shares = cells.columns.labels.map((_, column) => pass.number(cells.name, cells.index(row, column)) ?? 0), most = shares.indexOf(Math.max(...shares));
+  const shares = cells.columns.labels.map((_, column) => pass.number(cells.name, cells.index(row, column)) ?? 0),
+    most = shares.indexOf(Math.max(...shares));
   return `, most from “${cells.columns.labels[most]}”`;
 }
 

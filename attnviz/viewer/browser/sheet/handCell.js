@@ -5,7 +5,8 @@ import { element } from "../elements/element.js";
 export function drawHandCell(face, own, { isOpen, tap }) {
   const cell = element("td");
   if (!face?.cell) return cell;
-  const act = element("button", `stop ${face.kind}${face.marked ? " marked" : ""}`, face.text), now = isOpen(own);
+  const act = element("button", `stop ${face.kind}${face.marked ? " marked" : ""}`, face.text),
+    now = isOpen(own);
   act.type = "button";
   act.dataset.act = own;
   act.dataset.cell = `${face.cell.name}[${face.cell.index}]`;
@@ -19,7 +20,8 @@ export function drawHandCell(face, own, { isOpen, tap }) {
 
 // The row below the one that was tapped.
 export function drawOpened(width, made) {
-  const line = element("tr", "opened"), cell = element("td");
+  const line = element("tr", "opened"),
+    cell = element("td");
   cell.colSpan = width;
   cell.append(made);
   line.append(cell);

@@ -7,14 +7,17 @@ import { keptIn } from "./keptLine.js";
 // numbers, their title.
 export function sentenceOf({ band, cells, isThere, selection }, { pass, look }) {
   if (!isThere || !band.said.length) return [];
-  const line = element("p", "said"), title = look.titleOf(cells.name);
+  const line = element("p", "said"),
+    title = look.titleOf(cells.name);
   line.append(...(title ? [title] : drawRuns(runsAt(pass, band.said, selection))));
   return [line];
 }
 
 // Whose row it is, and how another word asks.
 export function whoAsks({ pass, where }) {
-  const { query, shared, unit } = pass.document.words, line = element("p", "who"), word = element("strong", "q", `“${query[where.cell.query]}”`);
+  const { query, shared, unit } = pass.document.words,
+    line = element("p", "who"),
+    word = element("strong", "q", `“${query[where.cell.query]}”`);
   line.append(word, " asks. ", ...(shared ? [element("span", "hint", `Tap a ${unit} to let it ask.`)] : []));
   return line;
 }

@@ -8,12 +8,17 @@ import { blanks } from "./blanks.js";
 const SELECTED = new Set(["key", "answer"]);
 
 export function makeHeader(part, place, width, acts) {
-  const { cells, right, columns, rest: others, ends } = part, named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
-  const line = element("tr", "names"), found = named ? endsOf(part).map(named) : [];
-  const missing = cells.size[1] - columns.length - others.length, rest = element("td", "rest", namesOf(cells.columns));
-  let shown = null, there = columns;
+  const { cells, right, columns, rest: others, ends } = part,
+    named = right?.columns.name ? ({ column }) => shortNameAt(right.columns, column) : ends ? ({ side }) => side : null;
+  const line = element("tr", "names"),
+    found = named ? endsOf(part).map(named) : [];
+  const missing = cells.size[1] - columns.length - others.length,
+    rest = element("td", "rest", namesOf(cells.columns));
+  let shown = null,
+    there = columns;
   const names = columns.map((_, nth) => {
-    const name = element("th"), act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");
+    const name = element("th"),
+      act = button("", ({ shiftKey }) => acts.select(cells.columns.name, there[nth], shiftKey), "link");
     name.scope = "col";
     act.tabIndex = -1;
     name.append(act);
@@ -21,24 +26,31 @@ export function makeHeader(part, place, width, acts) {
   });
   const together = others.length ? [element("th", "others", `other ${others.length}`)] : [];
   rest.colSpan = 2;
-  line.append(rest, ...names, ...together, ...blanks(width - names.length - together.length - found.length + 1), ...found.map((label) => element("th", "place", label)));
+  line.append(
+    rest,
+    ...names,
+    ...together,
+    ...blanks(width - names.length - together.length - found.length + 1),
+    ...found.map(label => element("th", "place", label)),
+  );
   return {
     element: line,
     place,
     isHeader: true,
-    cells: () => (shown && SELECTED.has(shown) ? names.map((name) => name.firstChild) : []),
+    cells: () => (shown && SELECTED.has(shown) ? names.map(name => name.firstChild) : []),
     mark: () => {},
     // The middle of each column, from the left of what else stands in the sheet.
     middles(origin) {
       const { left } = origin.getBoundingClientRect();
-      return names.map((name) => {
+      return names.map(name => {
         const at = name.getBoundingClientRect();
         return { x: at.left - left + at.width / 2 };
       });
     },
     update(part, { pass, where: { cell, present } }) {
       if (missing) write(rest, present ? `${missing} more` : `the largest; ${missing} more`);
-      const { columns: axis } = part.cells, isOneSentence = axis.name === "key" && pass.document.words.shared;
+      const { columns: axis } = part.cells,
+        isOneSentence = axis.name === "key" && pass.document.words.shared;
       shown = axis.name;
       there = part.columns;
       for (const [name, column, both] of names.map((each, i) => [each, part.columns[i], part.names?.[i]])) {

@@ -28,6 +28,8 @@ export function makeInPlace(set) {
       input.focus();
       input.select();
     },
-    update: (pass, cell) => { if (!box.hidden) update(pass, cell); },
+    update: (pass, cell) => {
+      if (!box.hidden) update(pass, cell);
+    },
   };
 }

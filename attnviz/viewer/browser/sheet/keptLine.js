@@ -2,7 +2,8 @@
 import { element, write } from "../elements/element.js";
 import { blanks } from "./blanks.js";
 
-const HIGH_PX = 17, IN_A_TALK = 1.45; // of its line, with what is between it and the next (sheet.css): pixels, and rem
+const HIGH_PX = 17,
+  IN_A_TALK = 1.45; // of its line, with what is between it and the next (sheet.css): pixels, and rem
 
 // What there is to say of the word that asks; null of the first word, and where no model writes on.
 export function keptIn({ document: { next } }, { cell }) {
@@ -11,20 +12,37 @@ export function keptIn({ document: { next } }, { cell }) {
 }
 
 export function makeKeptLine(place, width) {
-  const line = element("tr", "kept"), saved = element("td", "saved"), names = [];
+  const line = element("tr", "kept"),
+    saved = element("td", "saved"),
+    names = [];
   saved.colSpan = 2;
   let spans = "";
-  const draw = ({ columns }, { where: { cell: { query } } }) => {
-    const isBefore = (column) => column !== null && column < query, before = columns.filter(isBefore).length;
-    const texts = [...(before ? [["keys and values kept", before, "before"]] : []), ...(columns.includes(query) ? [["new", 1, "new"]] : [])];
+  const draw = (
+    { columns },
+    {
+      where: {
+        cell: { query },
+      },
+    },
+  ) => {
+    const isBefore = column => column !== null && column < query,
+      before = columns.filter(isBefore).length;
+    const texts = [
+      ...(before ? [["keys and values kept", before, "before"]] : []),
+      ...(columns.includes(query) ? [["new", 1, "new"]] : []),
+    ];
     const now = JSON.stringify(texts);
     if (now === spans) return;
     spans = now;
-    names.splice(0, names.length, ...texts.map(([text, count, name]) => {
-      const cell = element("td", name, text);
-      cell.colSpan = count;
-      return cell;
-    }));
+    names.splice(
+      0,
+      names.length,
+      ...texts.map(([text, count, name]) => {
+        const cell = element("td", name, text);
+        cell.colSpan = count;
+        return cell;
+      }),
+    );
     line.replaceChildren(saved, ...names, ...blanks(width + 1 - texts.reduce((sum, [, count]) => sum + count, 0)));
   };
   return {
@@ -34,7 +52,9 @@ export function makeKeptLine(place, width) {
     cells: () => [],
     mark: () => {},
     update(part, paint) {
-      this.fixed = paint.where.present ? IN_A_TALK * Number.parseFloat(getComputedStyle(document.documentElement).fontSize) : HIGH_PX;
+      this.fixed = paint.where.present
+        ? IN_A_TALK * Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+        : HIGH_PX;
       const { said, saved: short } = keptIn(paint.pass, paint.where);
       write(saved, short);
       saved.title = said;

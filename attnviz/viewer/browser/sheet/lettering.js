@@ -9,17 +9,23 @@ const known = new Map(); // fonts -> how wide a digit is
 // {numbers, names, wide}: the letters of the longest number that may stand there, and of the longest name; and how wide a digit
 // is in the font of a box, in units of its size.
 export function lettersOf(box, parts, slots, paint) {
-  const numbers = slots.map((slot) => scaleOf(slot, paint)).map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
+  const numbers = slots
+    .map(slot => scaleOf(slot, paint))
+    .map(({ scale, limit }) => (scale === "signed" ? short(-limit).length : 4));
   return {
     numbers: Math.max(parts.some(({ isLong }) => isLong) ? 6 : 4, ...numbers),
-    names: Math.min(MOST_LETTERS, Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map((label) => [...label].length)))),
+    names: Math.min(
+      MOST_LETTERS,
+      Math.max(3, ...parts.flatMap(({ cells }) => cells.columns.labels.map(label => [...label].length))),
+    ),
     wide: digitIn(getComputedStyle(box).fontFamily),
   };
 }
 
 // Calls draw() once the letters of a box are there, if others were measured in their place.
 export function awaitLetters(box, draw) {
-  const { fontFamily } = getComputedStyle(box), letters = fontFamily && `1em ${fontFamily}`; // a sheet that has left the page has none
+  const { fontFamily } = getComputedStyle(box),
+    letters = fontFamily && `1em ${fontFamily}`; // a sheet that has left the page has none
   if (!letters || document.fonts.check(letters)) return;
   document.fonts.load(letters).then(() => {
     known.delete(fontFamily);

@@ -6,13 +6,18 @@ const A_LINE = 4;
 
 // `places` are those that are shown, of all that `labels` name; faceOf(place) is null before they are there.
 export function drawPlaces({ name, part, labels, places, faceOf, own }, state) {
-  const table = element("table", "places"), body = element("tbody"), missing = labels.length - places.length;
+  const table = element("table", "places"),
+    body = element("tbody"),
+    missing = labels.length - places.length;
   table.setAttribute("role", "grid");
   table.append(element("caption", "", missing ? `${name}: the largest; ${missing} more` : name), body);
   for (let from = 0; from < places.length; from += A_LINE) {
-    const here = places.slice(from, from + A_LINE), line = element("tr"), head = element("th", "", rangeOf(here.map((place) => labels[place])));
+    const here = places.slice(from, from + A_LINE),
+      line = element("tr"),
+      head = element("th", "", rangeOf(here.map(place => labels[place])));
     head.scope = "row";
-    const faces = here.map((place) => faceOf?.(place)), open = here.findIndex((place) => state.isOpen(own(place)));
+    const faces = here.map(place => faceOf?.(place)),
+      open = here.findIndex(place => state.isOpen(own(place)));
     line.append(head, ...here.map((place, nth) => drawHandCell(faces[nth], own(place), state)));
     body.append(line, ...(faces[open]?.cell ? [drawOpened(A_LINE + 1, state.workings(part, faces[open]))] : []));
   }

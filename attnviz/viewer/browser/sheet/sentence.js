@@ -6,7 +6,8 @@ import { percent } from "../pass/numeral.js";
 
 // bring(key) gives a word a column.
 export function makeSentence(bring) {
-  const box = element("div", "sentence"), line = element("p", "words");
+  const box = element("div", "sentence"),
+    line = element("p", "words");
   line.setAttribute("aria-label", "The sentence");
   line.setAttribute("role", "group");
   const note = element("p", "note");
@@ -14,14 +15,14 @@ export function makeSentence(bring) {
   box.hidden = true;
   let words = [];
   rovingFocus(line, () => [words]);
-  const build = (texts) => {
+  const build = texts => {
     words = texts.map((text, key) => {
       const word = element("button", "", text);
       word.type = "button";
       word.onclick = () => bring(key);
       return word;
     });
-    line.replaceChildren(...words.flatMap((word) => [word, " "]));
+    line.replaceChildren(...words.flatMap(word => [word, " "]));
   };
   return {
     element: box,
@@ -29,13 +30,28 @@ export function makeSentence(bring) {
     update(given) {
       box.hidden = given === null;
       if (box.hidden) return;
-      const { pass, where: { cell }, look, attention, there } = given, texts = pass.document.words.key, stage = pass.stages.get(attention);
-      write(note, `A click on a ${pass.document.words.unit} brings it into the sheet; a click on its column lets it ask.`);
+      const {
+          pass,
+          where: { cell },
+          look,
+          attention,
+          there,
+        } = given,
+        texts = pass.document.words.key,
+        stage = pass.stages.get(attention);
+      write(
+        note,
+        `A click on a ${pass.document.words.unit} brings it into the sheet; a click on its column lets it ask.`,
+      );
       if (String(words.map(({ textContent }) => textContent)) !== String(texts)) build(texts);
       words.forEach((word, key) => {
-        const index = pass.indexAt(attention, { ...cell, key }), share = look.shown(attention, index) ? pass.number(attention, index) : undefined;
+        const index = pass.indexAt(attention, { ...cell, key }),
+          share = look.shown(attention, index) ? pass.number(attention, index) : undefined;
         const colour = share === undefined ? null : background(share, stage, look.colours);
-        Object.assign(word.style, { backgroundColor: colour ? css(colour) : "", color: colour ? css(textOn(colour)) : "" });
+        Object.assign(word.style, {
+          backgroundColor: colour ? css(colour) : "",
+          color: colour ? css(textOn(colour)) : "",
+        });
         word.ariaDescription = share === undefined ? "" : percent(share);
         word.title = share === undefined ? "" : percent(share);
         word.classList.toggle("there", there.includes(key));

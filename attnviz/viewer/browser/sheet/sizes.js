@@ -1,17 +1,30 @@
 // Sizes: how high the lines of the sheet are and how large their digits, so that all of them fit its box.
 
-const SAID = 0.26, BESIDE_MANY = 0.2, LABEL = 0.07, LEAST_SAID_PX = 160, LEAST_LABEL_PX = 68; // of the width: what is said, also where columns are many, and what stands before a row
-const SINGLE = 1.4, NAMES = 1.2; // lines that are one row high, and those of names, over the others
+const SAID = 0.26,
+  BESIDE_MANY = 0.2,
+  LABEL = 0.07,
+  LEAST_SAID_PX = 160,
+  LEAST_LABEL_PX = 68; // of the width: what is said, also where columns are many, and what stands before a row
+const SINGLE = 1.4,
+  NAMES = 1.2; // lines that are one row high, and those of names, over the others
 const AIR = 0.4; // in units of the font's size: what is beside a number
-const SMALLEST_PX = 9.5, LEAST_LINE_PX = 14;
+const SMALLEST_PX = 9.5,
+  LEAST_LINE_PX = 14;
 const TARGET_PX = 24; // of a line with a button: a finger or a shaking hand hits it
-const PAPER_PX = 12, NARROW_LETTER = 0.53, WIDE_LETTER = 0.64; // 9 points; on paper as many have room as in a narrow font, and no digit may touch another's in a wide one
-const MOST = { line: 2, digits: 2.2 }, MOST_PRESENTED = { line: 4, digits: 2.2 }, MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
+const PAPER_PX = 12,
+  NARROW_LETTER = 0.53,
+  WIDE_LETTER = 0.64; // 9 points; on paper as many have room as in a narrow font, and no digit may touch another's in a wide one
+const MOST = { line: 2, digits: 2.2 },
+  MOST_PRESENTED = { line: 4, digits: 2.2 },
+  MOST_ON_PAPER = { line: 3, digits: 1.4 }; // in the page's letters
 const LEAST_END_PX = 56; // the last column, where "head 1, 8" stands
-const MOST_NARROW = 16, LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
+const MOST_NARROW = 16,
+  LEAST_COLUMN_PX = 44; // so many words may have narrower columns, as far as their letters fit
 const ASKED_PX = 10.5; // the size of digits where there are many words
-const NARROW_PX = 820, NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
-const GAP_PX = 5, SPACING_PX = 1; // before a part, and between two lines (sheet.css)
+const NARROW_PX = 820,
+  NARROW_LINE_PX = 26; // a page that is not wider grows downwards, as in the styles
+const GAP_PX = 5,
+  SPACING_PX = 1; // before a part, and between two lines (sheet.css)
 const IN_A_TALK = { label: 10.5, end: 9, line: 1.31 }; // of the smallest letters: before a row and at its end, in digits; how high a line is
 const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are no numbers
 
@@ -21,18 +34,27 @@ const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is
 // How many columns have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
 // room for products beside them, so that no column goes away as they come.
 export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, words }) {
-  const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX), width = box.clientWidth;
-  const count = Math.max(letters.numbers, letters.names), needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
-  const beside = least ? productsIn(letters, least) + IN_A_TALK.label * letters.wide * least + (IN_A_TALK.end * letters.wide * least - needed) : saidIn(width, BESIDE_MANY) + labelIn(width);
-  const room = (narrowest) => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
+  const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX),
+    width = box.clientWidth;
+  const count = Math.max(letters.numbers, letters.names),
+    needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
+  const beside = least
+    ? productsIn(letters, least) +
+      IN_A_TALK.label * letters.wide * least +
+      (IN_A_TALK.end * letters.wide * least - needed)
+    : saidIn(width, BESIDE_MANY) + labelIn(width);
+  const room = narrowest => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
   return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
 
 // How many lines of digits have room one above the other, some of them with a button; a narrow page grows downwards.
 export function roomForLines(box, { parts, above, least, buttons }) {
-  const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX, higher = Math.max(0, TARGET_PX - line) * buttons;
+  const line = least ? IN_A_TALK.line * least : LEAST_LINE_PX,
+    higher = Math.max(0, TARGET_PX - line) * buttons;
   const borders = least ? line / 3 : 0; // of lines of two rows, as “exp(score − max)” may be
-  return isNarrowPage() && !least ? Number.POSITIVE_INFINITY : (box.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
+  return isNarrowPage() && !least
+    ? Number.POSITIVE_INFINITY
+    : (box.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
 }
 
 function isNarrowPage() {
@@ -41,7 +63,10 @@ function isNarrowPage() {
 
 // How many lines some lines are.
 export function weightOf(lines) {
-  return lines.reduce((sum, { fixed, isSingle, isHeader }) => sum + (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1), 0);
+  return lines.reduce(
+    (sum, { fixed, isSingle, isHeader }) => sum + (fixed ? 0 : isSingle ? SINGLE : isHeader ? NAMES : 1),
+    0,
+  );
 }
 
 // `lines` are as sheet.js has them, some with a `fixed` height in pixels; `letters` has how many those of the longest number and
@@ -49,28 +74,52 @@ export function weightOf(lines) {
 // least in a talk, 0 in none; there what is said stands above, and only what `multiplies` has room beside. The sizes are set as
 // properties of the styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller, the lines
 // less high, and what is said smaller again. Returns how high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
-export function setSizes(box, { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, wanted, above = 0 }) {
-  const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX), isNarrow = !isPaper && isNarrowPage(), width = box.clientWidth;
-  const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above, base = Number.parseFloat(getComputedStyle(box).fontSize);
+export function setSizes(
+  box,
+  { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, wanted, above = 0 },
+) {
+  const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX),
+    isNarrow = !isPaper && isNarrowPage(),
+    width = box.clientWidth;
+  const height = isNarrow ? NARROW_LINE_PX * lines.length : box.clientHeight - above,
+    base = Number.parseFloat(getComputedStyle(box).fontSize);
   const most = isPaper ? MOST_ON_PAPER : least ? MOST_PRESENTED : MOST;
-  const roomOf = (some) => height - some.reduce((sum, line) => sum + (line.fixed ?? 0), 0) - GAP_PX * parts - SPACING_PX * (lines.length + 1);
+  const roomOf = some =>
+    height - some.reduce((sum, line) => sum + (line.fixed ?? 0), 0) - GAP_PX * parts - SPACING_PX * (lines.length + 1);
   const target = !isPaper && lines.some(({ isButton }) => isButton) ? TARGET_PX : 0;
-  const standing = roomOf(lines) / weightOf(lines) < target ? lines.map((line) => (line.isButton ? { ...line, fixed: target } : line)) : lines;
-  const weight = weightOf(standing), room = roomOf(standing);
-  const lineIn = (space) => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
+  const standing =
+    roomOf(lines) / weightOf(lines) < target
+      ? lines.map(line => (line.isButton ? { ...line, fixed: target } : line))
+      : lines;
+  const weight = weightOf(standing),
+    room = roomOf(standing);
+  const lineIn = space => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const needs = wide(letters.numbers, letters, isPaper) * smallest;
-  const { said, label, end, column } = least ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, digit: letters.wide * least }) : widths(width, columns, saidIn(width), needs);
-  const fit = (count, high) => Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
+  const { said, label, end, column } = least
+    ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, digit: letters.wide * least })
+    : widths(width, columns, saidIn(width), needs);
+  const fit = (count, high) =>
+    Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
   const inLabel = Math.max(smallest, label / wide(letters.numbers, letters, isPaper)); // where what is multiplied stands
-  const lettersAt = (line) => ({
-    digits: Math.min(inLabel, fit(letters.numbers, line / 1.3)), large: fit(letters.numbers, (SINGLE * line) / 1.35),
-    chosen: fit(letters.numbers, line / 1.22), names: fit(letters.names, (NAMES * line) / 1.4),
+  const lettersAt = line => ({
+    digits: Math.min(inLabel, fit(letters.numbers, line / 1.3)),
+    large: fit(letters.numbers, (SINGLE * line) / 1.35),
+    chosen: fit(letters.numbers, line / 1.22),
+    names: fit(letters.names, (NAMES * line) / 1.4),
   });
-  const full = lineIn(room), { digits, large, chosen, names } = lettersAt(full);
-  const needed = Math.max(1.3 * digits, (1.35 / SINGLE) * large, 1.22 * chosen, (1.4 / NAMES) * names, (SENTENCE.most / SENTENCE.line) * base);
-  const spare = room - weight * Math.min(full, Math.max(needed, target)), strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
+  const full = lineIn(room),
+    { digits, large, chosen, names } = lettersAt(full);
+  const needed = Math.max(
+    1.3 * digits,
+    (1.35 / SINGLE) * large,
+    1.22 * chosen,
+    (1.4 / NAMES) * names,
+    (SENTENCE.most / SENTENCE.line) * base,
+  );
+  const spare = room - weight * Math.min(full, Math.max(needed, target)),
+    strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0;
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
-  const setLine = (high) => {
+  const setLine = high => {
     const sizes = { strip, line: high, said, label, end, ...lettersAt(high) };
     for (const [name, size] of Object.entries(sizes)) set(name, size);
   };
@@ -83,7 +132,8 @@ export function setSizes(box, { lines, parts, columns, letters, least = 0, multi
   };
   const read = Math.max(smallest, isPaper ? 0 : SENTENCE.least);
   say(Math.max(read, Math.min(SENTENCE.line * line, SENTENCE.most * base)), read);
-  for (let low = line; !least && over() > 0 && low > LEAST_LINE_PX; setLine(low)) low = Math.max(low - Math.max(over() / weight, 0.2), LEAST_LINE_PX);
+  for (let low = line; !least && over() > 0 && low > LEAST_LINE_PX; setLine(low))
+    low = Math.max(low - Math.max(over() / weight, 0.2), LEAST_LINE_PX);
   say(read, smallest);
   return strip;
 }
@@ -95,12 +145,18 @@ function wide(count, letters, isPaper) {
 
 // How wide the columns are, and the last one, beside what is said; where numbers need more, what is said has less.
 function widths(width, columns, said, needs) {
-  const label = labelIn(width), shared = width - said - label, end = Math.max(LEAST_END_PX, shared / (columns + 1)), column = (shared - end) / columns;
-  return column < needs && said > LEAST_SAID_PX ? widths(width, columns, LEAST_SAID_PX, needs) : { said, label, end, column };
+  const label = labelIn(width),
+    shared = width - said - label,
+    end = Math.max(LEAST_END_PX, shared / (columns + 1)),
+    column = (shared - end) / columns;
+  return column < needs && said > LEAST_SAID_PX
+    ? widths(width, columns, LEAST_SAID_PX, needs)
+    : { said, label, end, column };
 }
 
 function widthsInTalk(width, columns, { said, digit }) {
-  const label = Math.max(IN_A_TALK.label * digit, labelIn(width)), shared = width - said - label;
+  const label = Math.max(IN_A_TALK.label * digit, labelIn(width)),
+    shared = width - said - label;
   const end = Math.max(IN_A_TALK.end * digit, shared / (columns + 1));
   return { said, label, end, column: (shared - end) / columns };
 }

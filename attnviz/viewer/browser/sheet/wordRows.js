@@ -9,10 +9,15 @@ import { headingOf, sentenceOf, whatIsKept, whoAsks } from "./handWords.js";
 
 // `parts` are the bands of a list: what is compared, and what comes of it. `collected` is the band of their values, if any.
 export function drawWordRows(parts, collected, paint, state, acts) {
-  const box = element("section"), table = element("table", "rows"), { cells: { columns: axis } } = parts[0];
-  const compared = parts.find(({ left }) => left), lines = parts.filter(({ left }) => !left);
+  const box = element("section"),
+    table = element("table", "rows"),
+    {
+      cells: { columns: axis },
+    } = parts[0];
+  const compared = parts.find(({ left }) => left),
+    lines = parts.filter(({ left }) => !left);
   const last = parts.findLast(({ isThere, band }) => isThere && band.said.length) ?? parts[0];
-  const told = parts.filter((part) => part === last || (part.step === last.step && part.isThere && last.isLit));
+  const told = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
   const strip = compared?.isThere && !lines[0]?.isThere ? compared : null;
   if (parts.some(({ isLit }) => isLit)) box.classList.add("lit");
   table.setAttribute("role", "grid");
@@ -21,21 +26,39 @@ export function drawWordRows(parts, collected, paint, state, acts) {
   const body = element("tbody");
   if (strip) body.append(drawQuery(strip, lines.length, paint));
   for (const place of parts[0].columns) {
-    const faces = lines.map((part) => (part.isThere ? cellAt(part, paint, 0, place) : null)), owns = lines.map(({ key }) => `${key}@${[0, place]}`);
-    const open = owns.findIndex(state.isOpen), line = element("tr");
-    line.append(drawWord(axis, place, paint, acts), ...(strip ? [drawStrip(strip, place, lines.length, paint)] : faces.map((face, nth) => drawHandCell(face, owns[nth], state))));
-    body.append(line, ...(faces[open]?.cell ? [drawOpened(lines.length + 1, state.workings(lines[open], faces[open], collected))] : []));
+    const faces = lines.map(part => (part.isThere ? cellAt(part, paint, 0, place) : null)),
+      owns = lines.map(({ key }) => `${key}@${[0, place]}`);
+    const open = owns.findIndex(state.isOpen),
+      line = element("tr");
+    line.append(
+      drawWord(axis, place, paint, acts),
+      ...(strip
+        ? [drawStrip(strip, place, lines.length, paint)]
+        : faces.map((face, nth) => drawHandCell(face, owns[nth], state))),
+    );
+    body.append(
+      line,
+      ...(faces[open]?.cell ? [drawOpened(lines.length + 1, state.workings(lines[open], faces[open], collected))] : []),
+    );
   }
   if (parts[0].rest.length && !strip) body.append(drawRest(lines, paint));
   table.append(body, ...drawSums(lines, paint));
-  box.append(...(axis.name === "key" ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []), ...told.flatMap((part) => sentenceOf(part, paint)), table);
+  box.append(
+    ...(axis.name === "key" ? [whoAsks(paint), ...(strip ? whatIsKept(paint) : [])] : []),
+    ...told.flatMap(part => sentenceOf(part, paint)),
+    table,
+  );
   return box;
 }
 
 function drawHead(lines, strip, axis, { unit }) {
-  const head = element("thead"), line = element("tr"), corner = element("th", "", axis.name === "answer" ? "answer" : unit);
+  const head = element("thead"),
+    line = element("tr"),
+    corner = element("th", "", axis.name === "answer" ? "answer" : unit);
   corner.scope = "col";
-  const names = strip ? [wide(element("th", "", strip.cells.stage.one), lines.length)] : lines.map((part) => element("th", part.isLit ? "now" : part.isThere ? "" : "later", headingOf(part)));
+  const names = strip
+    ? [wide(element("th", "", strip.cells.stage.one), lines.length)]
+    : lines.map(part => element("th", part.isLit ? "now" : part.isThere ? "" : "later", headingOf(part)));
   for (const name of names) name.scope = "col";
   line.append(corner, ...names);
   head.append(line);
@@ -49,15 +72,18 @@ function wide(cell, width) {
 
 // The words that have no row.
 function drawRest(lines, paint) {
-  const line = element("tr", "others"), name = element("th", "", `other ${lines[0].rest.length}`);
+  const line = element("tr", "others"),
+    name = element("th", "", `other ${lines[0].rest.length}`);
   name.scope = "row";
-  line.append(name, ...lines.map((part) => element("td", "", restAt(part, paint, 0).text)));
+  line.append(name, ...lines.map(part => element("td", "", restAt(part, paint, 0).text)));
   return line;
 }
 
 // A word of the sentence asks when it is tapped; another is selected.
 function drawWord(axis, place, { pass, where: { cell } }, acts) {
-  const name = element("th"), isOneSentence = axis.name === "key" && pass.document.words.shared, asks = isOneSentence && cell.query === place;
+  const name = element("th"),
+    isOneSentence = axis.name === "key" && pass.document.words.shared,
+    asks = isOneSentence && cell.query === place;
   const act = button(axis.labels[place], () => acts.select(axis.name, place, false), "stop");
   name.scope = "row";
   act.dataset.act = `${axis.name} ${place}`;
@@ -69,33 +95,45 @@ function drawWord(axis, place, { pass, where: { cell } }, acts) {
 
 // A key before it is compared: its numbers as colours.
 function drawStrip(part, place, width, paint) {
-  return stripOf(part.cells.size[0], width, (row) => cellAt(part, paint, row, place));
+  return stripOf(part.cells.size[0], width, row => cellAt(part, paint, row, place));
 }
 
 // The query that the keys below it are to be compared with.
 function drawQuery(part, width, paint) {
-  const line = element("tr", "asking"), name = element("th", "q", part.left.stage.one);
+  const line = element("tr", "asking"),
+    name = element("th", "q", part.left.stage.one);
   name.scope = "row";
-  line.append(name, stripOf(part.left.size[0], width, (row) => numberAt(part.left, paint, row, 0)));
+  line.append(
+    name,
+    stripOf(part.left.size[0], width, row => numberAt(part.left, paint, row, 0)),
+  );
   return line;
 }
 
 function stripOf(length, width, faceOf) {
-  const cell = wide(element("td", "strip"), width), box = element("span");
-  box.append(...Array.from({ length }, (_, row) => {
-    const made = element("i");
-    made.style.backgroundColor = faceOf(row).colour ?? "";
-    return made;
-  }));
+  const cell = wide(element("td", "strip"), width),
+    box = element("span");
+  box.append(
+    ...Array.from({ length }, (_, row) => {
+      const made = element("i");
+      made.style.backgroundColor = faceOf(row).colour ?? "";
+      return made;
+    }),
+  );
   cell.append(box);
   return cell;
 }
 
 function drawSums(lines, paint) {
   if (!lines.some(({ band, isThere }) => band.cells.sums && isThere)) return [];
-  const foot = element("tfoot"), line = element("tr"), name = element("th", "", "sum");
+  const foot = element("tfoot"),
+    line = element("tr"),
+    name = element("th", "", "sum");
   name.scope = "row";
-  line.append(name, ...lines.map((part) => element("td", "", part.band.cells.sums && part.isThere ? short(sumOf(part, paint)) : "")));
+  line.append(
+    name,
+    ...lines.map(part => element("td", "", part.band.cells.sums && part.isThere ? short(sumOf(part, paint)) : "")),
+  );
   foot.append(line);
   return [foot];
 }

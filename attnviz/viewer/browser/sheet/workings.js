@@ -5,18 +5,29 @@ import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
 import { QUESTIONS } from "../scene/state.js";
 
-const MOST = 12, ALONE = 10; // of more lines the largest stand alone, the others together
+const MOST = 12,
+  ALONE = 10; // of more lines the largest stand alone, the others together
 
 // `part` is where it stands, `collected` the band of the values that are taken in its shares.
 export function drawWorkings({ band: { array } }, { cell: { name, index } }, { pass, where }, acts, collected = null) {
-  const box = element("div", "workings"), terms = pass.terms(name, index), isShare = Boolean(collected) && !array && pass.stages.get(name).scale === "share";
-  const story = array ? [] : drawStory(pass.story(name, index, where.cell)), areProducts = terms && !array && isProduct(terms);
+  const box = element("div", "workings"),
+    terms = pass.terms(name, index),
+    isShare = Boolean(collected) && !array && pass.stages.get(name).scale === "share";
+  const story = array ? [] : drawStory(pass.story(name, index, where.cell)),
+    areProducts = terms && !array && isProduct(terms);
   if (!areProducts) box.append(...story);
   if (!terms) box.append(element("p", "", `${pass.nameOf(name, index)} is on its way.`));
   else if (array) box.append(drawSaid(terms.lines[index.at(-1)]));
   else if (areProducts) box.append(drawProducts(pass, terms, pass.number(name, index)), ...story);
   else if (terms.lines.length === 1) box.append(drawSaid(terms.lines[0]));
-  else box.append(element("p", "sum", terms.lines.length ? `${digits(pass.number(name, index))} = ${terms.conclusion}` : terms.recipe));
+  else
+    box.append(
+      element(
+        "p",
+        "sum",
+        terms.lines.length ? `${digits(pass.number(name, index))} = ${terms.conclusion}` : terms.recipe,
+      ),
+    );
   if (isShare) box.append(drawValue(pass, collected, pass.number(name, index), where.cell));
   box.append(drawQuestions(acts));
   return box;
@@ -40,17 +51,26 @@ function isProduct({ lines, between }) {
 
 // What is multiplied, a line each, and the sum.
 function drawProducts(pass, { lines }, total) {
-  const names = lines[0].cells.map(({ name }) => pass.stages.get(name)), size = ({ value }) => -Math.abs(value);
-  const largest = lines.length > MOST ? [...lines].sort((one, other) => size(one) - size(other)).slice(0, ALONE) : lines;
-  const alone = lines.filter((line) => largest.includes(line)), others = lines.filter((line) => !largest.includes(line));
-  const rows = alone.map(({ cells, value, place }) => [labelOf(place), ...cells.map(({ name, index }) => digits(pass.number(name, index))), digits(value)]);
-  const together = others.length ? [[`other ${others.length}`, "", "", digits(others.reduce((sum, { value }) => sum + value, 0))]] : [];
+  const names = lines[0].cells.map(({ name }) => pass.stages.get(name)),
+    size = ({ value }) => -Math.abs(value);
+  const largest =
+    lines.length > MOST ? [...lines].sort((one, other) => size(one) - size(other)).slice(0, ALONE) : lines;
+  const alone = lines.filter(line => largest.includes(line)),
+    others = lines.filter(line => !largest.includes(line));
+  const rows = alone.map(({ cells, value, place }) => [
+    labelOf(place),
+    ...cells.map(({ name, index }) => digits(pass.number(name, index))),
+    digits(value),
+  ]);
+  const together = others.length
+    ? [[`other ${others.length}`, "", "", digits(others.reduce((sum, { value }) => sum + value, 0))]]
+    : [];
   return tableOf([runsOver(lines), ...names, "product"], [...rows, ...together], ["sum", "", "", digits(total)]);
 }
 
 // What the lines of a sum are: dimensions, neurons or words.
 function runsOver([{ place }]) {
-  return place?.style === "word" ? "" : place?.text.split(" ")[0] ?? "";
+  return place?.style === "word" ? "" : (place?.text.split(" ")[0] ?? "");
 }
 
 function labelOf(place) {
@@ -67,12 +87,17 @@ function drawValue(pass, { cells }, share, { key }) {
 }
 
 function tableOf(names, rows, total) {
-  const table = element("table", "factors"), head = element("thead"), body = element("tbody"), line = element("tr");
-  line.append(...names.map((name) => {
-    const made = element("th", name.role ?? "", name.one ?? name);
-    made.scope = "col";
-    return made;
-  }));
+  const table = element("table", "factors"),
+    head = element("thead"),
+    body = element("tbody"),
+    line = element("tr");
+  line.append(
+    ...names.map(name => {
+      const made = element("th", name.role ?? "", name.one ?? name);
+      made.scope = "col";
+      return made;
+    }),
+  );
   head.append(line);
   body.append(...rows.map(lineOf));
   table.append(head, body);
@@ -85,15 +110,20 @@ function tableOf(names, rows, total) {
 }
 
 function lineOf([label, ...numbers]) {
-  const line = element("tr"), name = element("th", "", label);
+  const line = element("tr"),
+    name = element("th", "", label);
   name.scope = "row";
-  line.append(name, ...numbers.map((text) => element("td", "", text)));
+  line.append(name, ...numbers.map(text => element("td", "", text)));
   return line;
 }
 
 // What else can be asked of the number: the panel answers.
 function drawQuestions({ ask }) {
   const line = element("p", "questions");
-  line.append(...QUESTIONS.slice(1).map((question) => button(`${question[0].toUpperCase()}${question.slice(1)}?`, () => ask(question))));
+  line.append(
+    ...QUESTIONS.slice(1).map(question =>
+      button(`${question[0].toUpperCase()}${question.slice(1)}?`, () => ask(question)),
+    ),
+  );
   return line;
 }

@@ -2,7 +2,10 @@
 
 const BUSY = 429;
 const LATER = [404, BUSY, 502, 503, 504]; // it doesn't know this tab yet, compares another of it, or isn't there
-const WAITS = ["The server does not answer. The file is sent again in a moment.", "Other files are compared first. This one is sent again in a moment."];
+const WAITS = [
+  "The server does not answer. The file is sent again in a moment.",
+  "Other files are compared first. This one is sent again in a moment.",
+];
 const RETRY_MS = 1000;
 const MAX_SECONDS = 60; // that a file may take to be sent
 
@@ -26,7 +29,7 @@ export async function sendFile(url, tab, kept, isWanted, tell = () => {}, { send
     const response = await send(url, new Blob([line, "\n", kept.bytes]), tell, isWanted);
     const answer = response && !LATER.includes(response.status) ? answerOf(response) : null;
     if (answer && isWanted()) {
-      if (answer.file) kept.bytes = Uint8Array.from(atob(answer.file), (letter) => letter.charCodeAt(0));
+      if (answer.file) kept.bytes = Uint8Array.from(atob(answer.file), letter => letter.charCodeAt(0));
       return Object.assign(kept, { tab, pieces: answer.pieces });
     }
     tell(WAITS[Number(response?.status === BUSY)]);
@@ -36,7 +39,7 @@ export async function sendFile(url, tab, kept, isWanted, tell = () => {}, { send
 }
 
 function paused(ms) {
-  return new Promise((done) => setTimeout(done, ms));
+  return new Promise(done => setTimeout(done, ms));
 }
 
 function answerOf({ status, text }) {
@@ -50,7 +53,7 @@ function answerOf({ status, text }) {
 
 // fetch doesn't say how far it is.
 function post(url, body, tell, isWanted) {
-  return new Promise((done) => {
+  return new Promise(done => {
     const request = new XMLHttpRequest();
     let sent = 0;
     const isLate = setTimeout(() => {

@@ -15,12 +15,15 @@ export function makePlans() {
     return found;
   };
   const wholeOf = ({ plan, ...rest }) => {
-    const made = merged(partsOf(plan), rest), { beside } = rest; // which may have the same plan
+    const made = merged(partsOf(plan), rest),
+      { beside } = rest; // which may have the same plan
     return beside ? { ...made, beside: { ...beside, document: wholeOf(beside.document) } } : made;
   };
   return {
-    get names() { return [...kept.keys()].slice(-MAX_PLANS); },
-    whole: (answer) => {
+    get names() {
+      return [...kept.keys()].slice(-MAX_PLANS);
+    },
+    whole: answer => {
       if (!answer.pass) return answer;
       return { ...answer, pass: wholeOf(answer.pass) };
     },
@@ -28,8 +31,8 @@ export function makePlans() {
 }
 
 function merged(one, other) {
-  const shared = Object.keys(other).filter((name) => isObject(one[name]) && isObject(other[name]));
-  return { ...one, ...other, ...Object.fromEntries(shared.map((name) => [name, merged(one[name], other[name])])) };
+  const shared = Object.keys(other).filter(name => isObject(one[name]) && isObject(other[name]));
+  return { ...one, ...other, ...Object.fromEntries(shared.map(name => [name, merged(one[name], other[name])])) };
 }
 
 function isObject(value) {

@@ -5,11 +5,15 @@ const LATER = [404, 429, 502, 503, 504]; // it doesn't know this tab yet, has to
 // Returns a function of a message that gives the server's answer, or null where it has none now. It throws where it never
 // will have one. `plans` are those that the browser has (plans.js).
 export function postTo(url, plans) {
-  return async (message) => {
+  return async message => {
     const response = await send(url, { ...message, plans: plans.names });
     if (!response || LATER.includes(response.status)) return null;
-    if (!response.ok) throw new Error(`The server could not do that (${response.status}). Try something else, or reload the page.`);
-    return response.json().then(plans.whole).catch(() => null); // half an answer
+    if (!response.ok)
+      throw new Error(`The server could not do that (${response.status}). Try something else, or reload the page.`);
+    return response
+      .json()
+      .then(plans.whole)
+      .catch(() => null); // half an answer
   };
 }
 

@@ -10,7 +10,7 @@ export function makeRequestsOnce(send) {
       open.set(event, { message, isAnswered });
       send(event, message);
     },
-    answered: (pass) => {
+    answered: pass => {
       for (const [event, { isAnswered }] of [...open]) if (isAnswered(pass)) open.delete(event);
     },
     forget: () => open.clear(),

@@ -5,7 +5,8 @@ const RETRY_MS = 1000; // until a server that could not answer is asked again
 const MAX_BACK_MS = 3000; // that Back waits for a run to show where it led
 const MAX_ACTS = 5; // acts that one request tells
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // the last counts
-const NEXT = { // state -> what happens -> the state after it
+const NEXT = {
+  // state -> what happens -> the state after it
   resting: { asked: "asking", back: "away" },
   asking: { answered: "resting", back: "leaving" },
   away: { shown: "resting" }, // Back has led elsewhere: nothing is asked until that is shown
@@ -17,14 +18,19 @@ const NOTHING = ["nothing", true]; // an act that changes nothing: its answer is
 // post(message) gives an answer, null where there is none now, and throws where there never will be. look() is the address
 // as it stands. Returns {act, given, forget, isWaiting}.
 export function makeServer({ post, look }) {
-  let state = "resting", queue = [], timer = null;
-  let given = null, show = null; // the answer that is shown, or that what is done next is done to; what shows it
-  const becomes = (event) => { state = NEXT[state][event] ?? state; };
+  let state = "resting",
+    queue = [],
+    timer = null;
+  let given = null,
+    show = null; // the answer that is shown, or that what is done next is done to; what shows it
+  const becomes = event => {
+    state = NEXT[state][event] ?? state;
+  };
   // A run that was slower than what was done after it. It isn't shown: a new answer is asked for, as another page may need one.
   const isLate = ({ tab, number }) => given?.tab === tab && number < given.number;
   // It will never be done: what is shown stays, with a sentence on that.
   const refused = ({ message }) => ({ ...given, notices: [message] });
-  const again = (ms) => {
+  const again = ms => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       becomes("shown");
@@ -34,7 +40,8 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (state !== "resting" || !queue.length) return;
     clearTimeout(timer);
-    const acts = queue.splice(0, MAX_ACTS), { tab, address, view } = given;
+    const acts = queue.splice(0, MAX_ACTS),
+      { tab, address, view } = given;
     becomes("asked");
     const answer = await post({ tab, address, look: look(), view, acts }).catch(refused);
     const isWanted = state === "asking";
@@ -51,7 +58,8 @@ export function makeServer({ post, look }) {
     if (view === given.view) {
       given = answer;
       show(answer, true);
-    } else { // a page that shows something else has come meanwhile: it needs an answer of its own
+    } else {
+      // a page that shows something else has come meanwhile: it needs an answer of its own
       given = { ...given, address: answer.address, number: answer.number };
       queue.unshift(NOTHING);
     }
@@ -59,7 +67,9 @@ export function makeServer({ post, look }) {
   };
   const isAsking = () => Object.hasOwn(NEXT[state], "answered");
   return {
-    get isWaiting() { return isAsking() || queue.length > 0; },
+    get isWaiting() {
+      return isAsking() || queue.length > 0;
+    },
     act: (name, message) => {
       if (REPLACING.has(name) && queue.at(-1)?.[0] === name) queue.pop();
       queue.push([name, message]);

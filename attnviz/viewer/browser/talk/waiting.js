@@ -7,7 +7,7 @@ const LONG_MS = 1000;
 // Returns a function that is told whether there are any: `root` is busy then, and so is the view, which dims.
 export function makeWaiting(root, view) {
   let timer = null;
-  return (isWaiting) => {
+  return isWaiting => {
     for (const each of [root, view]) each.ariaBusy = isWaiting;
     if (isWaiting) timer ??= setTimeout(() => view.classList.add("late"), LONG_MS);
     else {

@@ -4,10 +4,13 @@ const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
 
 // ask(index) reaches the server, or is false where there is none; show() is called as what it says here becomes another.
 export function makeCheckpoints(ask, show) {
-  let training = null, wanted = null, isRunning = false, timer = null;
+  let training = null,
+    wanted = null,
+    isRunning = false,
+    timer = null;
   const last = () => training.checkpoints.length - 1;
   const shown = () => wanted ?? training.at;
-  const want = (index) => {
+  const want = index => {
     if (index !== shown() && ask(index) === false) stop();
     else wanted = index;
     show();
@@ -17,9 +20,13 @@ export function makeCheckpoints(ask, show) {
     isRunning = false;
   };
   const checkpoints = {
-    get isRunning() { return isRunning; },
-    get shown() { return shown(); },
-    to: (index) => {
+    get isRunning() {
+      return isRunning;
+    },
+    get shown() {
+      return shown();
+    },
+    to: index => {
       stop();
       want(index);
     },
@@ -32,7 +39,7 @@ export function makeCheckpoints(ask, show) {
       show();
     },
     // The training of the present document: what was asked for may have come, or another model.
-    arrive: (now) => {
+    arrive: now => {
       const isSame = String(training?.curve) === String(now.curve);
       const isAnswered = wanted === now.at;
       training = now;

@@ -2,7 +2,8 @@
 import { svgElement } from "../elements/element.js";
 import { grouped, percent, short } from "../pass/numeral.js";
 
-const WIDTH = 100, HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
+const WIDTH = 100,
+  HEIGHT = 100; // of the drawing's own units, which are stretched to the room there is
 const TICK = 12;
 
 // Where a step lies along a training, from 0 to 1. Most is learnt early, so the first steps get the most room.
@@ -12,15 +13,42 @@ export function along({ checkpoints }, step) {
 
 export function drawCurve(training) {
   const { curve, checkpoints, at, yardsticks } = training;
-  const drawing = svgElement("svg", { class: "curve", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, preserveAspectRatio: "none", role: "img", "aria-label": spoken(curve) });
+  const drawing = svgElement("svg", {
+    class: "curve",
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    preserveAspectRatio: "none",
+    role: "img",
+    "aria-label": spoken(curve),
+  });
   const most = Math.max(...curve.map(([, loss]) => loss), ...yardsticks.map(({ loss }) => loss));
-  const x = (step) => WIDTH * along(training, step);
+  const x = step => WIDTH * along(training, step);
   drawing.append(
-    ...checkpoints.map((step) => drawLine("tick", [[x(step), HEIGHT - TICK], [x(step), HEIGHT]])),
-    drawLine("present", [[x(checkpoints[at]), 0], [x(checkpoints[at]), HEIGHT]]),
-    ...yardsticks.filter(({ isLine }) => isLine).map(({ loss }) => drawLine("yardstick", [[0, HEIGHT * (1 - loss / most)], [WIDTH, HEIGHT * (1 - loss / most)]])),
-    drawLine("loss", curve.map(([step, loss]) => [x(step), HEIGHT * (1 - loss / most)])),
-    drawLine("accuracy", curve.map(([step, , accuracy]) => [x(step), HEIGHT * (1 - accuracy)])),
+    ...checkpoints.map(step =>
+      drawLine("tick", [
+        [x(step), HEIGHT - TICK],
+        [x(step), HEIGHT],
+      ]),
+    ),
+    drawLine("present", [
+      [x(checkpoints[at]), 0],
+      [x(checkpoints[at]), HEIGHT],
+    ]),
+    ...yardsticks
+      .filter(({ isLine }) => isLine)
+      .map(({ loss }) =>
+        drawLine("yardstick", [
+          [0, HEIGHT * (1 - loss / most)],
+          [WIDTH, HEIGHT * (1 - loss / most)],
+        ]),
+      ),
+    drawLine(
+      "loss",
+      curve.map(([step, loss]) => [x(step), HEIGHT * (1 - loss / most)]),
+    ),
+    drawLine(
+      "accuracy",
+      curve.map(([step, , accuracy]) => [x(step), HEIGHT * (1 - accuracy)]),
+    ),
   );
   return drawing;
 }

@@ -6,8 +6,10 @@ import { short } from "../pass/numeral.js";
 export function drawKinds({ title, rows, columns, values, limit }, colours) {
   const table = element("table", "kinds");
   table.append(
-    drawRow([element("th", "of", title), ...columns.map((label) => heading(label, "col"))]),
-    ...rows.map((label, row) => drawRow([heading(label, "row"), ...values[row].map((value) => drawNumber(value, limit, colours))])),
+    drawRow([element("th", "of", title), ...columns.map(label => heading(label, "col"))]),
+    ...rows.map((label, row) =>
+      drawRow([heading(label, "row"), ...values[row].map(value => drawNumber(value, limit, colours))]),
+    ),
   );
   return table;
 }
@@ -25,7 +27,8 @@ function heading(label, scope) {
 }
 
 function drawNumber(value, limit, colours) {
-  const cell = element("td", "", short(value)), colour = background(value, { scale: "signed", limit }, colours);
+  const cell = element("td", "", short(value)),
+    colour = background(value, { scale: "signed", limit }, colours);
   Object.assign(cell.style, { background: css(colour), color: css(textOn(colour)) });
   return cell;
 }

@@ -10,14 +10,24 @@ import { drawNames } from "../words/writtenName.js";
 import { PERCENTS, grouped, percent, short } from "../pass/numeral.js";
 
 const FINEST = 1000; // places that the slider has
-const KEYS = new Map([["ArrowRight", 1], ["ArrowUp", 1], ["ArrowLeft", -1], ["ArrowDown", -1], ["Home", -Infinity], ["End", Infinity]]);
+const KEYS = new Map([
+  ["ArrowRight", 1],
+  ["ArrowUp", 1],
+  ["ArrowLeft", -1],
+  ["ArrowDown", -1],
+  ["Home", -Infinity],
+  ["End", Infinity],
+]);
 
 export function makeTraining(tools) {
   const box = element("section", "training");
   box.setAttribute("aria-label", "Training");
   box.hidden = true;
-  const scrubber = element("div", "scrubber"), slider = element("input"), figures = element("p", "figures");
-  const patterns = element("p", "patterns"), kinds = element("div");
+  const scrubber = element("div", "scrubber"),
+    slider = element("input"),
+    figures = element("p", "figures");
+  const patterns = element("p", "patterns"),
+    kinds = element("div");
   slider.type = "range";
   slider.max = FINEST;
   slider.setAttribute("aria-label", "Training steps");
@@ -46,7 +56,7 @@ export function makeTraining(tools) {
     kinds.replaceChildren(...(now.kinds ? [drawKinds(now.kinds, colours)] : []));
   });
   slider.oninput = () => checkpoints.to(nearest(placesOf(training), Number(slider.value)));
-  slider.onkeydown = (event) => {
+  slider.onkeydown = event => {
     const by = KEYS.get(event.key);
     if (!by) return;
     event.preventDefault();
@@ -68,7 +78,9 @@ export function makeTraining(tools) {
       drawAll([training, colours]);
       show();
     },
-    get isRunning() { return checkpoints.isRunning; },
+    get isRunning() {
+      return checkpoints.isRunning;
+    },
     end: checkpoints.end,
   };
 }
@@ -81,8 +93,16 @@ function afterText({ checkpoints }, at) {
 function drawFigures(training) {
   const { curve, checkpoints, at } = training;
   const [, loss, accuracy] = curve.find(([step]) => step === checkpoints[at]);
-  const lossLine = element("span", "of-loss", "loss "), accuracyLine = element("span", "of-accuracy", "held-out accuracy ");
-  lossLine.append(roomy("span", "", short(loss), curve.map(([, each]) => short(each))));
+  const lossLine = element("span", "of-loss", "loss "),
+    accuracyLine = element("span", "of-accuracy", "held-out accuracy ");
+  lossLine.append(
+    roomy(
+      "span",
+      "",
+      short(loss),
+      curve.map(([, each]) => short(each)),
+    ),
+  );
   accuracyLine.append(roomy("span", "", percent(accuracy), PERCENTS));
   const after = checkpoints.map((_, place) => `${afterText(training, place)}:`);
   return [roomy("span", "", after[at], after), lossLine, accuracyLine];
@@ -91,17 +111,21 @@ function drawFigures(training) {
 // What the loss may be compared with, and when it was passed.
 function comparedText({ yardsticks, curve, checkpoints, at }) {
   const [, loss] = curve.find(([step]) => step === checkpoints[at]);
-  const passed = (step) => (step === null ? "" : step === 0 ? "" : ` (passed at step ${grouped(step)})`);
-  return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map((each) => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
+  const passed = step => (step === null ? "" : step === 0 ? "" : ` (passed at step ${grouped(step)})`);
+  return `Loss in nats a letter, on names never seen: ${[`this model ${short(loss)}`, ...yardsticks.map(each => `${each.label} ${short(each.loss)}${passed(each.passed)}`)].join("; ")}.`;
 }
 
 // What the checkpoint writes, so that one sees what a loss means.
 function drawWritten({ writes, checkpoints, at }, { send, alone }) {
   if (!writes) return [];
-  const { texts, how: { temperature, seed } } = writes, step = afterText({ checkpoints }, at);
+  const {
+      texts,
+      how: { temperature, seed },
+    } = writes,
+    step = afterText({ checkpoints }, at);
   const names = element("span");
   if (alone) names.append(...texts.flatMap(({ text }) => [" ", element("span", "written", text || "(nothing)")]));
-  else drawNames(names, texts, (text) => send("sentence", text));
+  else drawNames(names, texts, text => send("sentence", text));
   return [`It writes ${step}, at temperature ${temperature} from seeds ${seed} to ${seed + texts.length - 1}:`, names];
 }
 
@@ -109,16 +133,19 @@ function drawPatterns({ patterns, heldOut, over, met }) {
   const chance = met ? `, ${met} of which came up in training by chance` : "";
   return [
     element("span", "of", `on average over ${grouped(heldOut)} ${over}${chance}`),
-    ...patterns.flatMap(({ label, value }) => [roomy("strong", "", percent(value), PERCENTS), element("span", "", `${label} (mean)`)]),
+    ...patterns.flatMap(({ label, value }) => [
+      roomy("strong", "", percent(value), PERCENTS),
+      element("span", "", `${label} (mean)`),
+    ]),
   ];
 }
 
 // Where the checkpoints are on the slider.
 function placesOf(training) {
-  return training.checkpoints.map((step) => Math.round(FINEST * along(training, step)));
+  return training.checkpoints.map(step => Math.round(FINEST * along(training, step)));
 }
 
 function nearest(places, place) {
-  const distances = places.map((each) => Math.abs(each - place));
+  const distances = places.map(each => Math.abs(each - place));
   return distances.indexOf(Math.min(...distances));
 }

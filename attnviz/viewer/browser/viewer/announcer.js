@@ -18,12 +18,16 @@ export function makeAnnouncer(isPlaying) {
     update(pass, where, look) {
       if (isPlaying()) return;
       const now = {
-        pairing: pairingText(pass), step: stepText(pass, where), written: writtenText(pass), names: pass.document.next?.names?.said ?? "",
-        number: numberText(pass, where, look), answer: answerText(pass),
+        pairing: pairingText(pass),
+        step: stepText(pass, where),
+        written: writtenText(pass),
+        names: pass.document.next?.names?.said ?? "",
+        number: numberText(pass, where, look),
+        answer: answerText(pass),
       };
-      const isOther = (what) => known !== null && now[what] !== known[what];
+      const isOther = what => known !== null && now[what] !== known[what];
       const said = isOther("written") ? ["written"] : Object.keys(now).filter(isOther); // a letter moves every number
-      const news = said.map((what) => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
+      const news = said.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
       known = now;
       if (news.length) line.textContent = news.join(" ");
     },
@@ -32,15 +36,20 @@ export function makeAnnouncer(isPlaying) {
 
 // Counted as one sees it (map/stepButtons.js).
 function stepText(pass, where) {
-  const counted = countedPlace(pass, where), { title } = stepAt(pass, where);
+  const counted = countedPlace(pass, where),
+    { title } = stepAt(pass, where);
   return counted ? `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.` : `${title}.`;
 }
 
 function numberText(pass, where, look) {
-  const { name, index } = focusOf(pass, where), value = pass.number(name, index);
+  const { name, index } = focusOf(pass, where),
+    value = pass.number(name, index);
   if (value === undefined || !look.shown(name, index)) return "";
   const beside = besideText(pass, where, look, { name, index });
-  return `${pass.nameOf(name, index)}${beside ? `: ${beside}` : ` = ${digits(value)}.`} ${pass.story(name, index, where.cell).map(({ text }) => text).join("")}`;
+  return `${pass.nameOf(name, index)}${beside ? `: ${beside}` : ` = ${digits(value)}.`} ${pass
+    .story(name, index, where.cell)
+    .map(({ text }) => text)
+    .join("")}`;
 }
 
 function answerText(pass) {
@@ -52,6 +61,9 @@ function answerText(pass) {
 function writtenText(pass) {
   const { next, model, link } = pass.document;
   if (!next) return "";
-  const { axes: [tokens, { labels }] } = pass.stages.get(model.answers), share = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
+  const {
+      axes: [tokens, { labels }],
+    } = pass.stages.get(model.answers),
+    share = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
   return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : next.isFull ? "It has no more places." : `Next: “${labels[next.answer]}”, ${percent(share)}.`}`;
 }

@@ -7,7 +7,8 @@ let count = 0;
 
 // act(name, message) reaches the server.
 export function makeCompareMenu(act) {
-  const opener = button("Compare"), panel = element("div", "compare");
+  const opener = button("Compare"),
+    panel = element("div", "compare");
   count += 1;
   panel.id = `compare-${count}`;
   panel.popover = "auto"; // Escape and a click elsewhere close it

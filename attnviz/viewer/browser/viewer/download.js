@@ -6,15 +6,19 @@ const MARKUP = /</g;
 
 // The heads whose numbers were not sent with a pass.
 export function headsMissing({ stages }) {
-  const chunks = Object.values(stages).map(({ values }) => values).find((values) => values.includes(null)) ?? [];
+  const chunks =
+    Object.values(stages)
+      .map(({ values }) => values)
+      .find(values => values.includes(null)) ?? [];
   return chunks.flatMap((chunk, head) => (chunk === null ? [head] : []));
 }
 
 // About how many bytes the file has, of which its shell has some: heads that are still to come are as large as those here.
 export function bytesOf(document, shell) {
   const whole = (_, value) => {
-    const known = Array.isArray(value) && value.includes(null) ? value.find((each) => typeof each === "string") : undefined;
-    return known === undefined ? value : value.map((each) => each ?? known);
+    const known =
+      Array.isArray(value) && value.includes(null) ? value.find(each => typeof each === "string") : undefined;
+    return known === undefined ? value : value.map(each => each ?? known);
   };
   return shell + JSON.stringify(document, whole).length;
 }
@@ -26,7 +30,8 @@ export function sizeText(bytes) {
 
 // Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
 export function filled(shell, document, where) {
-  const sentence = sentenceOf(document), parts = { ...planned(document), where, door: null, offer: null };
+  const sentence = sentenceOf(document),
+    parts = { ...planned(document), where, door: null, offer: null };
   shell.title = `${sentence} – attnviz`;
   shell.querySelector("#document").textContent = JSON.stringify(parts).replace(MARKUP, "\\u003c"); // ends no element
   return `<!doctype html>\n${shell.documentElement.outerHTML}\n`;
@@ -35,7 +40,10 @@ export function filled(shell, document, where) {
 // A document, and that of the pass beside it, as they come from a server.
 function planned(document) {
   const { beside } = document;
-  return { plan: { name: "", parts: document }, ...(beside && { beside: { ...beside, document: planned(beside.document) } }) };
+  return {
+    plan: { name: "", parts: document },
+    ...(beside && { beside: { ...beside, document: planned(beside.document) } }),
+  };
 }
 
 export function fileName(document) {
@@ -50,7 +58,8 @@ function sentenceOf({ link, words }) {
 
 // Gives the browser a file to keep.
 export function saveFile(text, name, type = "text/html") {
-  const link = element("a"), url = URL.createObjectURL(new Blob([text], { type }));
+  const link = element("a"),
+    url = URL.createObjectURL(new Blob([text], { type }));
   link.href = url;
   link.download = name;
   link.click();

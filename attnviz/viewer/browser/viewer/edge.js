@@ -13,7 +13,9 @@ export function makeEdge() {
     say(command) {
       clearTimeout(timer);
       line.textContent = SAID[command];
-      timer = setTimeout(() => { line.textContent = ""; }, SHOWN_MS);
+      timer = setTimeout(() => {
+        line.textContent = "";
+      }, SHOWN_MS);
     },
   };
 }

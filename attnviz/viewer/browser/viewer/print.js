@@ -22,7 +22,8 @@ const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 export function makePrinter(window, root, now) {
   const pages = element("div", "pages");
   const paper = new window.CSSStyleSheet(); // the styles of a shadow tree say nothing of pages
-  let isPresented = false, from = "";
+  let isPresented = false,
+    from = "";
   paper.replaceSync(A4);
   const before = () => {
     isPresented = root.classList.contains("presenting");
@@ -35,7 +36,7 @@ export function makePrinter(window, root, now) {
   const after = () => {
     pages.replaceChildren();
     pages.remove();
-    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter((each) => each !== paper);
+    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter(each => each !== paper);
     if (isPresented) {
       root.classList.add("presenting");
       window.document.documentElement.setAttribute("data-presenting", "");
@@ -69,7 +70,12 @@ function drawPages(pages, { pass, where }, from) {
 function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
     const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
-    const look = withPair({ ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours }, pass, there, () => () => true);
+    const look = withPair(
+      { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours },
+      pass,
+      there,
+      () => () => true,
+    );
     drawStep(columnsOf(stepAt(pass, there)), (columns, isFurther) => {
       const page = element("section", "printed");
       pages.append(page);
@@ -84,7 +90,8 @@ function drawStep(columns, draw) {
   const made = [];
   let from = 0;
   do {
-    let to = columns.length, page = draw(columns.slice(from), from > 0);
+    let to = columns.length,
+      page = draw(columns.slice(from), from > 0);
     while (isUnwritten(page) && to - from > 1) {
       page.remove();
       to -= 1;
@@ -110,22 +117,35 @@ function columnsOf({ pictures }) {
 function partOf({ pictures }, columns) {
   const parts = pictures.map((picture, place) => {
     const own = columns.filter(([of]) => of === place);
-    return { ...picture, grid: picture.grid.map((row) => own.map(([, column]) => row[column])).filter((row) => row.some(Boolean)) };
+    return {
+      ...picture,
+      grid: picture.grid.map(row => own.map(([, column]) => row[column])).filter(row => row.some(Boolean)),
+    };
   });
   return parts.filter(({ grid }) => grid.length);
 }
 
 function drawPage(page, { pass, where, look, columns, isFurther }) {
-  const lesson = drawLesson(lessonAt(pass, where)), picture = makePicture(INERT);
-  const views = isFurther ? [] : [...(isFirst(pass, where) ? [makeTraining] : []), makePairing, makeThread, makeWholePass].map((make) => make(INERT));
-  page.append(...(isFurther ? [lesson[0]] : [...lesson, drawSaid(pass, where, look)]), ...views.map((view) => view.element), picture.element);
+  const lesson = drawLesson(lessonAt(pass, where)),
+    picture = makePicture(INERT);
+  const views = isFurther
+    ? []
+    : [...(isFirst(pass, where) ? [makeTraining] : []), makePairing, makeThread, makeWholePass].map(make =>
+        make(INERT),
+      );
+  page.append(
+    ...(isFurther ? [lesson[0]] : [...lesson, drawSaid(pass, where, look)]),
+    ...views.map(view => view.element),
+    picture.element,
+  );
   for (const view of views) view.update(pass, where, look);
   picture.update(pass, where, look, partOf(stepAt(pass, where), columns));
   for (const view of views) view.connect?.(); // where all stands
 }
 
 function drawSaid(pass, where, look) {
-  const focus = focusOf(pass, where), { name, index } = focus;
+  const focus = focusOf(pass, where),
+    { name, index } = focus;
   if (pass.number(name, index) === undefined) return "";
   const said = element("div", "said");
   said.append(element("strong", "", titleOf(pass, look, focus)), drawStory(pass.story(name, index, where.cell), INERT));

@@ -10,15 +10,33 @@ import { besideTheLargest, shownBefore } from "../sheet/worksheet.js";
 
 // Draws the pages into `pages`; `inert` are tools that do nothing. Numbers are left out from the bands of the label `from` on.
 export function drawSheets(pages, { pass, where, colours, inert }, from) {
-  const copies = from ? [{ name: "Worksheet", from }, { name: "Key", from: "" }] : [{ name: "", from: "" }];
-  const places = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)), count = copies.length * places.length;
+  const copies = from
+    ? [
+        { name: "Worksheet", from },
+        { name: "Key", from: "" },
+      ]
+    : [{ name: "", from: "" }];
+  const places = pagesOf(pass).map(({ id }) => placeAt(pass, where, id)),
+    count = copies.length * places.length;
   copies.forEach((copy, nth) => {
     places.forEach((own, place) => {
-      const page = element("section", "printed of-sheet"), sheet = makeSheet(inert), isWorksheet = copy.from !== "", shown = isWorksheet ? shownBefore(pass, own, copy.from) : () => true;
+      const page = element("section", "printed of-sheet"),
+        sheet = makeSheet(inert),
+        isWorksheet = copy.from !== "",
+        shown = isWorksheet ? shownBefore(pass, own, copy.from) : () => true;
       const there = isWorksheet ? besideTheLargest(pass, own, shown) : own;
-      page.append(drawHead(pass, there, copy), drawWords(pass, there), sheet.element, drawFoot(pass, nth * places.length + place + 1, count));
+      page.append(
+        drawHead(pass, there, copy),
+        drawWords(pass, there),
+        sheet.element,
+        drawFoot(pass, nth * places.length + place + 1, count),
+      );
       pages.append(page);
-      sheet.update(pass, there, withPair({ ...lookAt(pass, there, false), shown, isWorksheet, colours }, pass, there, () => shown));
+      sheet.update(
+        pass,
+        there,
+        withPair({ ...lookAt(pass, there, false), shown, isWorksheet, colours }, pass, there, () => shown),
+      );
     });
   });
 }
@@ -30,10 +48,18 @@ function placeAt(pass, where, step) {
 }
 
 function drawHead(pass, where, { name }) {
-  const head = element("header"), title = element("h2"), { page } = stepAt(pass, where);
-  const layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0, word = element("span", "word", pass.document.words.query[where.cell.query]), isOfWords = page.startsWith("words");
+  const head = element("header"),
+    title = element("h2"),
+    { page } = stepAt(pass, where);
+  const layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0,
+    word = element("span", "word", pass.document.words.query[where.cell.query]),
+    isOfWords = page.startsWith("words");
   title.append(isOfWords ? "Where “" : "What “", word, isOfWords ? `” looks${headOf(pass, where)}` : "” becomes");
-  head.append(...(name ? [element("strong", "copy", name)] : []), ...(layer ? [element("span", "layer", nameOf(layer))] : []), title);
+  head.append(
+    ...(name ? [element("strong", "copy", name)] : []),
+    ...(layer ? [element("span", "layer", nameOf(layer))] : []),
+    title,
+  );
   if (name === "Worksheet") head.append(element("span", "writer", "Name"));
   return head;
 }
@@ -45,15 +71,25 @@ function headOf(pass, where) {
 }
 
 // The sentence, with the word that looks; in front of another that it looks at, where that is not the same.
-function drawWords({ document: { words: { query, key, shared } } }, { cell }) {
+function drawWords(
+  {
+    document: {
+      words: { query, key, shared },
+    },
+  },
+  { cell },
+) {
   const line = element("p", "sentence-whole");
-  line.append(...query.flatMap((text, place) => [element(place === cell.query ? "strong" : "span", "word", text), " "]));
-  if (!shared) line.append("looks at: ", ...key.flatMap((text) => [element("span", "word", text), " "]));
+  line.append(
+    ...query.flatMap((text, place) => [element(place === cell.query ? "strong" : "span", "word", text), " "]),
+  );
+  if (!shared) line.append("looks at: ", ...key.flatMap(text => [element("span", "word", text), " "]));
   return line;
 }
 
 function drawFoot({ document: { imprint, changes, beside } }, nth, count) {
-  const foot = element("footer"), { between, parted } = beside ?? {};
+  const foot = element("footer"),
+    { between, parted } = beside ?? {};
   const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "";
   const other = beside ? ` A beside it: ${between.map(([name, one]) => `${name}: ${one}`).join("; ")}. ${parted}` : "";
   foot.append(element("span", "", `${imprint}${set}${other}`), element("span", "place", `Page ${nth} of ${count}`));

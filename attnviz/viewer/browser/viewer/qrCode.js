@@ -6,13 +6,15 @@ import { shortened } from "../scene/address.js";
 import { generate, mode } from "../vendor/leanQr.js";
 
 const MOST = 300; // bytes: a code of more has modules too small for a phone at the back
-const OWN = "No one else can open it: it is this machine’s own address. To let others in, start it by attnviz --address 0.0.0.0 and open the address that this prints.";
+const OWN =
+  "No one else can open it: it is this machine’s own address. To let others in, start it by attnviz --address 0.0.0.0 and open the address that this prints.";
 const QUIET = 4; // modules that are white around a code, by the standard
 
 // What a code holds of an address, and what is to be said of it: {address, said}; no address where even the shortest is too long.
 // An address is ASCII.
 export function codedOf(link) {
-  const url = new URL(link), said = [];
+  const url = new URL(link),
+    said = [];
   if (link.length > MOST) {
     const { search, missing } = shortened(url.search);
     url.search = search;
@@ -46,7 +48,11 @@ export function makeQrCode(window, isLinked = true) {
     open: () => {
       if (!isLinked) return;
       const { address, said } = codedOf(spelledOut(window.location.href, parameters));
-      box.replaceChildren(...(address ? [draw(address), element("p", "address", address)] : []), ...said.map((text) => element("p", "", text)), button("Close", () => {}));
+      box.replaceChildren(
+        ...(address ? [draw(address), element("p", "address", address)] : []),
+        ...said.map(text => element("p", "", text)),
+        button("Close", () => {}),
+      );
       box.showModal();
     },
     close: () => {
@@ -54,15 +60,23 @@ export function makeQrCode(window, isLinked = true) {
       box.close();
       return wasOpen;
     },
-    update: ({ document: { link } }) => { parameters = link; },
+    update: ({ document: { link } }) => {
+      parameters = link;
+    },
   };
 }
 
 function draw(text) {
-  const { size, isDark } = modulesOf(text), all = size + 2 * QUIET;
+  const { size, isDark } = modulesOf(text),
+    all = size + 2 * QUIET;
   const places = Array.from({ length: size }, (_, place) => place);
-  const dark = places.flatMap((y) => places.filter((x) => isDark(x, y)).map((x) => `M${x} ${y}h1v1h-1z`));
-  const code = svgElement("svg", { viewBox: `${-QUIET} ${-QUIET} ${all} ${all}`, role: "img", "aria-label": "QR code of the address below it", "shape-rendering": "crispEdges" });
+  const dark = places.flatMap(y => places.filter(x => isDark(x, y)).map(x => `M${x} ${y}h1v1h-1z`));
+  const code = svgElement("svg", {
+    viewBox: `${-QUIET} ${-QUIET} ${all} ${all}`,
+    role: "img",
+    "aria-label": "QR code of the address below it",
+    "shape-rendering": "crispEdges",
+  });
   code.append(svgElement("path", { d: dark.join("") }));
   return code;
 }

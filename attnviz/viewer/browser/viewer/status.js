@@ -3,7 +3,8 @@ import { element, write } from "../elements/element.js";
 
 export function makeStatus({ onPoint }) {
   const line = element("p", "status");
-  let shown = null, pointed = null;
+  let shown = null,
+    pointed = null;
   const show = () => {
     write(line, pointed && shown ? described(shown, pointed) : "");
   };
@@ -21,7 +22,13 @@ export function makeStatus({ onPoint }) {
 function described({ pass, nameOf, shown }, { name, index }) {
   if (!shown(name, index)) return nameOf(name, index);
   const value = pass.number(name, index);
-  const number = value === undefined ? "on its way" : pass.stages.get(name).scale === "flag" ? (value ? "visible" : "hidden")
-    : String(value).replace("-Infinity", "−inf: a hidden key");
+  const number =
+    value === undefined
+      ? "on its way"
+      : pass.stages.get(name).scale === "flag"
+        ? value
+          ? "visible"
+          : "hidden"
+        : String(value).replace("-Infinity", "−inf: a hidden key");
   return `${nameOf(name, index)} = ${number}`;
 }

@@ -15,26 +15,38 @@ import { whenOther } from "../elements/whenOther.js";
 
 const ROUTE_NAMES = { short: "Short", "every step": "Every step" };
 
-export function makeToolbar(play, { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose }) {
+export function makeToolbar(
+  play,
+  { startPlay, present, look, showCode, isLinked, shell, download, print, act, choose },
+) {
   const box = element("div", "toolbar");
-  let link = {}, routed = "", measured = null;
+  let link = {},
+    routed = "",
+    measured = null;
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
     else startPlay();
   });
-  const back = button("‹", () => play.step(-1)), on = button("›", () => play.step(1));
+  const back = button("‹", () => play.step(-1)),
+    on = button("›", () => play.step(1));
   back.setAttribute("aria-label", "One moment back");
   on.setAttribute("aria-label", "One moment on");
   const speed = drawSpeeds(play);
-  const compared = makeCompareMenu(act), presenting = button("Present", present), views = element("span", "views"), routes = element("span", "routes");
+  const compared = makeCompareMenu(act),
+    presenting = button("Present", present),
+    views = element("span", "views"),
+    routes = element("span", "routes");
   const said = element("span", "copied");
   said.setAttribute("role", "status");
   const copy = button("Copy link", async () => {
     said.textContent = await copyLink(window, link);
-    setTimeout(() => { said.textContent = ""; }, 5000);
+    setTimeout(() => {
+      said.textContent = "";
+    }, 5000);
   });
-  const coded = button("QR code", showCode), page = button("↓ Page", download);
+  const coded = button("QR code", showCode),
+    page = button("↓ Page", download);
   page.title = "Download as a page: one file, which opens without a server";
   for (const each of [copy, coded, compared.button]) each.hidden = !isLinked;
   page.hidden = !shell;
@@ -42,15 +54,32 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
   printed.hidden = isSandboxed(window); // which nothing is printed from
   for (const each of [copy, coded, compared.button, page, printed]) each.classList.add("aside"); // of what a talk goes on without (talk.css)
   for (const each of [compared.button, copy, page]) each.classList.add("at-desk"); // of what nobody takes from a screen in a room
-  const numpy = element("details", "numpy"), code = makeScroller(element("pre"));
+  const numpy = element("details", "numpy"),
+    code = makeScroller(element("pre"));
   code.setAttribute("role", "group");
   code.setAttribute("aria-label", "The step in NumPy");
   numpy.append(element("summary", "", "In NumPy"), code);
-  box.append(start, back, on, speed, views, routes, compared.button, compared.panel, presenting, copy, coded, printed, page, numpy, said);
+  box.append(
+    start,
+    back,
+    on,
+    speed,
+    views,
+    routes,
+    compared.button,
+    compared.panel,
+    presenting,
+    copy,
+    coded,
+    printed,
+    page,
+    numpy,
+    said,
+  );
 
   const drawViews = whenOther(([view, unit]) => {
     const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
-    redraw(views, [choice(Object.values(names), names[view], (name) => look(VIEWS.find((each) => names[each] === name)))]);
+    redraw(views, [choice(Object.values(names), names[view], name => look(VIEWS.find(each => names[each] === name)))]);
   });
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
@@ -61,7 +90,12 @@ export function makeToolbar(play, { startPlay, present, look, showCode, isLinked
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     drawViews([where.view, pass.document.words.unit]);
-    if (where.route !== routed) redraw(routes, [choice(Object.values(ROUTE_NAMES), ROUTE_NAMES[where.route], (name) => choose(ROUTES.find((route) => ROUTE_NAMES[route] === name)))]);
+    if (where.route !== routed)
+      redraw(routes, [
+        choice(Object.values(ROUTE_NAMES), ROUTE_NAMES[where.route], name =>
+          choose(ROUTES.find(route => ROUTE_NAMES[route] === name)),
+        ),
+      ]);
     routed = where.route;
     routes.hidden = !where.present || !isOfSheet(pass, where);
     views.hidden = !hasSheet(pass);
@@ -91,6 +125,8 @@ function drawSpeeds(play) {
   speed.setAttribute("aria-label", "Speed");
   for (const name of SPEEDS.keys()) speed.append(element("option", "", name));
   speed.value = play.speed;
-  speed.onchange = () => { play.speed = speed.value; };
+  speed.onchange = () => {
+    play.speed = speed.value;
+  };
   return speed;
 }

@@ -46,7 +46,10 @@ import { makeWholePass } from "../map/wholepass.js";
 // so: send says false then. `left` is what an earlier viewer's end() gave: one begins where it was left.
 // Returns {show(document), end()}.
 export function mount(root, host, left = null) {
-  let pass = null, where = null, part = null, byHowMuch = false;
+  let pass = null,
+    where = null,
+    part = null,
+    byHowMuch = false;
   let isWanted = false; // whether the page is downloaded as soon as all heads are here
   let chosen = left; // where somebody went last, in which document: what is typed on the way to other words may lack those picked
 
@@ -64,12 +67,13 @@ export function mount(root, host, left = null) {
     for (const view of views) view.update(pass, where, look);
   };
   const here = () => ({ document: pass.document, where });
-  const arrive = (place) => {
+  const arrive = place => {
     const there = fitted(pass, place);
     where = { ...there, reveal: there.reveal < momentsOf(pass, there).length ? there.reveal : null };
   };
   // A frame too narrow for the digits of all words begins with those of one.
-  const inFrame = (place) => (isNarrowFrame(window) && !hasView(host.address.read()) ? { ...place, view: "sheet" } : place);
+  const inFrame = place =>
+    isNarrowFrame(window) && !hasView(host.address.read()) ? { ...place, view: "sheet" } : place;
   const go = (parts, isPlaying = false) => {
     if (!isPlaying) {
       play.end();
@@ -81,14 +85,15 @@ export function mount(root, host, left = null) {
     if (!isPlaying) write(where.step !== step);
     render();
   };
-  const write = (isNewPlace) => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
-  const follow = (command) => {
+  const write = isNewPlace => host.address.write(searchAt(pass, where, host.address.read()), isNewPlace);
+  const follow = command => {
     if (pass && command === "present" && !host.alone && isWritten(pass, where)) return writeAgain();
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
     const asked = pass && command === "on" && !host.alone ? askedOnward(pass, where) : null;
     if (asked) return send(...asked);
     if (pass && command === "example") return host.example?.() ?? false;
-    const parts = pass && destinationOf(pass, where, command), isOver = pass && !parts && where.present && (command === "on" || command === "back");
+    const parts = pass && destinationOf(pass, where, command),
+      isOver = pass && !parts && where.present && (command === "on" || command === "back");
     if (parts) go(parts);
     if (isOver) edge.say(command);
     return Boolean(parts) || isOver;
@@ -98,13 +103,16 @@ export function mount(root, host, left = null) {
     chosen = { ...here(), where: { ...where, ...destinationOf(pass, where, "present") } };
     return send("sentence", "");
   };
-  const play = makePlay((tick) => {
-    part = tick.part;
-    go({ step: tick.step ?? where.step, reveal: tick.reveal }, true);
-  }, () => {
-    if (!play.isRunning) write(false);
-    render();
-  });
+  const play = makePlay(
+    tick => {
+      part = tick.part;
+      go({ step: tick.step ?? where.step, reveal: tick.reveal }, true);
+    },
+    () => {
+      if (!play.isRunning) write(false);
+      render();
+    },
+  );
   const errands = makeRequestsOnce(host.alone ? () => {} : host.send);
   const send = (...message) => {
     const isSent = host.send(...message) !== false;
@@ -112,7 +120,8 @@ export function mount(root, host, left = null) {
     return isSent;
   };
   const save = async () => {
-    const { document } = pass, there = where;
+    const { document } = pass,
+      there = where;
     isWanted = false;
     saveFile(filled(await host.page.shell(), document, there), fileName(document));
   };
@@ -128,7 +137,7 @@ export function mount(root, host, left = null) {
     send,
     alone: host.alone,
     now: () => ({ pass, where }),
-    show: (is) => {
+    show: is => {
       byHowMuch = is;
       render();
     },
@@ -137,25 +146,80 @@ export function mount(root, host, left = null) {
     send(event, value);
     host.type();
   };
-  const code = makeQrCode(window, !host.alone), presenting = makePresenting(document, root, follow, code);
-  const printer = makePrinter(window, root, () => ({ pass, where })), printDialog = makePrintDialog(printer.print);
+  const code = makeQrCode(window, !host.alone),
+    presenting = makePresenting(document, root, follow, code);
+  const printer = makePrinter(window, root, () => ({ pass, where })),
+    printDialog = makePrintDialog(printer.print);
   const print = () => (isOfSheet(pass, where) ? printDialog.open(beginnings(pass, where)) : printer.print());
   const toolbar = makeToolbar(play, {
-    startPlay: () => play.start(ticksOf(pass, where)), present: () => follow("present"), look: (view) => go({ view, reveal: null }),
-    showCode: code.open, isLinked: !host.alone, shell: host.page, download, print, act: send, choose: (route) => go({ route }),
+    startPlay: () => play.start(ticksOf(pass, where)),
+    present: () => follow("present"),
+    look: view => go({ view, reveal: null }),
+    showCode: code.open,
+    isLinked: !host.alone,
+    shell: host.page,
+    download,
+    print,
+    act: send,
+    choose: route => go({ route }),
   });
-  const map = makeMap(tools), way = makeStepButtons(map.element, tools, (by) => follow(by > 0 ? "on" : "back"));
-  const nextLetter = makeNextLetter(tools), offer = makeOffer(tools), pairing = makePairing(tools), thread = makeThread(tools), lesson = makeLesson(enter, left?.isNew), picture = makePicture(tools), wholePass = makeWholePass(tools);
-  const sheet = makeSheet(tools), training = makeTraining(tools), status = makeStatus(tools), heads = makeHeads(tools), panel = makePanel(tools);
-  const edge = makeEdge(), announcer = makeAnnouncer(() => play.isRunning || training.isRunning || nextLetter.isRunning);
-  const columns = element("div", "columns"), main = element("div", "main"), foot = element("div", "foot");
+  const map = makeMap(tools),
+    way = makeStepButtons(map.element, tools, by => follow(by > 0 ? "on" : "back"));
+  const nextLetter = makeNextLetter(tools),
+    offer = makeOffer(tools),
+    pairing = makePairing(tools),
+    thread = makeThread(tools),
+    lesson = makeLesson(enter, left?.isNew),
+    picture = makePicture(tools),
+    wholePass = makeWholePass(tools);
+  const sheet = makeSheet(tools),
+    training = makeTraining(tools),
+    status = makeStatus(tools),
+    heads = makeHeads(tools),
+    panel = makePanel(tools);
+  const edge = makeEdge(),
+    announcer = makeAnnouncer(() => play.isRunning || training.isRunning || nextLetter.isRunning);
+  const columns = element("div", "columns"),
+    main = element("div", "main"),
+    foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
-  main.append(...[pairing, thread, lesson, nextLetter, offer, sheet, picture, wholePass].map((view) => view.element), foot);
+  main.append(
+    ...[pairing, thread, lesson, nextLetter, offer, sheet, picture, wholePass].map(view => view.element),
+    foot,
+  );
   panel.element.prepend(heads.element);
   columns.append(main, panel.element);
-  root.replaceChildren(way.element, training.element, columns, announcer.element, edge.element, code.element, printDialog.element);
-  const views = [way, map, training, offer, pairing, nextLetter, thread, lesson, heads, panel, toolbar, sheet, picture, wholePass, status, announcer, code, { update: thread.connect }]; // large boxes get what is left; arcs ask where all stands
-  root.ontransitionend = ({ target }) => { // another theme (frame.css)
+  root.replaceChildren(
+    way.element,
+    training.element,
+    columns,
+    announcer.element,
+    edge.element,
+    code.element,
+    printDialog.element,
+  );
+  const views = [
+    way,
+    map,
+    training,
+    offer,
+    pairing,
+    nextLetter,
+    thread,
+    lesson,
+    heads,
+    panel,
+    toolbar,
+    sheet,
+    picture,
+    wholePass,
+    status,
+    announcer,
+    code,
+    { update: thread.connect },
+  ]; // large boxes get what is left; arcs ask where all stands
+  root.ontransitionend = ({ target }) => {
+    // another theme (frame.css)
     if (target === root && pass) render();
   };
   const forget = host.address.onArrival(() => {
@@ -168,7 +232,7 @@ export function mount(root, host, left = null) {
   });
 
   return {
-    show: (document) => {
+    show: document => {
       pass = readPass(document);
       errands.answered(pass);
       if (chosen?.document.arrival === document.arrival) arrive(carried(chosen, document));

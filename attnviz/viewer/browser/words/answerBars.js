@@ -13,27 +13,54 @@ export function makeAnswerBars(tools) {
   let bars = [];
   box.setAttribute("role", "toolbar"); // which keeps its arrow keys: on the page they lead to another step
   box.setAttribute("aria-label", "What comes next");
-  rovingFocus(box, () => [bars.map((bar) => bar.element)]);
+  rovingFocus(box, () => [bars.map(bar => bar.element)]);
   return {
     element: box,
     update({ beside, pass, name, labels, last, next, isSorted, isTalk }) {
-      const all = [...labels.keys()], shares = all.map((answer) => pass.number(name, [last, answer]));
-      const inA = beside && all.map((answer) => beside.toA(name, [last, answer])).map((index) => index && beside.pass.number(name, index));
-      const answers = isTalk ? mostOf(all, shares, next.answer) : all, rest = all.filter((answer) => !answers.includes(answer)), sumOf = (numbers) => rest.reduce((sum, answer) => sum + numbers[answer], 0);
-      const most = Math.max(...(rest.length ? [sumOf(shares)] : []), ...shares, ...(inA ?? []), ...(next.drawing ? next.weights : []), 0.01);
+      const all = [...labels.keys()],
+        shares = all.map(answer => pass.number(name, [last, answer]));
+      const inA =
+        beside &&
+        all.map(answer => beside.toA(name, [last, answer])).map(index => index && beside.pass.number(name, index));
+      const answers = isTalk ? mostOf(all, shares, next.answer) : all,
+        rest = all.filter(answer => !answers.includes(answer)),
+        sumOf = numbers => rest.reduce((sum, answer) => sum + numbers[answer], 0);
+      const most = Math.max(
+        ...(rest.length ? [sumOf(shares)] : []),
+        ...shares,
+        ...(inA ?? []),
+        ...(next.drawing ? next.weights : []),
+        0.01,
+      );
       if (isSorted || isTalk) answers.sort((one, other) => shares[other] - shares[one]);
       const count = answers.length + Math.min(rest.length, 1);
       if (bars.length !== count) {
         bars = Array.from({ length: count }, () => makeBar(tools));
-        box.replaceChildren(...bars.map((bar) => bar.element));
+        box.replaceChildren(...bars.map(bar => bar.element));
         setTabStop([...box.children], box.firstChild);
       }
-      if (rest.length) bars.at(-1).update({ name, index: null, label: `other ${rest.length}`, share: sumOf(shares), most, comes: false, weight: next.drawing ? sumOf(next.weights) : null, shareInA: inA ? sumOf(inA) : null });
+      if (rest.length)
+        bars.at(-1).update({
+          name,
+          index: null,
+          label: `other ${rest.length}`,
+          share: sumOf(shares),
+          most,
+          comes: false,
+          weight: next.drawing ? sumOf(next.weights) : null,
+          shareInA: inA ? sumOf(inA) : null,
+        });
       answers.forEach((answer, nth) => {
         const bar = bars[nth];
         bar.update({
-          name, index: [last, answer], label: labels[answer], share: shares[answer], most, comes: answer === next.answer,
-          weight: next.drawing ? next.weights[answer] : null, shareInA: inA?.[answer] ?? null,
+          name,
+          index: [last, answer],
+          label: labels[answer],
+          share: shares[answer],
+          most,
+          comes: answer === next.answer,
+          weight: next.drawing ? next.weights[answer] : null,
+          shareInA: inA?.[answer] ?? null,
         });
       });
     },
@@ -48,7 +75,12 @@ function mostOf(all, shares, next) {
 
 function makeBar({ pick, point }) {
   const made = button("", () => pick(shown.name, shown.index), "bar-of");
-  const said = element("span", "share"), room = element("span", "room-of"), given = element("span", "given"), drawn = element("span", "weight"), line = element("span", "in-a"), name = element("span", "name");
+  const said = element("span", "share"),
+    room = element("span", "room-of"),
+    given = element("span", "given"),
+    drawn = element("span", "weight"),
+    line = element("span", "in-a"),
+    name = element("span", "name");
   let shown = null;
   room.append(given, drawn, line);
   made.append(said, room, name);
@@ -58,7 +90,8 @@ function makeBar({ pick, point }) {
     element: made,
     update(next) {
       shown = next;
-      const { label, share, weight, most, shareInA } = next, high = (part) => `${(100 * part) / most}%`;
+      const { label, share, weight, most, shareInA } = next,
+        high = part => `${(100 * part) / most}%`;
       write(said, share < LEAST_SAID ? "" : percent(share));
       write(name, label);
       given.style.height = high(share);

@@ -8,20 +8,27 @@ const FIRST = { temperature: 1, top_k: 0, top_p: 1, seed: 0 };
 const MAX_SEED = 999;
 
 export function drawHow(drawing, { send }) {
-  return choice(Object.values(HOW), drawing ? HOW.drawn : HOW.probable, (text) => send("draw", text === HOW.probable ? null : FIRST));
+  return choice(Object.values(HOW), drawing ? HOW.drawn : HOW.probable, text =>
+    send("draw", text === HOW.probable ? null : FIRST),
+  );
 }
 
 // Nothing where the most probable comes next.
 export function drawBoxes(drawing, offered, { send }) {
   if (!drawing) return [];
-  const set = (parts) => send("draw", { ...drawing, ...parts });
-  const boxes = Object.entries(NAMES).map(([name, label]) => drawOffer(label, offered[name], drawing[name], (value) => set({ [name]: value })));
-  return [...boxes, drawSeed(drawing.seed, (value) => set({ seed: value }))];
+  const set = parts => send("draw", { ...drawing, ...parts });
+  const boxes = Object.entries(NAMES).map(([name, label]) =>
+    drawOffer(label, offered[name], drawing[name], value => set({ [name]: value })),
+  );
+  return [...boxes, drawSeed(drawing.seed, value => set({ seed: value }))];
 }
 
 function drawOffer(label, values, present, pick) {
-  const line = element("label", "", `${label} `), select = element("select");
-  select.append(...values.map((value) => element("option", "", label === NAMES.top_k && value === 0 ? "all" : String(value))));
+  const line = element("label", "", `${label} `),
+    select = element("select");
+  select.append(
+    ...values.map(value => element("option", "", label === NAMES.top_k && value === 0 ? "all" : String(value))),
+  );
   select.selectedIndex = values.indexOf(present);
   select.onchange = () => pick(values[select.selectedIndex]);
   line.append(select);
@@ -29,9 +36,12 @@ function drawOffer(label, values, present, pick) {
 }
 
 function drawSeed(present, pick) {
-  const line = element("label", "", "seed "), input = element("input");
+  const line = element("label", "", "seed "),
+    input = element("input");
   Object.assign(input, { type: "number", min: 0, max: MAX_SEED, step: 1, value: present });
-  input.onchange = () => { if (input.checkValidity() && input.value !== "") pick(Number(input.value)); };
+  input.onchange = () => {
+    if (input.checkValidity() && input.value !== "") pick(Number(input.value));
+  };
   const dice = button("⚄", () => pick((present + 1) % (MAX_SEED + 1)));
   dice.ariaLabel = "Another seed";
   line.append(input, dice);

@@ -9,28 +9,61 @@ const LINE_PX = 3; // of the words, below the arcs
 
 export function makeGlance(tools) {
   const box = element("div", "glance");
-  let heads = [], shown = null;
+  let heads = [],
+    shown = null;
   const draw = () => {
-    const { pass, where: { cell }, look, attention } = shown, { limit, axes } = pass.stages.get(attention), words = axes[2].labels;
+    const {
+        pass,
+        where: { cell },
+        look,
+        attention,
+      } = shown,
+      { limit, axes } = pass.stages.get(attention),
+      words = axes[2].labels;
     heads.forEach(({ button, said, svg, arcs, line }, head) => {
-      const here = { ...cell, head }, { clientWidth: width, clientHeight: height } = svg, shares = pass.row(attention, pass.indexAt(attention, here));
+      const here = { ...cell, head },
+        { clientWidth: width, clientHeight: height } = svg,
+        shares = pass.row(attention, pass.indexAt(attention, here));
       const places = words.map((_, place) => ({ x: ((place + 0.5) * width) / words.length }));
       button.setAttribute("aria-pressed", head === cell.head);
       write(said, `${heads.length > 1 ? `Head ${head + 1}: ` : ""}${mostOf(shares, words, pass.document.words.unit)}`);
-      drawArcs(arcs, { from: places, to: places, height: height - LINE_PX, side: "above", most: limit, isMuted: isMuted(pass, attention, head) }, arcsOf(pass, look, attention, here), {
-        pick: ({ key }) => tools.inspect(attention, pass.indexAt(attention, { ...here, key })),
-        point: (arc) => tools.point(attention, arc && pass.indexAt(attention, { ...here, ...arc })),
-      });
-      line.replaceChildren(...places.map(({ x }, place) => svgElement("rect", {
-        x: x - (0.4 * width) / words.length, width: (0.8 * width) / words.length, y: height - LINE_PX, height: LINE_PX,
-        class: place === cell.query ? "query" : place === cell.key ? "key" : "word",
-      })));
+      drawArcs(
+        arcs,
+        {
+          from: places,
+          to: places,
+          height: height - LINE_PX,
+          side: "above",
+          most: limit,
+          isMuted: isMuted(pass, attention, head),
+        },
+        arcsOf(pass, look, attention, here),
+        {
+          pick: ({ key }) => tools.inspect(attention, pass.indexAt(attention, { ...here, key })),
+          point: arc => tools.point(attention, arc && pass.indexAt(attention, { ...here, ...arc })),
+        },
+      );
+      line.replaceChildren(
+        ...places.map(({ x }, place) =>
+          svgElement("rect", {
+            x: x - (0.4 * width) / words.length,
+            width: (0.8 * width) / words.length,
+            y: height - LINE_PX,
+            height: LINE_PX,
+            class: place === cell.query ? "query" : place === cell.key ? "key" : "word",
+          }),
+        ),
+      );
     });
   };
-  const build = (count) => {
+  const build = count => {
     heads = Array.from({ length: count }, (_, head) => {
-      const item = element("div", "head"), button = element("button"), said = element("span"), svg = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
-      const arcs = svgElement("g"), line = svgElement("g");
+      const item = element("div", "head"),
+        button = element("button"),
+        said = element("span"),
+        svg = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
+      const arcs = svgElement("g"),
+        line = svgElement("g");
       button.type = "button";
       svg.append(arcs, line);
       button.append(said);
@@ -40,7 +73,9 @@ export function makeGlance(tools) {
     });
     box.replaceChildren(...heads.map(({ item }) => item));
   };
-  const observer = new ResizeObserver(() => { if (shown) draw(); });
+  const observer = new ResizeObserver(() => {
+    if (shown) draw();
+  });
   observer.observe(box);
   return {
     element: box,
@@ -49,7 +84,9 @@ export function makeGlance(tools) {
       box.hidden = attention === null;
       shown = box.hidden ? null : { pass, where, look, attention };
       if (!shown) return;
-      const { shape: [count] } = pass.stages.get(attention);
+      const {
+        shape: [count],
+      } = pass.stages.get(attention);
       if (count !== heads.length) build(count);
       draw();
     },

@@ -2,24 +2,36 @@
 import { element, svgElement } from "../elements/element.js";
 
 export function makeJoined() {
-  const box = element("div", "joined"), lines = svgElement("svg", { "aria-hidden": "true" }), rows = ["A", "B"].map((side) => Object.assign(element("p", "row"), { ariaLabel: side }));
+  const box = element("div", "joined"),
+    lines = svgElement("svg", { "aria-hidden": "true" }),
+    rows = ["A", "B"].map(side => Object.assign(element("p", "row"), { ariaLabel: side }));
   box.append(rows[0], lines, rows[1]);
   let shown = null;
   const draw = () => {
     const { left, width } = box.getBoundingClientRect();
-    const middles = rows.map((row) => [...row.querySelectorAll(".word")].map((word) => {
-      const at = word.getBoundingClientRect();
-      return at.left - left + at.width / 2;
-    }));
+    const middles = rows.map(row =>
+      [...row.querySelectorAll(".word")].map(word => {
+        const at = word.getBoundingClientRect();
+        return at.left - left + at.width / 2;
+      }),
+    );
     lines.setAttribute("viewBox", `0 0 ${Math.max(width, 1)} 20`);
     lines.setAttribute("width", width);
-    lines.replaceChildren(...shown.flatMap((place, at) => (place === null ? [] : [svgElement("line", { x1: middles[0][place], y1: 1, x2: middles[1][at], y2: 19 })])));
+    lines.replaceChildren(
+      ...shown.flatMap((place, at) =>
+        place === null ? [] : [svgElement("line", { x1: middles[0][place], y1: 1, x2: middles[1][at], y2: 19 })],
+      ),
+    );
   };
-  new ResizeObserver(() => { if (shown && !box.hidden) draw(); }).observe(box);
+  new ResizeObserver(() => {
+    if (shown && !box.hidden) draw();
+  }).observe(box);
   return {
     element: box,
     update(pass) {
-      const places = pass.document.beside.places.query ?? [], isSameOrder = places.every((place, at) => place === at) && pass.beside.document.words.query.length === places.length;
+      const places = pass.document.beside.places.query ?? [],
+        isSameOrder =
+          places.every((place, at) => place === at) && pass.beside.document.words.query.length === places.length;
       box.hidden = isSameOrder;
       shown = isSameOrder ? null : places;
       if (isSameOrder) return;
@@ -31,5 +43,5 @@ export function makeJoined() {
 }
 
 function write(row, side, { document: { words } }) {
-  row.replaceChildren(element("strong", "side", side), ...words.query.map((word) => element("span", "word", word)));
+  row.replaceChildren(element("strong", "side", side), ...words.query.map(word => element("span", "word", word)));
 }

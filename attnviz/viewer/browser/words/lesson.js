@@ -18,7 +18,8 @@ export function makeLesson(enter, isNew = null) {
   const box = makeScroller(element("section", "lesson"));
   let shown = "";
   const update = (pass, where) => {
-    const lesson = lessonIn(pass, where), door = isFirst(pass, where) ? pass.document.door : null;
+    const lesson = lessonIn(pass, where),
+      door = isFirst(pass, where) ? pass.document.door : null;
     const next = JSON.stringify([where.step, where.cell.head, lesson, door]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
@@ -28,20 +29,29 @@ export function makeLesson(enter, isNew = null) {
     box.replaceChildren(...drawLesson(lesson), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
   };
-  return { element: box, update, get isNew() { return isNew; } };
+  return {
+    element: box,
+    update,
+    get isNew() {
+      return isNew;
+    },
+  };
 }
 
 // What the step says, as it reads for what is selected; or where what stands on the sheet is from, where one asks that.
 export function lessonAt(pass, where) {
-  const { layer, ...step } = stepAt(pass, where), source = sourceAt(pass, where);
-  const { heading, text, notes, formulas } = source ? { heading: source.heading, text: [], notes: [], formulas: [source.formula] } : step;
-  const read = (runs) => runsAt(pass, runs, where.cell);
+  const { layer, ...step } = stepAt(pass, where),
+    source = sourceAt(pass, where);
+  const { heading, text, notes, formulas } = source
+    ? { heading: source.heading, text: [], notes: [], formulas: [source.formula] }
+    : step;
+  const read = runs => runsAt(pass, runs, where.cell);
   return {
     layer: nameOf(layer),
     heading: read(heading),
     text: read(text),
     notes: notes.map(read),
-    formulas: formulas.map((latex) => ofHead(latex, where.cell.head)),
+    formulas: formulas.map(latex => ofHead(latex, where.cell.head)),
   };
 }
 
@@ -53,8 +63,12 @@ function lessonIn(pass, where) {
 
 export function drawLesson({ layer, heading, text, notes, formulas }) {
   const title = element("header");
-  title.append(...(layer ? [element("span", "layer", layer)] : []), lineOf("h2", "", heading), ...formulas.map(drawFormula));
-  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map((runs) => lineOf("p", "note", runs))];
+  title.append(
+    ...(layer ? [element("span", "layer", layer)] : []),
+    lineOf("h2", "", heading),
+    ...formulas.map(drawFormula),
+  );
+  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map(runs => lineOf("p", "note", runs))];
 }
 
 function lineOf(tag, className, runs) {

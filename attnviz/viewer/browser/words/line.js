@@ -21,14 +21,32 @@ export function makeLine(name, { pick, inspect }) {
         const word = element("button");
         word.type = "button";
         word.setAttribute("role", "option");
-        word.append(element("span", "text", text), roomy("span", "said", "", PERCENTS.map((share) => side + share)));
-        word.onclick = ({ target, shiftKey }) => (target.className === "said" ? inspect(place) : pick(line, place, shiftKey));
+        word.append(
+          element("span", "text", text),
+          roomy(
+            "span",
+            "said",
+            "",
+            PERCENTS.map(share => side + share),
+          ),
+        );
+        word.onclick = ({ target, shiftKey }) =>
+          target.className === "said" ? inspect(place) : pick(line, place, shiftKey);
         return word;
       });
       list.replaceChildren(...words);
-      list.style.setProperty("--letters", texts.reduce((sum, text) => sum + 0.5 + 0.55 * [...text].length, 0));
-      list.style.setProperty("--in-line", texts.reduce((sum, text) => sum + 0.95 + 0.5 * [...text].length, SAID));
-      list.style.setProperty("--ems", texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0));
+      list.style.setProperty(
+        "--letters",
+        texts.reduce((sum, text) => sum + 0.5 + 0.55 * [...text].length, 0),
+      );
+      list.style.setProperty(
+        "--in-line",
+        texts.reduce((sum, text) => sum + 0.95 + 0.5 * [...text].length, SAID),
+      );
+      list.style.setProperty(
+        "--ems",
+        texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0),
+      );
     },
     // `held` is the key that is selected, whichever one points at: what is said beside it moves no word as one does.
     light({ query, key, held }, said) {
@@ -45,7 +63,7 @@ export function makeLine(name, { pick, inspect }) {
     // The middle, the upper and the lower edge of each word.
     middles(origin) {
       const { left, top } = origin.getBoundingClientRect();
-      return words.map((word) => {
+      return words.map(word => {
         const at = word.getBoundingClientRect();
         return { x: at.left - left + at.width / 2, top: at.top - top, bottom: at.bottom - top };
       });

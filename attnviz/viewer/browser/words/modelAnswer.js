@@ -21,10 +21,18 @@ export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
   const old = Object.hasOwn(before, model.answers) ? pass.with(before) : null;
-  return placesOf(model).map((place) => {
-    const answer = likeliest(pass, model.answers, place), right = model.right[place];
+  return placesOf(model).map(place => {
+    const answer = likeliest(pass, model.answers, place),
+      right = model.right[place];
     const was = old && likeliest(old, model.answers, place);
-    return { place, index: answer.index, label: answer.label, share: answer.share, verdict: verdictOn(answer, right, model), before: was && isOther(was, answer) ? was : null };
+    return {
+      place,
+      index: answer.index,
+      label: answer.label,
+      share: answer.share,
+      verdict: verdictOn(answer, right, model),
+      before: was && isOther(was, answer) ? was : null,
+    };
   });
 }
 
@@ -40,13 +48,15 @@ function verdictOn({ label, isTied }, right, { guesses, isOpen }) {
 function placesOf({ read, right }) {
   const places = [...right.keys()];
   if (read === "last") return places.slice(-1);
-  const asked = places.filter((place) => right[place] !== null);
+  const asked = places.filter(place => right[place] !== null);
   return asked.length ? asked : places;
 }
 
 function likeliest(pass, name, place) {
-  const shares = pass.row(name, [place, 0]), share = Math.max(...shares), answer = shares.indexOf(share);
-  const isTied = shares.filter((each) => ties(share, each)).length > 1;
+  const shares = pass.row(name, [place, 0]),
+    share = Math.max(...shares),
+    answer = shares.indexOf(share);
+  const isTied = shares.filter(each => ties(share, each)).length > 1;
   return { index: [place, answer], label: isTied ? TIED : pass.stages.get(name).axes[1].labels[answer], share, isTied };
 }
 
@@ -56,7 +66,8 @@ function isOther(one, other) {
 
 // `words` is the line of words that they stand beside.
 export function makeAnswers({ pick, visit, wantFlips }, words) {
-  const line = element("div"), box = element("div", "answers");
+  const line = element("div"),
+    box = element("div", "answers");
   line.append(words, box);
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", "Answers");
@@ -68,16 +79,21 @@ export function makeAnswers({ pick, visit, wantFlips }, words) {
       line.className = `spoken ${model?.read ?? ""}`;
       line.style.setProperty("--words", pass.document.words.query.length);
       if (model) line.style.setProperty("--label", Math.max(...roomIn(pass).labels.map(({ length }) => length)));
-      redraw(box, answersOf(pass).flatMap((answer) => {
-        const { place, index } = answer;
-        const made = drawAnswer(look.shown(model.answers, index) ? answer : null, roomIn(pass), () => {
-          pick(model.answers, index);
-          visit(model.answers);
-        });
-        if (model.read === "each") made.style.gridColumn = place + 1;
-        const isAsked = model.read === "last" && !made.disabled; // of each of many the panel asks
-        return isAsked ? [made, button("What would flip it?", () => wantFlips(model.answers, index), "link flip")] : [made];
-      }));
+      redraw(
+        box,
+        answersOf(pass).flatMap(answer => {
+          const { place, index } = answer;
+          const made = drawAnswer(look.shown(model.answers, index) ? answer : null, roomIn(pass), () => {
+            pick(model.answers, index);
+            visit(model.answers);
+          });
+          if (model.read === "each") made.style.gridColumn = place + 1;
+          const isAsked = model.read === "last" && !made.disabled; // of each of many the panel asks
+          return isAsked
+            ? [made, button("What would flip it?", () => wantFlips(model.answers, index), "link flip")]
+            : [made];
+        }),
+      );
     },
   };
 }
@@ -85,13 +101,21 @@ export function makeAnswers({ pick, visit, wantFlips }, words) {
 // All that may stand for an answer, while the numbers of the pass change, so that the words beside it stay where they are.
 function roomIn({ stages, document: { model, before } }) {
   const labels = [...stages.get(model.answers).axes[1].labels, TIED];
-  return { labels, befores: Object.hasOwn(before, model.answers) ? labels.flatMap((label) => PERCENTS.map((share) => `was ${label} ${share}`)) : [] };
+  return {
+    labels,
+    befores: Object.hasOwn(before, model.answers)
+      ? labels.flatMap(label => PERCENTS.map(share => `was ${label} ${share}`))
+      : [],
+  };
 }
 
 // An answer, or a question mark in its room while it is to come.
 function drawAnswer(answer, { labels, befores }, lead) {
-  const kind = answer?.verdict ?? "to-come", { mark, said } = VERDICTS.get(kind);
-  const made = element("button", `answer ${kind}`), now = element("span", "now"), verdict = element("span", "mark", mark);
+  const kind = answer?.verdict ?? "to-come",
+    { mark, said } = VERDICTS.get(kind);
+  const made = element("button", `answer ${kind}`),
+    now = element("span", "now"),
+    verdict = element("span", "mark", mark);
   made.type = "button";
   made.disabled = !answer;
   if (answer) {
@@ -100,8 +124,20 @@ function drawAnswer(answer, { labels, befores }, lead) {
     verdict.setAttribute("role", "img");
     verdict.setAttribute("aria-label", said);
   }
-  now.append(roomy("strong", "", answer?.label ?? "?", labels), roomy("span", "share", answer ? percent(answer.share) : "", PERCENTS), verdict);
+  now.append(
+    roomy("strong", "", answer?.label ?? "?", labels),
+    roomy("span", "share", answer ? percent(answer.share) : "", PERCENTS),
+    verdict,
+  );
   made.append(now);
-  if (befores.length) made.append(roomy("span", "before", answer?.before ? `was ${answer.before.label} ${percent(answer.before.share)}` : "", befores));
+  if (befores.length)
+    made.append(
+      roomy(
+        "span",
+        "before",
+        answer?.before ? `was ${answer.before.label} ${percent(answer.before.share)}` : "",
+        befores,
+      ),
+    );
   return made;
 }

@@ -13,15 +13,27 @@ const ORDER = { size: "by probability", name: "by alphabet" };
 const MANY = 100; // names at a click
 
 export function makeNextLetter(tools) {
-  const box = element("section", "next-letter"), line = element("p", "line"), how = element("span"), order = element("span", "order"), boxes = element("p", "how"), bars = makeAnswerBars(tools), kept = element("p", "kept");
+  const box = element("section", "next-letter"),
+    line = element("p", "line"),
+    how = element("span"),
+    order = element("span", "order"),
+    boxes = element("p", "how"),
+    bars = makeAnswerBars(tools),
+    kept = element("p", "kept");
   box.setAttribute("aria-label", "The next letter");
-  const back = button("Delete", () => tools.send("shorter", true)), on = button("", () => tools.send("next", true), "primary"), said = element("span", "said");
+  const back = button("Delete", () => tools.send("shorter", true)),
+    on = button("", () => tools.send("next", true), "primary"),
+    said = element("span", "said");
   const play = button("", () => (timer === null ? start() : stop()));
   said.setAttribute("role", "status");
-  let shown = null, timer = null, sorted = ORDER.size, listed = null;
+  let shown = null,
+    timer = null,
+    sorted = ORDER.size,
+    listed = null;
   back.ariaLabel = "Delete the last letter";
   for (const each of [back, on, play, how, boxes]) each.hidden = Boolean(tools.alone);
-  const names = button(`${MANY} names`, () => tools.send("names", true)), list = element("div", "names-of");
+  const names = button(`${MANY} names`, () => tools.send("names", true)),
+    list = element("div", "names-of");
   names.hidden = Boolean(tools.alone);
   list.popover = "auto";
   line.append(back, on, play, said, how, order, names);
@@ -32,10 +44,14 @@ export function makeNextLetter(tools) {
     redraw(how, [drawHow(drawing, tools)]);
     redraw(boxes, drawBoxes(drawing, offered, tools));
   });
-  const drawOrder = whenOther((present) => redraw(order, [choice(Object.values(ORDER), present, (text) => {
-    sorted = text;
-    draw();
-  })]));
+  const drawOrder = whenOther(present =>
+    redraw(order, [
+      choice(Object.values(ORDER), present, text => {
+        sorted = text;
+        draw();
+      }),
+    ]),
+  );
   const isDone = ({ ends, isFull }) => ends || isFull;
   const start = () => {
     timer = 0;
@@ -48,32 +64,57 @@ export function makeNextLetter(tools) {
     draw();
   };
   const draw = () => {
-    const { pass } = shown, { document } = pass, { next, model, link } = document;
-    const name = model.answers, labels = pass.stages.get(name).axes[1].labels, last = pass.stages.get(name).shape[0] - 1;
+    const { pass } = shown,
+      { document } = pass,
+      { next, model, link } = document;
+    const name = model.answers,
+      labels = pass.stages.get(name).axes[1].labels,
+      last = pass.stages.get(name).shape[0] - 1;
     write(on, isDone(next) ? "Next letter" : `Next letter: ${labels[next.answer]}`);
     on.disabled = play.disabled = isDone(next);
     back.disabled = !next.canShorten;
     write(play, timer === null ? "▶ Write to the end" : "❚❚ Pause");
-    write(said, next.ends ? `It ends here: “${link.sentence}”.` : next.isFull ? `The context is full: ${pass.document.words.query.length} tokens.` : "");
+    write(
+      said,
+      next.ends
+        ? `It ends here: “${link.sentence}”.`
+        : next.isFull
+          ? `The context is full: ${pass.document.words.query.length} tokens.`
+          : "",
+    );
     drawWays([next.drawing, next.offered]);
     drawOrder(sorted);
     if (next.names && next.names !== listed) {
-      list.replaceChildren(...drawListed(next.names, (text) => {
-        list.hidePopover();
-        tools.send("sentence", text);
-      }));
+      list.replaceChildren(
+        ...drawListed(next.names, text => {
+          list.hidePopover();
+          tools.send("sentence", text);
+        }),
+      );
       list.showPopover();
     }
     listed = next.names;
     const beside = pairOf(pass, shown.where);
     write(kept, [beside ? "Bars are B, lines A." : "", next.kept.at(-1)?.said ?? ""].join(" ").trim());
-    bars.update({ beside, pass, name, labels, last, next, isSorted: sorted === ORDER.size, isTalk: shown.where.present });
+    bars.update({
+      beside,
+      pass,
+      name,
+      labels,
+      last,
+      next,
+      isSorted: sorted === ORDER.size,
+      isTalk: shown.where.present,
+    });
   };
   return {
     element: box,
-    get isRunning() { return timer !== null; },
+    get isRunning() {
+      return timer !== null;
+    },
     update(pass, where) {
-      const { next } = pass.document, isOther = shown?.pass.document !== pass.document;
+      const { next } = pass.document,
+        isOther = shown?.pass.document !== pass.document;
       const isHere = Boolean(next) && isFirst(pass, where);
       box.hidden = !isHere;
       if (!isHere) {
@@ -95,5 +136,13 @@ export function makeNextLetter(tools) {
 function drawListed({ listed, said, about }, take) {
   const names = element("div", "listed");
   drawNames(names, listed, take);
-  return [element("p", "said", said), names, element("p", "note", `Bold: held out, and never trained on. Italic: new, in no list. Underlined twice: in the list that training draws from, but not drawn by then. Others: trained on. ${about}`)];
+  return [
+    element("p", "said", said),
+    names,
+    element(
+      "p",
+      "note",
+      `Bold: held out, and never trained on. Italic: new, in no list. Underlined twice: in the list that training draws from, but not drawn by then. Others: trained on. ${about}`,
+    ),
+  ];
 }

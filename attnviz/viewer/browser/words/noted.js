@@ -8,11 +8,20 @@ export function notedArcs(pass, look, attention, cell, { asked, focus }) {
   const seen = new Set(asked.filter(({ share }) => share > LEAST).map(({ key }) => key));
   const own = focus.name === attention ? focus.index : null;
   return pass.stages.get(attention).axes[1].labels.flatMap((_, query) => {
-    const index = pass.indexAt(attention, { ...cell, query }), shares = pass.row(attention, index), most = Math.max(...shares);
-    const looks = (key) => shares[key] === most || (seen.has(query) && shares[key] > LEAST);
-    const isOwn = (key) => own?.[0] === index[0] && own[1] === query && own[2] === key;
-    const isLit = (key) => (own ? isOwn(key) : query === cell.key);
-    return Array.from(shares, (share, key) => ({ query, key, share, isLit: isLit(key), isFaint: !seen.has(query) && !isLit(key) }))
-      .filter(({ key, share }) => share > 0 && (looks(key) || isOwn(key)) && look.shown(attention, index.with(2, key)));
+    const index = pass.indexAt(attention, { ...cell, query }),
+      shares = pass.row(attention, index),
+      most = Math.max(...shares);
+    const looks = key => shares[key] === most || (seen.has(query) && shares[key] > LEAST);
+    const isOwn = key => own?.[0] === index[0] && own[1] === query && own[2] === key;
+    const isLit = key => (own ? isOwn(key) : query === cell.key);
+    return Array.from(shares, (share, key) => ({
+      query,
+      key,
+      share,
+      isLit: isLit(key),
+      isFaint: !seen.has(query) && !isLit(key),
+    })).filter(
+      ({ key, share }) => share > 0 && (looks(key) || isOwn(key)) && look.shown(attention, index.with(2, key)),
+    );
   });
 }

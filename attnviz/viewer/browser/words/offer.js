@@ -4,7 +4,8 @@ import { element, write } from "../elements/element.js";
 import { offeredAt } from "../scene/route.js";
 
 export function makeOffer({ send }) {
-  const box = element("p", "offer"), act = button("", () => send(shown.event, shown.value), "link");
+  const box = element("p", "offer"),
+    act = button("", () => send(shown.event, shown.value), "link");
   let shown = null;
   box.append(act);
   return {

@@ -9,10 +9,16 @@ const NAMES = { both: "A and B", difference: "B − A" };
 const SAME_SO_FAR = "A is pinned. Change anything: what you see then is B.";
 
 export function makePairing(tools) {
-  const box = element("section", "pairing"), sides = element("p", "sides"), parted = element("p", "parted"), views = element("span"), joined = makeJoined();
+  const box = element("section", "pairing"),
+    sides = element("p", "sides"),
+    parted = element("p", "parted"),
+    views = element("span"),
+    joined = makeJoined();
   box.setAttribute("aria-label", "Two passes");
-  const turn = button("Swap", () => tools.send("turn", true)), end = button("Unpin", () => tools.send("unpin", true));
-  const acts = element("div", "acts"), first = button("", () => {}, "link");
+  const turn = button("Swap", () => tools.send("turn", true)),
+    end = button("Unpin", () => tools.send("unpin", true));
+  const acts = element("div", "acts"),
+    first = button("", () => {}, "link");
   turn.title = "A and B change places";
   acts.append(views, turn, end);
   box.append(joined.element, sides, parted, acts);
@@ -23,14 +29,26 @@ export function makePairing(tools) {
     box.hidden = !beside;
     if (box.hidden) return;
     joined.update(pass);
-    const { between } = beside, said = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
-    redraw(sides, !between.length ? [SAME_SO_FAR] : said.length ? [sideOf("A", said, 1), " ", sideOf("B", said, 2)] : []);
+    const { between } = beside,
+      said = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence");
+    redraw(
+      sides,
+      !between.length ? [SAME_SO_FAR] : said.length ? [sideOf("A", said, 1), " ", sideOf("B", said, 2)] : [],
+    );
     sides.title = between.map(([name, one, other]) => `${name}: ${other} instead of ${one}`).join("; ");
     write(first, beside.parted);
     first.onclick = () => tools.pick(beside.first, beside.at);
-    const word = pass.document.words.query[where.cell.query], isAlone = pairOf(pass, where).isThere ? "" : ` A has no “${word}”.`;
+    const word = pass.document.words.query[where.cell.query],
+      isAlone = pairOf(pass, where).isThere ? "" : ` A has no “${word}”.`;
     redraw(parted, !between.length ? [] : [beside.first ? first : beside.parted, isAlone]);
-    if (where.compare !== looked) redraw(views, [choice(COMPARISONS.map((each) => NAMES[each]), NAMES[where.compare], (name) => tools.go({ compare: COMPARISONS.find((each) => NAMES[each] === name) }))]);
+    if (where.compare !== looked)
+      redraw(views, [
+        choice(
+          COMPARISONS.map(each => NAMES[each]),
+          NAMES[where.compare],
+          name => tools.go({ compare: COMPARISONS.find(each => NAMES[each] === name) }),
+        ),
+      ]);
     looked = where.compare;
   };
   return { element: box, update };
@@ -42,12 +60,19 @@ export function pairingText({ document: { beside } }) {
 }
 
 // What one of two passes has otherwise: of A in place 1, of B in place 2.
-export function sideText({ document: { beside: { between } } }, place) {
+export function sideText(
+  {
+    document: {
+      beside: { between },
+    },
+  },
+  place,
+) {
   return textOf(between, place);
 }
 
 function textOf(said, place) {
-  return said.map((each) => `${each[0]}: ${each[place]}`).join("; ");
+  return said.map(each => `${each[0]}: ${each[place]}`).join("; ");
 }
 
 function sideOf(name, said, place) {

@@ -2,7 +2,9 @@
 import { element, write } from "../elements/element.js";
 
 export function makePurpose() {
-  const line = element("p", "purpose"), called = element("strong"), is = element("span");
+  const line = element("p", "purpose"),
+    called = element("strong"),
+    is = element("span");
   line.append(called, " ", is);
   return {
     element: line,

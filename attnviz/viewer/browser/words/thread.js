@@ -20,14 +20,29 @@ const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 export function makeThread(tools) {
   const box = element("section", "thread");
-  const inner = element("div", "inner"), arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }), below = arcs.cloneNode();
-  const purposes = [makePurpose(), makePurpose()], glance = makeGlance(tools);
+  const inner = element("div", "inner"),
+    arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }),
+    below = arcs.cloneNode();
+  const purposes = [makePurpose(), makePurpose()],
+    glance = makeGlance(tools);
   const lines = { query: makeLine("Queries", { pick, inspect }), key: makeLine("Keys", { pick, inspect }) };
   const spoken = makeAnswers(tools, lines.query.element);
   const muted = element("p", "muted-said", "Dashed arcs are muted: what they collect is not passed on.");
-  inner.append(muted, purposes[0].element, spoken.element, arcs, lines.key.element, below, purposes[1].element, glance.element);
+  inner.append(
+    muted,
+    purposes[0].element,
+    spoken.element,
+    arcs,
+    lines.key.element,
+    below,
+    purposes[1].element,
+    glance.element,
+  );
   box.append(inner);
-  let shown = null, pointed = null, stand = () => NOWHERE, connect = () => {}; // of what was written last: where arcs lead, and their drawing
+  let shown = null,
+    pointed = null,
+    stand = () => NOWHERE,
+    connect = () => {}; // of what was written last: where arcs lead, and their drawing
 
   // In one sentence a word is taken as the query, with Shift as the key; in two, each line has a role of its own.
   function pick(line, place, isShifted) {
@@ -37,7 +52,9 @@ export function makeThread(tools) {
   }
   // How the selected query came to the share of a key; a step that shows none has the key selected.
   function inspect(key) {
-    const { pass, where } = shown, { arcs, attention } = stepAt(pass, where), cell = { ...where.cell, key };
+    const { pass, where } = shown,
+      { arcs, attention } = stepAt(pass, where),
+      cell = { ...where.cell, key };
     if (arcs) tools.inspect(attention, pass.indexAt(attention, cell));
     else tools.go({ cell, trail: [] });
   }
@@ -50,17 +67,27 @@ export function makeThread(tools) {
   // Where the words stand: asking costs a layout, and only other words, another selection or another size move them.
   const standing = whenOther(() => {
     const from = lines.query.middles(inner);
-    return { from, to: shown.pass.document.words.shared ? from : lines.key.middles(inner), heights: [arcs.clientHeight, below.clientHeight] };
+    return {
+      from,
+      to: shown.pass.document.words.shared ? from : lines.key.middles(inner),
+      heights: [arcs.clientHeight, below.clientHeight],
+    };
   });
-  const seek = whenOther((query) => lines.query.show(query, box));
+  const seek = whenOther(query => lines.query.show(query, box));
   const write = () => {
     const { pass, where, look } = shown;
     const { query: queries, key: keys, shared, unit } = pass.document.words;
-    const step = stepAt(pass, where), { attention } = step;
-    const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where), pair = isLarge && shared && queries.length <= MOST_IN_LINE ? lastTwo(pass) : null;
+    const step = stepAt(pass, where),
+      { attention } = step;
+    const isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where),
+      pair = isLarge && shared && queries.length <= MOST_IN_LINE ? lastTwo(pass) : null;
     // A share of the layer before is another word's: what the selected query looks at stays in sight beside it.
-    const cell = pointed && pointed.name !== pair?.[0].attention ? pass.selectionAt(pointed.name, pointed.index, where.cell) : where.cell;
-    const isLong = isLarge && shared && queries.length > MOST_IN_LINE, beside = isLarge && shared && !pair && !isLong && look.pair?.isThere ? look.pair : null;
+    const cell =
+      pointed && pointed.name !== pair?.[0].attention
+        ? pass.selectionAt(pointed.name, pointed.index, where.cell)
+        : where.cell;
+    const isLong = isLarge && shared && queries.length > MOST_IN_LINE,
+      beside = isLarge && shared && !pair && !isLong && look.pair?.isThere ? look.pair : null;
     box.classList.toggle("long", isLong);
     box.classList.toggle("shared", shared);
     box.classList.toggle("with-arcs", step.arcs);
@@ -70,29 +97,63 @@ export function makeThread(tools) {
     const side = look.pair ? "B " : "";
     box.setAttribute("aria-label", `The ${unit}s`);
     writeWords([queries, shared ? [] : keys, unit, side]);
-    purposes.forEach((line, nth) => { line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" }); });
+    purposes.forEach((line, nth) => {
+      line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" });
+    });
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
-    const said = (key) => {
-      const index = pass.indexAt(attention, { ...cell, key }), share = pass.number(attention, index);
-      if (!step.arcs || share === undefined || !look.shown(attention, index) || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
+    const said = key => {
+      const index = pass.indexAt(attention, { ...cell, key }),
+        share = pass.number(attention, index);
+      if (
+        !step.arcs ||
+        share === undefined ||
+        !look.shown(attention, index) ||
+        (where.present && isLarge && share < LEAST_IN_A_TALK)
+      )
+        return "";
       return side + (share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share));
     };
-    lines.query.light({ query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null }, shared ? said : () => "");
+    lines.query.light(
+      { query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null },
+      shared ? said : () => "",
+    );
     lines.key.light({ query: null, key: cell.key, held: where.cell.key }, said);
     glance.update(pass, { ...where, cell }, look, isLong ? attention : null);
-    const isDashed = (svg) => svg.classList.contains("muted") && svg.children.length > 0;
-    const drawIn = (stands, svg, height, side, of, all, whose = pass) => drawArcs(svg, { ...stands, height, side, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) }, all, {
-      pick: (arc) => tools.inspect(of, pass.indexAt(of, { ...cell, ...arc })),
-      point: (arc) => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
-    });
+    const isDashed = svg => svg.classList.contains("muted") && svg.children.length > 0;
+    const drawIn = (stands, svg, height, side, of, all, whose = pass) =>
+      drawArcs(
+        svg,
+        { ...stands, height, side, most: pass.stages.get(of).limit, isMuted: isMuted(whose, of, cell.head) },
+        all,
+        {
+          pick: arc => tools.inspect(of, pass.indexAt(of, { ...cell, ...arc })),
+          point: arc => tools.point(of, arc && pass.indexAt(of, { ...cell, ...arc })),
+        },
+      );
     stand = () => (step.arcs ? standing([box.className, cell.query, cell.key]) : NOWHERE);
     connect = () => {
       const stands = stand();
       const [above, under] = stands.heights;
       if (isLong) drawIn(stands, arcs, above, "above", attention, []);
-      else if (pair) drawIn(stands, arcs, above, "above", pair[0].attention, notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }));
+      else if (pair)
+        drawIn(
+          stands,
+          arcs,
+          above,
+          "above",
+          pair[0].attention,
+          notedArcs(pass, look, pair[0].attention, cell, { asked: own, focus: pointed ?? focusOf(pass, where) }),
+        );
       else drawIn(stands, arcs, above, shared ? "above" : "between", attention, own);
-      drawIn(stands, below, under, "below", attention, pair ? own : beside ? arcsBeside(beside, attention) : [], beside && !pair ? beside.pass : pass);
+      drawIn(
+        stands,
+        below,
+        under,
+        "below",
+        attention,
+        pair ? own : beside ? arcsBeside(beside, attention) : [],
+        beside && !pair ? beside.pass : pass,
+      );
       muted.hidden = ![arcs, below].some(isDashed);
     };
   };
@@ -126,7 +187,7 @@ export function makeThread(tools) {
 // The arcs of the other of two passes, over the words of this one.
 function arcsBeside({ pass, where: { cell }, look, toB }, attention) {
   if (!pass.stages.has(attention)) return [];
-  return arcsOf(pass, look, attention, cell).flatMap((arc) => {
+  return arcsOf(pass, look, attention, cell).flatMap(arc => {
     const there = toB(attention, pass.indexAt(attention, { ...cell, key: arc.key }));
     return there ? [{ ...arc, query: there[1], key: there[2] }] : [];
   });

@@ -5,10 +5,10 @@ import { rovingFocus, setTabStop } from "../elements/roving.js";
 
 // Puts names into a box: Tab leads to one of them, arrow keys to the others.
 export function drawNames(box, texts, take) {
-  const names = texts.map((each) => drawName(each, take));
+  const names = texts.map(each => drawName(each, take));
   box.setAttribute("role", "toolbar");
   box.setAttribute("aria-label", "Names");
-  box.append(...names.flatMap((name) => [" ", name]));
+  box.append(...names.flatMap(name => [" ", name]));
   rovingFocus(box, () => [names]);
   setTabStop(names, names[0]);
 }
