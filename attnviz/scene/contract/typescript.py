@@ -11,9 +11,10 @@ from msgspec import inspect
 
 from attnviz.scene.actsrequest import ActsRequest
 from attnviz.scene.contract.answer import Answer
+from attnviz.scene.contract.lesson import Moment
 
 FILE = Path(__file__).parents[2] / "viewer" / "generated" / "contract.d.ts"
-MESSAGES = (Answer, ActsRequest)
+MESSAGES = (Answer, Moment, ActsRequest)
 """What is sent to a browser, and what it sends."""
 
 _HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"

@@ -16,6 +16,27 @@ export interface Answer {
   script?: Program | null;
 }
 
+/** A moment of a lesson. */
+export interface Moment {
+  lesson: string;
+  number: number;
+  nMoments: number;
+  name: string;
+  place: number;
+  nLessons: number;
+  minutes: number;
+  title: string;
+  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  question: Pick | Choose | Fill | null;
+  covers: Array<string>;
+  saysWordsAlone: boolean;
+  at: string;
+  notes: string;
+  ending: Ending | null;
+  document: Document;
+}
+
 /** What a viewer says was done. */
 export interface ActsRequest {
   tab: string;
@@ -30,13 +51,6 @@ export interface ActsRequest {
 export interface Settings {
   line: Array<Choice | Text | Button | Pills | Switch | Note>;
   more: Array<Choice | Text | Button | Pills | Switch | Note>;
-}
-
-/** An act that is offered in words. */
-export interface Offer {
-  event: string;
-  value: string | number | boolean | [string, string];
-  label: string;
 }
 
 /** A pass, and where one looks in it: all that the viewer is given. */
@@ -66,6 +80,13 @@ export interface Document {
   next: Next | null;
 }
 
+/** An act that is offered in words. */
+export interface Offer {
+  event: string;
+  value: string | number | boolean | [string, string];
+  label: string;
+}
+
 /** What the audit found, or of a large pass what asks for it. */
 export interface Verdict {
   asks?: string;
@@ -80,6 +101,43 @@ export interface Program {
   torch: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]> | null;
   microgpt: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]> | null;
   file: File | null;
+}
+
+/** A question that is answered by a click on a word or a cell of the picture, or on its label. */
+export interface Pick {
+  kind: "pick";
+  prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  candidates: Array<Candidate>;
+  right: Array<number>;
+}
+
+/** A question with a few answers, as buttons; as lines of code where `is_code`. */
+export interface Choose {
+  kind: "choose";
+  prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  candidates: Array<Candidate>;
+  right: Array<number>;
+  isCode?: boolean;
+}
+
+/** A question whose answer is a number: on a slider where it is a share, else typed. */
+export interface Fill {
+  kind: "fill";
+  prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  right: number;
+  text: string;
+  tolerance: number;
+  isShare: boolean;
+  nears: Array<Near>;
+  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  lead?: [number, number];
+  unit?: string;
+}
+
+/** What a lesson ends with: a question to explain in one's own words, kept nowhere, and an answer to compare. */
+export interface Ending {
+  explain: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  answer: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
 /** The whole pass: its steps, and arrows from stage to stage. */
@@ -117,66 +175,6 @@ export interface Where {
   reveal: number | null;
   compare: "both" | "difference";
   route: "every step" | "short";
-}
-
-/** One of a list. */
-export interface Choice {
-  kind: "choice";
-  event: string;
-  label: string;
-  value: string | number | boolean;
-  options: Array<ChoiceOption>;
-  help?: string;
-  quiet?: boolean;
-}
-
-/** A line of text. */
-export interface Text {
-  kind: "text";
-  event: string;
-  label: string;
-  value: string;
-  limit: number;
-  live: boolean;
-  help?: string;
-  placeholder?: string;
-  quiet?: boolean;
-  words?: Array<string>;
-}
-
-/** Sends true. */
-export interface Button {
-  kind: "button";
-  event: string;
-  label: string;
-  sign: string;
-  help?: string;
-}
-
-/** A few words, one of which may be pressed. */
-export interface Pills {
-  kind: "pills";
-  event: string;
-  label: string;
-  value: string | number | boolean | null;
-  options: Array<Option>;
-  help?: string;
-  quiet?: boolean;
-}
-
-/** On or off. */
-export interface Switch {
-  kind: "switch";
-  event: string;
-  label: string;
-  value: boolean;
-  help?: string;
-}
-
-/** A text between the boxes. */
-export interface Note {
-  kind: "note";
-  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
 /** An array of the pass. */
@@ -314,6 +312,66 @@ export interface Next {
   kept: Array<Kept>;
 }
 
+/** One of a list. */
+export interface Choice {
+  kind: "choice";
+  event: string;
+  label: string;
+  value: string | number | boolean;
+  options: Array<ChoiceOption>;
+  help?: string;
+  quiet?: boolean;
+}
+
+/** A line of text. */
+export interface Text {
+  kind: "text";
+  event: string;
+  label: string;
+  value: string;
+  limit: number;
+  live: boolean;
+  help?: string;
+  placeholder?: string;
+  quiet?: boolean;
+  words?: Array<string>;
+}
+
+/** Sends true. */
+export interface Button {
+  kind: "button";
+  event: string;
+  label: string;
+  sign: string;
+  help?: string;
+}
+
+/** A few words, one of which may be pressed. */
+export interface Pills {
+  kind: "pills";
+  event: string;
+  label: string;
+  value: string | number | boolean | null;
+  options: Array<Option>;
+  help?: string;
+  quiet?: boolean;
+}
+
+/** On or off. */
+export interface Switch {
+  kind: "switch";
+  event: string;
+  label: string;
+  value: boolean;
+  help?: string;
+}
+
+/** A text between the boxes. */
+export interface Note {
+  kind: "note";
+  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+}
+
 /** How the audit of a stage came out. */
 export interface StageAudit {
   name: string;
@@ -327,10 +385,26 @@ export interface File {
   text: string;
 }
 
-/** Sentences with slots, which the browser fills in for what is selected. */
-export interface Story {
-  of: string;
-  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+/** A number of a pass within a text, which leads to its cell. */
+export interface NumberLink {
+  text: string;
+  cell: string;
+  of?: "A" | "B";
+}
+
+/** One of the answers that a person may give. */
+export interface Candidate {
+  label: string;
+  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  word?: number;
+  cell?: string;
+}
+
+/** A wrong number, and what it is the answer to. */
+export interface Near {
+  value: number;
+  tolerance: number;
+  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
 /** A step on the map, with its stages. */
@@ -341,17 +415,10 @@ export interface MapColumn {
   stages: Array<string>;
 }
 
-/** One of a list. */
-export interface ChoiceOption {
-  value: string | number | boolean;
-  label: string;
-  group?: string;
-}
-
-/** One of a few words. */
-export interface Option {
-  value: string | number | boolean;
-  label: string;
+/** Sentences with slots, which the browser fills in for what is selected. */
+export interface Story {
+  of: string;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
 }
 
 /** What the places along one axis of a stage are. */
@@ -458,6 +525,19 @@ export interface Names {
 export interface Kept {
   said: string;
   saved: string;
+}
+
+/** One of a list. */
+export interface ChoiceOption {
+  value: string | number | boolean;
+  label: string;
+  group?: string;
+}
+
+/** One of a few words. */
+export interface Option {
+  value: string | number | boolean;
+  label: string;
 }
 
 /** A stage as it is drawn. */

@@ -1,0 +1,169 @@
+"""A lesson, as the browser reads it: one moment after the other, each with its picture, its text and its question."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from attnviz.scene.contract.document import Document
+from attnviz.scene.contract.sent import Cell, Name, Place, Said, Sent, Style
+
+
+class NumberLink(Sent):
+    """A number of a pass within a text, which leads to its cell.
+
+    Attributes
+    ----------
+    cell
+        Where it stands.
+    of
+        In which pass: that on the screen, B, or the one beside it, A.
+    """
+
+    text: Said
+    cell: Cell
+    of: Literal["A", "B"] = "B"
+
+
+LessonRuns = list[tuple[Style | Literal["number"], str | NumberLink]]
+"""A text; a run of style "number" is a `NumberLink`."""
+
+
+class Candidate(Sent):
+    """One of the answers that a person may give.
+
+    Attributes
+    ----------
+    label
+        As it is written: a word, “more”, a line of code.
+    word
+        The place of the word in the sentence that it stands for, where one clicks words.
+    cell
+        The cell that it stands for, where one clicks cells.
+    told
+        What this answer would be right for, or why it is the right one.
+    """
+
+    label: Said
+    told: LessonRuns
+    word: Place | UnsetType = UNSET
+    cell: Cell | UnsetType = UNSET
+
+
+class Pick(Sent, tag_field="kind", tag="pick"):
+    """A question that is answered by a click on a word or a cell of the picture, or on its label.
+
+    Attributes
+    ----------
+    right
+        The places of the right ones among the candidates; several where they tie.
+    """
+
+    prompt: LessonRuns
+    candidates: Annotated[list[Candidate], Meta(min_length=2)]
+    right: Annotated[list[Place], Meta(min_length=1)]
+
+
+class Choose(Sent, tag_field="kind", tag="choose"):
+    """A question with a few answers, as buttons; as lines of code where `is_code`."""
+
+    prompt: LessonRuns
+    candidates: Annotated[list[Candidate], Meta(min_length=2)]
+    right: Annotated[list[Place], Meta(min_length=1)]
+    is_code: bool = False
+
+
+class Near(Sent):
+    """A wrong number, and what it is the answer to."""
+
+    value: float
+    tolerance: float
+    told: LessonRuns
+
+
+class Fill(Sent, tag_field="kind", tag="fill"):
+    """A question whose answer is a number: on a slider where it is a share, else typed.
+
+    Attributes
+    ----------
+    right, text
+        The answer, and how it is written.
+    tolerance
+        How far an answer may be from it.
+    is_share
+        From 0 to 1, asked in per cent.
+    lead
+        For a share: the scaled score of its cell, and the logarithm of the sum of the other cells' exponentials. A
+        share p would need a score of log(p / (1 - p)) more than the latter.
+    unit
+        What is counted; empty for a plain number.
+    nears
+        What wrong numbers are the answers to.
+    told
+        What is said of any other wrong number; empty where nothing is.
+    """
+
+    prompt: LessonRuns
+    right: float
+    text: Said
+    tolerance: Annotated[float, Meta(ge=0)]
+    is_share: bool
+    nears: list[Near]
+    told: LessonRuns
+    lead: tuple[float, float] | UnsetType = UNSET
+    unit: str = ""
+
+
+Question = Pick | Choose | Fill
+
+
+class Ending(Sent):
+    """What a lesson ends with: a question to explain in one's own words, kept nowhere, and an answer to compare."""
+
+    explain: LessonRuns
+    answer: LessonRuns
+
+
+class Moment(Sent):
+    """A moment of a lesson.
+
+    Attributes
+    ----------
+    lesson, number, n_moments
+        The lesson's id; which of its moments, counted from 1, of how many.
+    name, place, n_lessons, minutes
+        The lesson's title; which of how many lessons it is, counted from 1; how long it takes.
+    title
+        The moment's own; empty where it has none.
+    text, after
+        What is said before the answer, and with it.
+    covers
+        The stages whose numbers would give the answer away: covered until it is shown.
+    says_words_alone
+        Whether the sentence is all that stands in the picture until the answer is shown.
+    at
+        The address of its scene, for "look around from here".
+    notes
+        For the speaker; empty where there are none.
+    document
+        The pass that it shows.
+    """
+
+    lesson: Said
+    number: Annotated[int, Meta(ge=1)]
+    n_moments: Annotated[int, Meta(ge=1)]
+    name: Said
+    place: Annotated[int, Meta(ge=1)]
+    n_lessons: Annotated[int, Meta(ge=1)]
+    minutes: Annotated[int, Meta(ge=1)]
+    title: str
+    text: LessonRuns
+    after: LessonRuns
+    question: Question | None
+    covers: list[Name]
+    says_words_alone: bool
+    at: str
+    notes: str
+    ending: Ending | None
+    document: Document
