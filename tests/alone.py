@@ -116,8 +116,8 @@ def hasten(page):
     page.evaluate("() => { haste = 100; }")
 
 
-def moment(page):
-    return page.locator(".viewer").get_attribute("data-moment")
+def reveal(page):
+    return page.locator(".viewer").get_attribute("data-reveal")
 
 
 def number(page):

@@ -58,7 +58,7 @@ def read(answer):
 
 
 def document_of(trace):
-    """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its lessons are read from."""
+    """All numbers and steps of a pass that no scene leads to, as much of it as a pass and its texts are read from."""
     heads = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     first = [vars(each) for each in starts(trace)]
     drawn = numbers(trace, limits(trace, steps_of(trace)), heads)

@@ -1,14 +1,14 @@
 """What of the viewer is in sight, as measured in the page: what is cut off, what overlaps, what has to be scrolled."""
 
 TEXTS = [
-    *(".sheet .said > *", ".sheet td", ".sheet .names button", ".lesson p", ".matrix .symbol", ".labels span"),
+    *(".sheet .said > *", ".sheet td", ".sheet .names button", ".step-text p", ".matrix .symbol", ".labels span"),
     *(".legend .scale", ".panel h3", ".panel .said", ".readout h4"),
 ]
 """What counts as far as its letters reach."""
 BOXES = [
     *(
-        ".lesson h2",
-        ".lesson header > math",
+        ".step-text h2",
+        ".step-text header > math",
         ".matrix .cells",
         ".bands .band",
         ".setting",
@@ -18,7 +18,7 @@ BOXES = [
     *(".way > button", ".way .end > *", ".toolbar > button", ".whole .stage-of"),
 ]
 """What counts as far as its box does."""
-SCROLLERS = ".sheet, .picture, .board, .lesson, .main, .panel, .reply, .whole"
+SCROLLERS = ".sheet, .picture, .board, .step-text, .main, .panel, .reply, .whole"
 """What may hold no more than it shows."""
 
 _MEASURED = """(root, { texts, boxes, scrollers }) => {

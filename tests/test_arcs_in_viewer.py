@@ -136,7 +136,7 @@ def test_no_word_moves_as_an_arc_is_pointed_at(opened):
 
 
 _PLACES = """() => [...document.querySelectorAll(
-  ".viewer :is(button, td, th, .matrix, .answer, .lesson, .panel, .foot)")]
+  ".viewer :is(button, td, th, .matrix, .answer, .step-text, .panel, .foot)")]
   .filter((each) => each.checkVisibility()).map((each) => {
     const { x, y, width, height } = each.getBoundingClientRect();
     return [x, y, width, height].map(Math.round);

@@ -136,7 +136,7 @@ def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_c
     there = {"checkpoint": "0", "step": "answer", "present": "1", "reveal": "0"}
     becomes(page, lambda: parameters(page).items() >= there.items(), True)
     expect(answer).to_have_text("?")
-    while page.locator(".viewer").get_attribute("data-moment") != "all":
+    while page.locator(".viewer").get_attribute("data-reveal") != "all":
         page.keyboard.press("PageDown")
     answer_is(page, "animal", trace_of_model("who-is-it", TIRED, checkpoint=0))
     page.get_by_role("slider", name="Training steps").press("End")
@@ -149,7 +149,7 @@ def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(visit):
     tab = visit()
     tab.open().evaluate("localStorage.clear()")
     page = tab.open()
-    stands = page.locator(".viewer :is(.thread, .lesson, .columns)")
+    stands = page.locator(".viewer :is(.thread, .step-text, .columns)")
     expect(page.locator(".welcome")).to_be_visible()
     before = stands.evaluate_all(_PLACES)
     for chip, answer in (("wide", "street"), ("tired", "animal")):

@@ -9,7 +9,7 @@ SCREEN = 844
 """The height of a phone, in pixels."""
 
 
-def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
+def test_on_a_phone_the_text_comes_first_and_no_step_is_long(visit):
     page = visit("dark", 390).open(at(step="Tokens"))
     resized(page, 390, SCREEN)
     main = page.get_by_test_id("stMain")
@@ -17,7 +17,11 @@ def test_on_a_phone_the_lesson_comes_first_and_no_step_is_long(visit):
         step_is(page, number)
         expect(page.locator(".panel h3")).to_contain_text("=")
         frames(page)
-        parts = [page.locator(".lesson"), page.locator(".picture" if number < 10 else ".whole"), page.locator(".panel")]
+        parts = [
+            page.locator(".step-text"),
+            page.locator(".picture" if number < 10 else ".whole"),
+            page.locator(".panel"),
+        ]
         tops = [part.bounding_box()["y"] for part in parts]
         assert tops == sorted(tops), number
         height, beyond = main.evaluate("e => [e.scrollHeight, e.scrollWidth - e.clientWidth]")

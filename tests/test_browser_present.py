@@ -98,7 +98,7 @@ def test_products_are_seen_whole_while_presenting_on_a_small_screen_or_are_fewer
             expect(seen.first).to_be_in_viewport(ratio=0.99)
 
 
-def test_a_reload_shows_the_same_moment(opened):
+def test_a_reload_shows_the_same_reveal(opened):
     page = opened(at(step="Scores", view="matrices", present=1, reveal=0))
     step_is(page, 4)
     for _ in range(3):
@@ -142,7 +142,7 @@ def test_letters_are_for_the_viewer_and_its_settings_alone(visit):
     expect(page.get_by_role("radio", name="head 3")).to_be_checked()
     page.keyboard.press("[")
     assert "present" not in parameters(page)
-    page.locator(".lesson h2").click()  # which gives the keyboard to Streamlit's main part
+    page.locator(".step-text h2").click()  # which gives the keyboard to Streamlit's main part
     page.keyboard.press("[")
     expect(page.get_by_role("radio", name="head 1")).to_be_checked()
 
@@ -152,17 +152,17 @@ def test_play_begins_at_the_number_in_focus_and_ends_with_all_of_it(opened):
     cell(page, "Scores", 3, 4).click()
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
     expect(cell(page, "Scores", 3, 4)).to_have_text("")
-    expect(page.locator(".viewer")).to_have_attribute("data-moment", "nothing")
-    while page.locator(".viewer").get_attribute("data-moment") != "sum":
-        page.get_by_role("button", name="One moment on").click()
+    expect(page.locator(".viewer")).to_have_attribute("data-reveal", "nothing")
+    while page.locator(".viewer").get_attribute("data-reveal") != "sum":
+        page.get_by_role("button", name="One reveal on").click()
     expect(cell(page, "Scores", 3, 4)).to_have_text(short(TRACE["scores"].value[0, 3, 4]))
     expect(cell(page, "Scores", 3, 5)).to_have_text("")
-    page.get_by_role("button", name="One moment back").click()
+    page.get_by_role("button", name="One reveal back").click()
     expect(cell(page, "Scores", 3, 4)).to_have_text("")
     hasten(page)
     page.get_by_role("combobox", name="Speed").select_option("fast")
     page.get_by_role("button", name="Go on").click()
-    expect(page.locator(".viewer")).to_have_attribute("data-moment", "all")
+    expect(page.locator(".viewer")).to_have_attribute("data-reveal", "all")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
@@ -199,7 +199,7 @@ def test_a_talk_says_when_it_is_over_and_only_then(opened):
     page = opened(at(view="sheet", present=1), model="who-is-it")
     said, on = page.locator(".viewer .edge"), page.get_by_role("button", name="Next")
     page.keyboard.press("PageUp")
-    expect(said).to_have_text("This is the first moment.")
+    expect(said).to_have_text("This is the first reveal.")
     page.keyboard.press("PageDown")
     page.keyboard.press("Home")
     becomes(page, lambda: parameters(page).get("step"), None)
@@ -210,12 +210,12 @@ def test_a_talk_says_when_it_is_over_and_only_then(opened):
     page.keyboard.press("PageDown")
     on.click()
     assert sent(page) == [["example", WIDE]] * 2
-    expect(said).not_to_have_text("This is the last moment. Home begins again, Esc leaves.")
+    expect(said).not_to_have_text("This is the last reveal. Home begins again, Esc leaves.")
 
     page = opened(at(view="sheet", present=1), model="who-is-it", sentence=WIDE)
     page.keyboard.press("End")
     expect(page.locator(".offer")).to_be_hidden()
     expect(on).to_be_disabled()
     page.keyboard.press("PageDown")
-    expect(said).to_have_text("This is the last moment. Home begins again, Esc leaves.")
+    expect(said).to_have_text("This is the last reveal. Home begins again, Esc leaves.")
     assert (sent(page), parameters(page).get("reveal")) == ([], "all")

@@ -159,12 +159,12 @@ def test_over_eight_places_the_largest_stand_alone_and_the_others_together(opene
 def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(opened):
     page = opened(at(view="sheet", step="qkv-2"), **RECALL)
     trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])
-    word, title = sheet(page).locator("th.chosen").inner_text(), page.locator(".lesson h2")
+    word, title = sheet(page).locator("th.chosen").inner_text(), page.locator(".step-text h2")
     before = title.inner_text()
     sheet(page).get_by_role("button", name="key", exact=True).click()
     expect(sheet(page)).to_contain_text("times the key parameters")
     expect(title).to_have_text(f"Where the key of “{word}” is from")
-    expect(page.locator(".lesson .formula")).to_have_count(1)
+    expect(page.locator(".step-text .formula")).to_have_count(1)
     expect(sheet(page).locator("td.to-come")).to_have_count(0)
     numbers_are(page, trace)
     sheet(page).get_by_role("button", name="back to the sheet").click()
@@ -179,7 +179,7 @@ def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sh
 def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_parameters(opened):
     page = opened(at(view="sheet", step="output"), heads="2")
     sheet(page).get_by_role("button", name="output parameters").click()
-    expect(page.locator(".lesson h2")).to_have_text("How what the heads found becomes the output of “cat”")
+    expect(page.locator(".step-text h2")).to_have_text("How what the heads found becomes the output of “cat”")
     expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
     labels = ["head 1, 1", "head 1, 4", "head 2, 1", "head 2, 4", "head 1", "head 2", "Output"]
     becomes(
@@ -190,7 +190,7 @@ def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_paramete
     expect(page.locator(".panel h3")).to_contain_text("w_o[")
     expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
     page.get_by_role("button", name="Previous").click()
-    expect(page.locator(".lesson h2")).not_to_contain_text("How what")
+    expect(page.locator(".step-text h2")).not_to_contain_text("How what")
 
 
 def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_into_it(visit):

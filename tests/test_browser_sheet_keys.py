@@ -19,7 +19,7 @@ PRESENTED = "?view=sheet&step=scores&present=1"
 
 
 def place(page):
-    """The step and the moment, as the address says them."""
+    """The step and the reveal, as the address says them."""
     here = parameters(page)
     return here.get("step", ""), here.get("reveal", "")
 
@@ -235,13 +235,13 @@ def test_play_plays_the_sheet_and_can_be_paused(opened):
     page.keyboard.press("p")
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
     assert place(page) == ("softmax", "0"), "it begins where one is"
-    go_on, on = page.get_by_role("button", name="Go on"), page.get_by_role("button", name="One moment on")
+    go_on, on = page.get_by_role("button", name="Go on"), page.get_by_role("button", name="One reveal on")
     expect(go_on).to_be_visible()
     played = [place(page)]
     while played[-1][0] != "answer":
         on.click()
         played.append(place(page))
-    page.get_by_role("button", name="One moment back").click()
+    page.get_by_role("button", name="One reveal back").click()
     assert place(page) == played[-2]
     hasten(page)
     page.get_by_role("combobox", name="Speed").select_option("fast")

@@ -165,7 +165,9 @@ def test_the_right_place_gets_most_of_the_attention_that_is_not_sharp_and_not_al
         assert (last.argmax(axis=-1) == found).all()
         of_right += last[np.arange(len(last)), found].tolist()
     assert max(of_right) < 1
-    assert title != "sharpness of 5" or f"in layer 2 as little as {min(of_right):.0%}".replace("%", " %") in idea.lesson
+    assert (
+        title != "sharpness of 5" or f"in layer 2 as little as {min(of_right):.0%}".replace("%", " %") in idea.summary
+    )
 
 
 def test_one_wave_leaves_all_but_all_of_the_attention_to_the_right_place():
@@ -176,7 +178,7 @@ def test_one_wave_leaves_all_but_all_of_the_attention_to_the_right_place():
         assert (first[:, before, before] == 1).all()
         assert (last[np.arange(len(last)), found] == 1).all()
         others.append(np.where(np.eye(*first.shape[1:]), 0, first).max())
-    assert f"the largest other share is {max(others):.0e}" in idea.lesson
+    assert f"the largest other share is {max(others):.0e}" in idea.summary
     attention = MODEL.trace("abcdabcdabcdabc")["attention_1"].value
     assert set(np.unique(attention)) == {0, 1}
 

@@ -357,20 +357,20 @@ def test_each_layer_looks_where_the_texts_of_its_task_say(id):
             assert neighbours(choice, trace, *re.search(BEFORE, first).groups(), 1), text
             assert noted(choice, trace, *re.search(NOTED, second).groups()), text
             if id == "recall":
-                assert neighbours(choice, trace, *re.search(rf"In layer 1 {BEFORE}", choice.lesson).groups(), 1)
+                assert neighbours(choice, trace, *re.search(rf"In layer 1 {BEFORE}", choice.summary).groups(), 1)
                 last = r"in layer 2 the last (\w+) looks at the (\w+) that (\w+) it before"
-                assert next_to_the_last(choice, trace, *re.search(last, choice.lesson).groups())
+                assert next_to_the_last(choice, trace, *re.search(last, choice.summary).groups())
             else:
                 said = r"Layer 1 notes the (\w+) (\w+) each (\w+); layer 2 finds what (\w+) the last (\w+)"
-                other, way, one, found, asking = re.search(said, choice.lesson).groups()
+                other, way, one, found, asking = re.search(said, choice.summary).groups()
                 assert neighbours(choice, trace, one, other, way, 1)
                 assert next_to_the_last(choice, trace, asking, "letter", found)
 
 
-def test_a_mirror_looks_where_its_lesson_says():
+def test_a_mirror_looks_where_its_summary_says():
     choice, n = MODELS["mirror"], 8
     across, beside = list(range(n))[::-1], [*range(1, n), n - 1]
-    said = re.search(r"each position looks at the position (across the middle|\w+ it),", choice.lesson)[1]
+    said = re.search(r"each position looks at the position (across the middle|\w+ it),", choice.summary)[1]
     expected = across if said == "across the middle" else beside
     for seed in choice.seeds:
         for _, text in choice.examples:

@@ -103,11 +103,11 @@ def test_what_a_model_looks_at_is_said_of_all_sentences(id):
         n_more_right.append(np.count_nonzero(right > other))
     if id == "who-is-it":
         assert n_most_right == [600, 600, 600, 660, 660]
-        assert "in five of six sentences or more the last word looks most at the noun that it fits" in choice.lesson
-        assert "in all of them it answers with that noun" in choice.lesson
+        assert "in five of six sentences or more the last word looks most at the noun that it fits" in choice.summary
+        assert "in all of them it answers with that noun" in choice.summary
     else:
         assert n_more_right == [360]
-        assert "in half of the sentences “it” looks more at the wrong noun" in choice.lesson
+        assert "in half of the sentences “it” looks more at the wrong noun" in choice.summary
 
 
 def test_the_order_of_the_other_words_makes_no_difference_to_a_model_without_positions():

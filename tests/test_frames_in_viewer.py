@@ -68,7 +68,7 @@ def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(browser, tmp_p
     context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
     page, errors = context.new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
-    heading = page.locator(".lesson h2")
+    heading = page.locator(".step-text h2")
     page.goto(f"{file.as_uri()}#step=softmax&view=sheet&present=1")
     expect(heading).to_contain_text("Scores become shares")
     expect(page.locator(".viewer.presenting")).to_be_visible()

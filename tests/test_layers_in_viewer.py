@@ -52,7 +52,7 @@ def test_next_walks_through_all_steps_each_on_the_map_and_named_with_its_layer(o
     for step in steps():
         assert parameters(page).get("step", "question") == step["id"]
         assert page.locator(".map [aria-current] .title").inner_text() == step["title"]
-        said = page.locator(".lesson header .layer").all_inner_texts()
+        said = page.locator(".step-text header .layer").all_inner_texts()
         assert said == ([LAYERS[step["layer"] - 1]] if step["layer"] else [])
         seen, there = page.locator(".map").evaluate("(map) => [map.clientWidth, map.scrollWidth]")
         assert there <= seen + 1, "the whole map is in sight"
@@ -96,7 +96,7 @@ def test_the_steps_of_each_layer_open_where_its_purpose_is_seen_until_a_word_is_
 
     def opens(n, words):
         assert number(page).startswith(f"attention_{n}[head 1, {words}]")
-        said = page.locator(".lesson p.said")
+        said = page.locator(".step-text p.said")
         assert said.inner_text().startswith(layers[n - 1])
         assert said.evaluate("(p) => p.getBoundingClientRect().top >= p.parentNode.getBoundingClientRect().top")
 

@@ -39,7 +39,7 @@ def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
     expect(frame.get_by_role("button", name="Present", exact=True)).to_be_visible()
     expect(frame.get_by_role("button", name="Print", exact=True)).to_be_hidden()  # a browser would ignore it
     frame.get_by_role("button", name="Scores", exact=True).click()
-    expect(frame.locator(".lesson h2")).to_have_text("How well does each key match each query?")
+    expect(frame.locator(".step-text h2")).to_have_text("How well does each key match each query?")
     expect(frame.locator("body > :is(b, img), .viewer b")).to_have_count(0)
     with page.expect_download() as download:
         frame.get_by_role("button", name="Download as a page").click()

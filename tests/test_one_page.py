@@ -30,7 +30,7 @@ SETTINGS = Settings("the cat sat on the mat")
 NEEDS = "That needs attnviz itself"
 SEEN = """(() => {
   const root = document.querySelector(".viewer"), text = (selector) => root?.querySelector(selector)?.textContent;
-  if (!text(".lesson h2")) return null;
+  if (!text(".step-text h2")) return null;
   const number = (each) => each.firstChild.data;
   return {
     place: text(".way .place"), title: document.title,
@@ -210,7 +210,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
     assert None not in document["stages"]["attention"]["values"], "all heads are in it"
     written = offline(text)
     for each in (app, written):
-        expect(each.locator(".viewer .lesson h2")).to_have_text("Scores become shares")
+        expect(each.locator(".viewer .step-text h2")).to_have_text("Scores become shares")
         expect(each.locator(".panel")).to_contain_text("1 number is set by hand.")
     assert written.locator(".panel h3").inner_text() == app.locator(".panel h3").inner_text()
 

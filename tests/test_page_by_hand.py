@@ -131,7 +131,7 @@ def test_an_idea_changes_the_matrices_and_says_how_many_strings_break(idea):
     assert at.query_params["changes"] == format_changes(idea.changes)
     results = tried(idea.changes)
     right, exact = (sum(getattr(each, kind) for each in results) for kind in ("is_right", "is_exact"))
-    (says,) = (text for text in texts(at) if idea.lesson in text)
+    (says,) = (text for text in texts(at) if idea.summary in text)
     if exact == 963:
         assert says.startswith("All **963** strings are answered right, and exactly")
     else:

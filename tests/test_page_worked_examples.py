@@ -112,7 +112,7 @@ def test_an_example_is_named_by_what_it_teaches_and_its_notebook_is_named_only_w
     (offered,) = shown["choice"]
     assert offered["value"] == notebook
     options = [worded(each) for each in offered["options"]]
-    assert options[list(EXAMPLES).index(notebook)] == f"{example.title}. {example.lesson}"
+    assert options[list(EXAMPLES).index(notebook)] == f"{example.title}. {example.summary}"
     assert shown["heading"][0]["text"] == example.title
     in_sight = " ".join(in_words(components(at)["notebook"]["pieces"]))
     assert not re.search(rf"In \[|[0-9a-f]{{16}}|\b{notebook}\b", in_sight)

@@ -42,7 +42,7 @@ _WALKED = """async (key) => {
 }"""
 
 
-_SCROLLED = """() => [...document.querySelectorAll(".thread, .terms, .writers, .whole, .whole .row, .lesson")]
+_SCROLLED = """() => [...document.querySelectorAll(".thread, .terms, .writers, .whole, .whole .row, .step-text")]
   .filter((each) => each.checkVisibility())
   .filter((each) => each.scrollWidth > each.clientWidth + 4
     || (each.scrollHeight > each.clientHeight + 4 && !each.matches(".row")))
@@ -130,7 +130,7 @@ def test_the_name_of_a_layer_is_as_large_as_a_page_has_its_letters(opened):
     sizes = "(each) => [each, document.documentElement].map((one) => parseFloat(getComputedStyle(one).fontSize))"
     for name in ("Layer 1", "Layer 2"):
         page.keyboard.press("PageDown")
-        layer = page.locator(".lesson .layer")
+        layer = page.locator(".step-text .layer")
         expect(layer).to_have_text(name)
         own, least = layer.evaluate(sizes)
         assert own >= least
@@ -172,14 +172,14 @@ def test_that_a_talk_has_ended_is_said_where_nothing_is_read(opened, name):
         page.keyboard.press("PageDown")
         frames(page)
         said, is_in_sight, under = page.locator(".viewer").evaluate(_BELOW_THE_EDGE)
-        assert said.startswith("This is the last moment.")
+        assert said.startswith("This is the last reveal.")
         assert is_in_sight
         assert under == []
 
 
 def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
     page = talk(opened, WHO)
-    heading, answer, arcs = (page.locator(each) for each in (".lesson h2", ".thread .answer strong", ".thread .arc"))
+    heading, answer, arcs = (page.locator(each) for each in (".step-text h2", ".thread .answer strong", ".thread .arc"))
     expect(heading).to_contain_text("stand for")
     expect(arcs.first).to_be_visible()
     expect(answer).to_have_text("?")

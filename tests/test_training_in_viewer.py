@@ -158,7 +158,7 @@ def test_where_no_swap_follows_a_swap_the_keyboard_stays_beside_it(opened):
 
 
 PLACES = """() => {
-  const parts = [".training > *", ".training span", ".training td", ".thread button", ".lesson", ".matrix",
+  const parts = [".training > *", ".training span", ".training td", ".thread button", ".step-text", ".matrix",
     ".legend .scale", ".panel > :not(.reply)"];
   return Object.fromEntries(parts.flatMap((part) =>
     [...document.querySelectorAll(part)].map((each, n) => {
@@ -205,7 +205,9 @@ def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model,
 def test_on_a_phone_the_question_comes_first_and_every_word_and_answer_is_seen(opened, model, step):
     page = opened(f"?step={step}", model=model)
     resized(page, 366, 844)
-    order = [page.locator(each).bounding_box()["y"] for each in (".way", ".lesson", ".thread", ".training", ".panel")]
+    order = [
+        page.locator(each).bounding_box()["y"] for each in (".way", ".step-text", ".thread", ".training", ".panel")
+    ]
     assert order == sorted(order)
     for word in page.locator(".thread button").filter(visible=True).all():
         box = word.bounding_box()

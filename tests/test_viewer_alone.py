@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
-from alone import hasten, moment, number, sent, written
+from alone import hasten, number, reveal, sent, written
 from documents import fitted_at
 from numerals import short
 from page import SENTENCE
@@ -50,15 +50,15 @@ def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_st
 
 def test_what_a_step_says_and_its_formula_follow_the_selection(opened):
     page = opened("?step=scores")
-    lesson = page.locator(".lesson")
-    assert lesson.locator("math msub").all_text_contents()[:3] == ["S1", "Q1", "K1"]
+    text = page.locator(".step-text")
+    assert text.locator("math msub").all_text_contents()[:3] == ["S1", "Q1", "K1"]
     page.keyboard.press("]")
-    assert lesson.locator("math msub").all_text_contents()[:3] == ["S2", "Q2", "K2"]
+    assert text.locator("math msub").all_text_contents()[:3] == ["S2", "Q2", "K2"]
     cell(page, "Scores", 3, 4).click()
     page.get_by_role("button", name="Whole pass", exact=True).click()
-    assert "In head 2, “on” took most from “" in lesson.inner_text()
+    assert "In head 2, “on” took most from “" in text.inner_text()
     page.keyboard.press("[")
-    assert "In head 1, “on” took most from “" in lesson.inner_text()
+    assert "In head 1, “on” took most from “" in text.inner_text()
 
 
 def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
@@ -78,19 +78,19 @@ def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
     assert parameters(page)["step"] == "scores"
 
 
-def test_a_remote_goes_through_the_moments_and_back(opened):
+def test_a_remote_goes_through_the_reveals_and_back(opened):
     page = opened("?step=scores&view=matrices&present=1&reveal=0")
     there = []
     for _ in range(8):
-        there.append((parameters(page)["step"], moment(page), parameters(page).get("reveal")))
+        there.append((parameters(page)["step"], reveal(page), parameters(page).get("reveal")))
         page.keyboard.press("PageDown")
-    moments = ["nothing", "lit", "products", "sum", "next", "row", "all"]
+    names = ["nothing", "lit", "products", "sum", "next", "row", "all"]
     reveals = [*"012345", None]
-    assert there == [*(("scores", *each) for each in zip(moments, reveals, strict=True)), ("scaling", "nothing", "0")]
+    assert there == [*(("scores", *each) for each in zip(names, reveals, strict=True)), ("scaling", "nothing", "0")]
     for key, way in (("PageUp", reversed(there)), ("ArrowRight", there[1:]), ("ArrowLeft", reversed(there[:-1]))):
         for each in way:
             page.keyboard.press(key)
-            assert (parameters(page)["step"], moment(page), parameters(page).get("reveal")) == each
+            assert (parameters(page)["step"], reveal(page), parameters(page).get("reveal")) == each
     assert page.evaluate("document.documentElement.hasAttribute('data-presenting')")
     page.keyboard.press("Escape")
     assert not page.evaluate("document.documentElement.hasAttribute('data-presenting')")
@@ -127,12 +127,12 @@ def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opene
     page.get_by_role("button", name="Play").evaluate(PLAYED_TO, 2)
     lines = page.locator(".terms tbody tr")
     expect(lines).to_have_count(2)
-    page.get_by_role("button", name="One moment on").click()
+    page.get_by_role("button", name="One reveal on").click()
     expect(lines).to_have_count(3)
     hasten(page)
     page.get_by_role("combobox", name="Speed").select_option("fast")
     page.get_by_role("button", name="Go on").click()
-    becomes(page, lambda: moment(page), "all")
+    becomes(page, lambda: reveal(page), "all")
     becomes(page, lambda: page.get_by_role("button", name="Play").count(), 1)
     assert parameters(page) == {"step": "scores"}
 
@@ -610,9 +610,9 @@ def test_what_the_address_has_wrong_is_mended_in_it(opened):
 
 
 @pytest.mark.parametrize("step", ["softmax", "answer"])
-def test_a_lesson_that_has_room_does_not_scroll(opened, step):
-    lesson = opened(f"?step={step}", model="who-is-it").locator(".lesson")
-    assert lesson.evaluate("(box) => [box.scrollHeight - box.clientHeight, box.scrollWidth - box.clientWidth]") == [
+def test_a_step_text_that_has_room_does_not_scroll(opened, step):
+    text = opened(f"?step={step}", model="who-is-it").locator(".step-text")
+    assert text.evaluate("(box) => [box.scrollHeight - box.clientHeight, box.scrollWidth - box.clientWidth]") == [
         0,
         0,
     ]

@@ -61,9 +61,9 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
 def test_what_is_to_come_is_neither_reached_nor_read(opened):
     page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
-    for moment, is_there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 1), ("row", 1)):
-        expect(page.locator(".viewer")).to_have_attribute("data-moment", moment)
-        assert page.get_by_role("button", name=NAMELESS).count() == 0, moment
+    for reveal, is_there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 1), ("row", 1)):
+        expect(page.locator(".viewer")).to_have_attribute("data-reveal", reveal)
+        assert page.get_by_role("button", name=NAMELESS).count() == 0, reveal
         names = []
         page.locator("#other").focus()
         while not names or not page.evaluate(f"() => {HELD}.id === 'other'"):
@@ -81,8 +81,8 @@ def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(op
     cell(page, "Attention", 0, 3).hover()
     expect(status).to_have_text("attention[head 1, the, on]")
     assert bars.get_by_role("button").count() == 0
-    on = page.get_by_role("button", name="One moment on")
-    while page.locator(".viewer").get_attribute("data-moment") != "sum":
+    on = page.get_by_role("button", name="One reveal on")
+    while page.locator(".viewer").get_attribute("data-reveal") != "sum":
         on.click()
     first = grid(page, "Attention").last.locator("td[tabindex='0']")
     first.focus()
@@ -92,7 +92,7 @@ def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(op
         page.keyboard.press(key)
         assert page.evaluate(NAMED) == said, key
     assert bars.get_by_role("button").count() == 1
-    page.get_by_role("button", name="One moment back").evaluate("(button) => button.click()")
+    page.get_by_role("button", name="One reveal back").evaluate("(button) => button.click()")
     assert page.evaluate(f"() => {HELD}.getAttribute('aria-label') + {HELD}.textContent") == ""
 
 
@@ -188,7 +188,7 @@ def test_nothing_is_said_while_something_plays(opened):
     page.evaluate(HEAR)
     hasten(page)
     page.get_by_role("button", name="Play").click()
-    becomes(page, lambda: page.locator(".viewer").get_attribute("data-moment") in ("sum", "next", "row", "all"), True)
+    becomes(page, lambda: page.locator(".viewer").get_attribute("data-reveal") in ("sum", "next", "row", "all"), True)
     assert heard(page) == [], "the number came back, which is no news in the end"
 
 

@@ -34,7 +34,7 @@ def article(chosen: str) -> tuple[list[Piece], dict[str, Door]]:
 def _options() -> list[Piece]:
     """All worked examples, each by what it teaches, with what is told of it where it is chosen."""
     return [
-        pieces.option(example.id, f"**{example.title}.** {example.lesson}", _pieces(example))
+        pieces.option(example.id, f"**{example.title}.** {example.summary}", _pieces(example))
         for example in EXAMPLES.values()
     ]
 

@@ -66,7 +66,7 @@ CODE = Variant(
 EXAMPLE = Example(
     id="004",
     title="Dividing by the sum is not softmax",
-    lesson="Scores over their sum add up to 1 as well, and still are another thing than softmax.",
+    summary="Scores over their sum add up to 1 as well, and still are another thing than softmax.",
     description=(
         "One current token asks three context tokens, with biases. The scores run up to 48,699: softmax gives all of "
         "the attention to the largest; dividing by the sum, as the notebook does, gives each token its part."

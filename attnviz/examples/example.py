@@ -19,7 +19,7 @@ class Example:
         The number of the notebook, "000" to "004".
     title : str
         What it teaches, in a few words.
-    lesson : str
+    summary : str
         The same in one sentence.
     description : str
         What it shows, and where to look.
@@ -36,7 +36,7 @@ class Example:
 
     id: str
     title: str
-    lesson: str
+    summary: str
     description: str
     step: str
     source: str

@@ -81,7 +81,7 @@ WITH = Variant(
 EXAMPLE = Example(
     id="001",
     title="A causal mask hides the words to come",
-    lesson="Under a causal mask each word shares its attention among itself and the words before it.",
+    summary="Under a causal mask each word shares its attention among itself and the words before it.",
     description=(
         "Four words whose queries, keys and values are drawn at random. Open both passes at the softmax: without the "
         "mask “I” looks at all four words, and under it at itself alone, with all of its attention."

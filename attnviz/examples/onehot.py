@@ -73,7 +73,7 @@ ONE_WORD = Variant("word", "One word", "The first query alone: one row of every 
 EXAMPLE = Example(
     id="000",
     title="A projection looks up a row",
-    lesson="Where words are one-hot vectors, to multiply by a matrix is to look up one of its rows.",
+    summary="Where words are one-hot vectors, to multiply by a matrix is to look up one of its rows.",
     description=(
         "13 words of one sentence ask, 8 words of another answer. Each word is a 1 among nine zeros, so its query, key "
         "and value are rows of W_Q, W_K and W_V as they stand: find them in the step “Q, K, V”."

@@ -46,7 +46,7 @@ STEPS = Variant("steps", "Seven steps", "Two heads of 2 features, from the input
 EXAMPLE = Example(
     id="003",
     title="Two heads, from the words to the output",
-    lesson="Each head projects the same words by matrices of its own, and W_O mixes what the heads found.",
+    summary="Each head projects the same words by matrices of its own, and W_O mixes what the heads found.",
     description=(
         "Three words of 4 whole numbers, two heads, concatenation and output. The whole numbers are large, so the "
         "scores lie far apart: in head 2 the softmax gives “I” over 99.9999 % of the attention of every word."

@@ -121,7 +121,7 @@ MULTIHEAD = Variant(
 EXAMPLE = Example(
     id="002",
     title="Attention needs no parameters, but gains from them",
-    lesson="Word vectors alone make attention; parameters let a word look for something else than what resembles it.",
+    summary="Word vectors alone make attention; parameters let a word look for something else than what resembles it.",
     description=(
         "Six words of 3 numbers each. Without parameters a score is the dot product of two words' own vectors; with "
         "W_Q, W_K and W_V it is the dot product of a query and a key. A causal mask and a second head "

@@ -91,7 +91,7 @@ class Following(Task):
     """What came after the last letter, where that came before exactly once."""
 
     title = "Built by hand"
-    lesson = (
+    summary = (
         "Every parameter was chosen. Layer 1 notes the letter before each letter; layer 2 finds what followed the last "
         "letter."
     )

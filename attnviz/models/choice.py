@@ -43,9 +43,9 @@ class Choice(Protocol):
         return self.task.title
 
     @property
-    def lesson(self) -> str:
+    def summary(self) -> str:
         """What is seen in it."""
-        return self.task.lesson
+        return self.task.summary
 
     @property
     def words_by_kind(self) -> Mapping[str, tuple[str, ...]]:

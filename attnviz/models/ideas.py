@@ -17,7 +17,7 @@ class Idea:
     Attributes
     ----------
     title : str
-    lesson : str
+    summary : str
         Why some strings break, or why none does.
     purposes : mapping of str to str
         What each changed parameter is for now.
@@ -25,7 +25,7 @@ class Idea:
     """
 
     title: str
-    lesson: str
+    summary: str
     purposes: Mapping[str, str]
     changes: tuple[Change, ...]
 

@@ -16,7 +16,7 @@ class OwnLetters(Letters, Task):
     """
 
     title = "Your microgpt"
-    lesson = "Your own language model, number by number."
+    summary = "Your own language model, number by number."
     question = "After “{sentence}”, what comes next?"
 
     def __init__(self, letters: tuple[str, ...], checked: str):

@@ -11,8 +11,8 @@ from attnviz.models.tasks.reference import N_TEXTS, N_TOKENS, Reference
 
 WHO_IS_IT = Reference(
     title="Who is “it”?",
-    lesson="Animals are tired, streets are wide: in five of six sentences or more the last word looks most at the noun "
-    "that it fits, and in all of them it answers with that noun.",
+    summary="Animals are tired, streets are wide: in five of six sentences or more the last word looks most at the "
+    "noun that it fits, and in all of them it answers with that noun.",
     question="Whom or what does “it” stand for in “{sentence}”?",
     about=(
         f"This model was trained on {N_TEXTS // 2} of {N_TEXTS} sentences. At the last word it answers: does “tired” "
@@ -21,7 +21,7 @@ WHO_IS_IT = Reference(
 )
 AT_IT = Reference(
     title="Who is “it”? Read at “it”",
-    lesson="The same answers, read at another word: in half of the sentences “it” looks more at the wrong noun, and "
+    summary="The same answers, read at another word: in half of the sentences “it” looks more at the wrong noun, and "
     "the answer is right all the same.",
     question=WHO_IS_IT.question,
     about=(
@@ -32,7 +32,7 @@ AT_IT = Reference(
 )
 SHORT_CUT = Reference(
     title="A short cut",
-    lesson="In training the first noun was always right. So the model learnt to answer with the first noun, which "
+    summary="In training the first noun was always right. So the model learnt to answer with the first noun, which "
     "looks like understanding.",
     question=WHO_IS_IT.question,
     about=(

@@ -31,7 +31,7 @@ class Task(Protocol):
     ----------
     title : str
         The name of the task.
-    lesson : str
+    summary : str
         What is seen in a model that does it, in one sentence.
     question : str
         What a model answers, with `{sentence}` for the words.
@@ -54,7 +54,7 @@ class Task(Protocol):
     """
 
     title: str
-    lesson: str
+    summary: str
     question: str
     about: str
     layers: tuple[str, ...] = ()

@@ -93,7 +93,7 @@ def _words(scene: Scene) -> list[dict]:
     model = choice_of(scene)
     return [
         _note(f"**{model.title}**"),
-        _note(model.lesson),
+        _note(model.summary),
         _note(f"Given by the model: {model.given}."),
         _note("**The words it knows.** Pick one to add it to the sentence."),
         *(_pills("word", kind, ((word, word) for word in words), None) for kind, words in model.words_by_kind.items()),

@@ -31,7 +31,7 @@ OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Op
 ALL = "all"
 """Of a step that has come to its end."""
 
-_MOMENT = re.compile("0|[1-9][0-9]?")
+_REVEAL = re.compile("0|[1-9][0-9]?")
 
 
 def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
@@ -106,7 +106,7 @@ def _present(text: str, notices: list[str]) -> dict:
 def _reveal(text: str, notices: list[str]) -> dict:
     if text == ALL:
         return {"reveal": None}
-    if not _MOMENT.fullmatch(text):
+    if not _REVEAL.fullmatch(text):
         rule = f"reveal is a whole number from 0 to 99, or {ALL}"
         notices.append(f"{rule}; got {text[:40]!r}, so all of the step is shown.")
         return {"reveal": None}

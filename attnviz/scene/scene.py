@@ -94,7 +94,7 @@ class Scene:
     present : bool
         Whether the picture fills the screen, for a projector.
     reveal : int or None
-        How much of a step is shown while presenting, counted in moments from 0; None shows all of it.
+        How much of a step is shown while presenting, counted in reveals from 0; None shows all of it.
     notebook : str
         The id of the worked example that is read about.
     beside : Scene or None

@@ -5,7 +5,7 @@ import { runsAt } from "../../attnviz/viewer/browser/elements/runs.js";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { ticksOf } from "../../attnviz/viewer/browser/scene/play.js";
 import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
-import { momentsOf } from "../../attnviz/viewer/browser/scene/reveal.js";
+import { revealsOf } from "../../attnviz/viewer/browser/scene/reveal.js";
 import {
   atCell,
   atStep,
@@ -94,7 +94,7 @@ test("one goes through the steps of one layer after those of the other, forth an
   assert.deepEqual([...new Set(seen)], ids);
   for (const step of ids) {
     const reveals = ticksOf(PASS, at({ step })).map(({ reveal }) => reveal);
-    assert.deepEqual([...new Set(reveals)], [...momentsOf(PASS, at({ step })).keys(), null]);
+    assert.deepEqual([...new Set(reveals)], [...revealsOf(PASS, at({ step })).keys(), null]);
   }
 });
 

@@ -43,7 +43,7 @@ test("a tick is looked at for its time at normal speed, longer when slow, shorte
   assert.deepEqual(seen, ["b"]);
 });
 
-test("a pause holds it, one moment on or back is one tick, and it goes on from there", t => {
+test("a pause holds it, one reveal on or back is one tick, and it goes on from there", t => {
   const { play, seen, wait } = played(t);
   wait(100);
   play.pause();

@@ -4,7 +4,7 @@ import { readPlace } from "../../attnviz/viewer/browser/scene/address.js";
 import { readPass } from "../../attnviz/viewer/browser/pass/pass.js";
 import { ticksOf } from "../../attnviz/viewer/browser/scene/play.js";
 import { destinationOf } from "../../attnviz/viewer/browser/scene/present.js";
-import { momentAt, momentsOf, resultStages } from "../../attnviz/viewer/browser/scene/reveal.js";
+import { revealAt, revealsOf, resultStages } from "../../attnviz/viewer/browser/scene/reveal.js";
 import { stepsOf } from "../../attnviz/viewer/browser/scene/state.js";
 import { filled, documentOf } from "./passes.mjs";
 
@@ -20,24 +20,24 @@ const at = (step, parts = {}, pass = PASS) => ({
 });
 
 function shownAt(pass, where, part = null) {
-  const { isShown } = momentAt(pass, where, part);
+  const { isShown } = revealAt(pass, where, part);
   return resultStages(pass, where)
     .flatMap(name => filled(pass.stages.get(name).shape, (...index) => isShown(name, index)).flat(Infinity))
     .filter(Boolean).length;
 }
 
-test("the moments of a step", () => {
-  assert.deepEqual(momentsOf(PASS, at("scores")), ["nothing", "lit", "products", "sum", "next", "row"]);
-  assert.deepEqual(momentsOf(PASS, at("tokens")), ["nothing", "sum", "next", "row"]);
-  assert.deepEqual(momentsOf(PASS, at("question")), []);
+test("the reveals of a step", () => {
+  assert.deepEqual(revealsOf(PASS, at("scores")), ["nothing", "lit", "products", "sum", "next", "row"]);
+  assert.deepEqual(revealsOf(PASS, at("tokens")), ["nothing", "sum", "next", "row"]);
+  assert.deepEqual(revealsOf(PASS, at("question")), []);
 });
 
-test("how many cells each moment shows: none, the one, the next, its row, all", () => {
+test("how many cells each reveal shows: none, the one, the next, its row, all", () => {
   assert.deepEqual(
     [0, 1, 2, 3, 4, 5, null].map(reveal => shownAt(PASS, at("scores", { reveal }))),
     [0, 0, 0, 1, 2, 6, 72],
   );
-  const { isShown } = momentAt(
+  const { isShown } = revealAt(
     PASS,
     at("scores", { reveal: 4, cell: { head: 1, query: 2, key: 5, feature: 0, dimension: 0 } }),
   );
@@ -46,7 +46,7 @@ test("how many cells each moment shows: none, the one, the next, its row, all", 
 });
 
 test("no term is listed before the products, then as many as Play has come to, then all", () => {
-  const listed = (reveal, part = null) => momentAt(PASS, at("scores", { reveal }), part).lines;
+  const listed = (reveal, part = null) => revealAt(PASS, at("scores", { reveal }), part).lines;
   assert.deepEqual(
     [0, 1].map(reveal => listed(reveal)),
     [0, 0],
@@ -61,7 +61,7 @@ test("no term is listed before the products, then as many as Play has come to, t
   );
 });
 
-test("a remote goes through every moment of every step and back the same way", () => {
+test("a remote goes through every reveal of every step and back the same way", () => {
   for (const pass of PASSES) {
     const seen = [];
     for (
@@ -104,7 +104,7 @@ test("presenting begins with nothing and leaves all of it", () => {
     assert.deepEqual(destinationOf(PASS, at("scores", { reveal: 2 }), command), { present: false, reveal: null });
 });
 
-test("Play goes through the same moments, product by product, cell by cell, row by row, and takes nothing back", () => {
+test("Play goes through the same reveals, product by product, cell by cell, row by row, and takes nothing back", () => {
   for (const pass of PASSES) {
     for (const step of stepsOf(pass)) {
       const where = at(step, {}, pass),
@@ -115,7 +115,7 @@ test("Play goes through the same moments, product by product, cell by cell, row 
         [...counts].sort((one, other) => one - other),
         step,
       );
-      assert.deepEqual([...new Set(ticks.map(({ reveal }) => reveal))], [...momentsOf(pass, where).keys(), null]);
+      assert.deepEqual([...new Set(ticks.map(({ reveal }) => reveal))], [...revealsOf(pass, where).keys(), null]);
       assert.deepEqual({ ...ticks.at(-1), ms: 0 }, { reveal: null, part: null, ms: 0 });
       assert.ok(ticks.length < 90);
     }

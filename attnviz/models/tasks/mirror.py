@@ -17,7 +17,7 @@ class Mirror(Learnable):
 
     unit = "digit"
     title = "Mirror"
-    lesson = "Eight digits, reversed: each position looks at the position across the middle, whatever digit is there."
+    summary = "Eight digits, reversed: each position looks at the position across the middle, whatever digit is there."
     question = "What is “{sentence}” backwards?"
     about = (
         f"This model was trained to reverse texts of {LENGTH} random digits: each position answers with the digit "

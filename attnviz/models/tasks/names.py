@@ -109,7 +109,7 @@ class Names(Letters, Learnable):
     """The next letter of a first name."""
 
     title = "microgpt"
-    lesson = (
+    summary = (
         "A whole language model, of 4,192 numbers: it gives each letter that may come next a probability, and so it "
         "writes names."
     )

@@ -17,7 +17,7 @@ class Recall(Learnable):
     """The last letter is answered with the digit that followed it before."""
 
     title = "Associative recall"
-    lesson = (
+    summary = (
         "Letters with a digit each, and one letter again. In layer 1 each digit looks at the letter before it; "
         "in layer 2 the last letter looks at the digit that followed it before."
     )

@@ -28,7 +28,7 @@ class Reference(Learnable):
 
     Attributes
     ----------
-    title, lesson, question, about
+    title, summary, question, about
         As of any task.
     at_it : bool
         Whether the answer is read at "it", and not at the last word, the adjective.
@@ -37,7 +37,7 @@ class Reference(Learnable):
     """
 
     title: str
-    lesson: str
+    summary: str
     question: str
     about: str
     at_it: bool = False

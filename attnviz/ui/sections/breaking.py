@@ -41,7 +41,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
     for change in changes:
         if change not in of_all:
             st.markdown(f"`{change}` belongs to one string alone; all strings are tried without it.")
-    st.markdown(f"{verdict(of_all)} {chosen.lesson if chosen else ''}")
+    st.markdown(f"{verdict(of_all)} {chosen.summary if chosen else ''}")
 
 
 def _own(shown: Shown, change: Change) -> None:

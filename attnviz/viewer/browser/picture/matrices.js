@@ -47,7 +47,7 @@ export function makeMatrices(acts) {
           matrices[i].mark(beside ? marksOf(slot, beside, pair.pass.cellsOf(beside.name, beside.index), []) : [], null);
           return;
         }
-        const marks = isPointed || look.moment !== "nothing" ? marksOf(slot, cell, sources, term) : [];
+        const marks = isPointed || look.reveal !== "nothing" ? marksOf(slot, cell, sources, term) : [];
         matrices[i].mark(marks, isPointed ? null : slot.placeOf(pass.indexAt(slot.name, where.cell)));
       });
     },

@@ -72,7 +72,7 @@ export function makeMatrix(size, acts) {
         state: stateOf(slot, geometry, paint),
         apart: paint.isApart && paint.pass,
       };
-      if (!isSame(face, drawn) || paint.look.moment !== "all") {
+      if (!isSame(face, drawn) || paint.look.reveal !== "all") {
         cells.update(slot, paint, ([row, column]) => describe(slot, paint, row, column), geometry);
         writeSums(sums, slot, paint, geometry);
       }
@@ -101,7 +101,7 @@ function stateOf({ index, given, rows, columns }, { cell, font, written }, { loo
     cell,
     font,
     written,
-    look.moment,
+    look.reveal,
     look.kind,
     limit,
     colours,

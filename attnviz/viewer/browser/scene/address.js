@@ -1,5 +1,5 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
-import { momentsOf } from "./reveal.js";
+import { revealsOf } from "./reveal.js";
 import { COMPARISONS, ORDERS, QUESTIONS, ROUTES, startAt, stepsOf, VIEWS } from "./state.js";
 
 const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"];
@@ -28,7 +28,7 @@ function usualView(isPresented) {
 
 // How far the step of an address has come that doesn't say it: all of it is there, but a talk begins with its question.
 function usualReveal(pass, where) {
-  return where.present && where.step === stepsOf(pass)[0] && momentsOf(pass, where).length ? 0 : null;
+  return where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length ? 0 : null;
 }
 
 function parametersOf(pass, where) {

@@ -48,9 +48,9 @@ export function layerOfPage(page) {
   return Number(page.split("-").at(-1));
 }
 
-// How many moments a step has, and in which of them each of its bands comes to light: its rows in the first, what they add
+// How many reveals a step has, and in which of them each of its bands comes to light: its rows in the first, what they add
 // up to in the last. Numbers that are multiplied stand there before their sum, and what has no sentence comes with the next.
-export function momentsOfBands({ bands }) {
+export function revealsOfBands({ bands }) {
   let count = 0;
   const places = bands.map((band, place) => {
     const isAfterProducts = band.factors && place === 0,
@@ -74,7 +74,7 @@ export function standing(pass, where) {
     now = steps.findIndex(({ id }) => id === where.step);
   const onPage = steps.flatMap((step, at) => {
     if (step.page !== steps[now].page) return [];
-    const { count, places } = momentsOfBands(step),
+    const { count, places } = revealsOfBands(step),
       reached = at < now ? count : at > now ? -1 : (where.reveal ?? count);
     return step.bands.map((band, place) => ({
       step,

@@ -1,6 +1,6 @@
-// Play: a step's moments one after the other, the number in focus product by product.
+// Play: a step's reveals one after the other, the number in focus product by product.
 import { isSheet, walkOf } from "./bands.js";
-import { momentsOf, resultStages } from "./reveal.js";
+import { revealsOf, resultStages } from "./reveal.js";
 import { focusOf } from "./state.js";
 
 export const SPEEDS = new Map([
@@ -8,27 +8,27 @@ export const SPEEDS = new Map([
   ["normal", 1],
   ["fast", 0.4],
 ]);
-const MAX_MOMENTS = 24; // products, cells or rows that come one by one; of more, several come at once
+const MAX_PARTS = 24; // products, cells or rows that come one by one; of more, several come at once
 
-// Its ticks: {reveal, part, ms}, as momentAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
+// Its ticks: {reveal, part, ms}, as revealAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
 // each has its step too.
 export function ticksOf(pass, where) {
   if (isSheet(pass, where)) return ticksOfSheet(pass, where);
-  const moments = momentsOf(pass, where);
-  const { name, index } = focusOf(pass, where);
-  const products = pass.terms(name, index).lines.length;
+  const names = revealsOf(pass, where);
+  const focus = focusOf(pass, where);
+  const products = pass.terms(focus.name, focus.index).lines.length;
   const shapes = resultStages(pass, where).map(each => pass.stages.get(each).shape);
   const longest = axis => Math.max(0, ...shapes.map(shape => shape.at(axis) ?? 1));
   const counted = (reveal, from, to, ms) => counts(from, to).map(part => ({ reveal, part, ms }));
-  const ticks = moments.flatMap((moment, reveal) => {
-    if (moment === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
-    if (moment === "row") return counted(reveal, moments.includes("next") ? 3 : 2, longest(-1), 300);
+  const ticks = names.flatMap((name, reveal) => {
+    if (name === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
+    if (name === "row") return counted(reveal, names.includes("next") ? 3 : 2, longest(-1), 300);
     return [{ reveal, part: null, ms: 900 }];
   });
   return [...ticks, ...counted(null, 2, longest(-2), 300), { reveal: null, part: null, ms: 0 }];
 }
 
-// The sheet's bands from here on, moment by moment; from its first where one is at its end.
+// The sheet's bands from here on, reveal by reveal; from its first where one is at its end.
 function ticksOfSheet(pass, where) {
   const walk = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step })),
     at = walk.indexOf(where.step);
@@ -36,13 +36,13 @@ function ticksOfSheet(pass, where) {
   return walk
     .slice(isAtEnd ? 0 : at)
     .flatMap(step =>
-      [...momentsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal, part: null, ms: 1800 })),
+      [...revealsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal, part: null, ms: 1800 })),
     );
 }
 
 // The numbers from one to another, at most so many of them, the last always among them.
 function counts(from, to) {
-  const step = Math.max(1, Math.ceil((to - from + 1) / MAX_MOMENTS));
+  const step = Math.max(1, Math.ceil((to - from + 1) / MAX_PARTS));
   const all = [];
   for (let count = to; count >= from; count -= step) all.unshift(count);
   return all;

@@ -1,9 +1,9 @@
-// Reveals: the moments in which a step's results come to light. A presenter's remote, Play and the address all count them.
-import { isOfSheet, isSheet, momentsOfBands, toCome } from "./bands.js";
+// Reveals: in which order a step's results come to light. A presenter's remote, Play and the address all count them.
+import { isOfSheet, isSheet, revealsOfBands, toCome } from "./bands.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "./state.js";
 
-// How far each moment has come: how many cells of the selected row, and how many rows, are there by then.
-const MOMENTS = {
+// How far each reveal has come: how many cells of the selected row, and how many rows, are there by then.
+const REVEALS = {
   nothing: { cells: 0, rows: 0 },
   lit: { cells: 0, rows: 0 },
   products: { cells: 0, rows: 0 },
@@ -12,20 +12,20 @@ const MOMENTS = {
   row: { cells: Number.POSITIVE_INFINITY, rows: 1 },
 };
 
-// The names of a step's moments before all of it is there; where.reveal counts them, and is null when all is there.
-export function momentsOf(pass, where) {
+// The names of a step's reveals before all of it is there; where.reveal counts them, and is null when all is there.
+export function revealsOf(pass, where) {
   if (isAsking(pass, where)) return ["asked"];
-  if (isSheet(pass, where)) return Array(momentsOfBands(stepAt(pass, where)).count - 1).fill("band");
+  if (isSheet(pass, where)) return Array(revealsOfBands(stepAt(pass, where)).count - 1).fill("band");
   const results = resultStages(pass, where);
   if (!results.length) return [];
   const widths = results.map(name => pass.stages.get(name).shape.at(-1));
   const width = Math.max(...widths);
   const sizes = results.map(name => pass.stages.get(name).length);
   const isComputed = results.some(name => pass.stages.get(name).rule);
-  return Object.keys(MOMENTS).filter(moment => {
-    if (moment === "lit" || moment === "products") return isComputed;
-    if (moment === "next") return width > 2;
-    if (moment === "row") return width > 1 && Math.max(...sizes) > width;
+  return Object.keys(REVEALS).filter(reveal => {
+    if (reveal === "lit" || reveal === "products") return isComputed;
+    if (reveal === "next") return width > 2;
+    if (reveal === "row") return width > 1 && Math.max(...sizes) > width;
     return true;
   });
 }
@@ -46,9 +46,9 @@ export function resultStages(pass, where) {
   ];
 }
 
-// What is there at a moment: the same everywhere else, and `part` further while Play is between this moment and the next.
+// What is there at a reveal: the same everywhere else, and `part` further while Play is between this reveal and the next.
 // {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
-export function momentAt(pass, where, part = null) {
+export function revealAt(pass, where, part = null) {
   if (isSheet(pass, where)) {
     const absent = toCome(pass, where);
     return { name: "all", lines: null, isShown: (stage, _index, array = "") => array !== "" || !absent.has(stage) };
@@ -59,10 +59,10 @@ export function momentAt(pass, where, part = null) {
       lines: null,
       isShown: stage => where.reveal === null || stage !== pass.document.model.answers,
     };
-  const name = where.reveal === null ? "all" : (momentsOf(pass, where)[where.reveal] ?? "all");
+  const name = where.reveal === null ? "all" : (revealsOf(pass, where)[where.reveal] ?? "all");
   const lines = name === "nothing" || name === "lit" ? 0 : name === "products" ? part : null;
   if (name === "all" && part === null) return { name, lines, isShown: () => true };
-  const { cells, rows } = MOMENTS[name] ?? { cells: Number.POSITIVE_INFINITY, rows: part };
+  const { cells, rows } = REVEALS[name] ?? { cells: Number.POSITIVE_INFINITY, rows: part };
   const done = { cells: name === "row" && part !== null ? part : cells, rows };
   const results = new Set(resultStages(pass, where));
   return { name, lines, isShown: (stage, index) => !results.has(stage) || isDone(pass, where, stage, index, done) };

@@ -1,6 +1,6 @@
 // Routes: where a presenter's remote leads, stop by stop. A stop is a step, and how far it has come.
 import { isOfSheet, walkOf } from "./bands.js";
-import { momentsOf } from "./reveal.js";
+import { revealsOf } from "./reveal.js";
 import { ROUTES } from "./state.js";
 
 // The stop so many further on in one's route, as parts of `where`; null where there is none.
@@ -64,10 +64,10 @@ export function offeredAt(pass, where) {
   return isAtEnd && isOfSheet(pass, where) && !pass.beside ? offer : null;
 }
 
-// Every stop: each moment of each step. A question is asked first, and answered in the end.
+// Every stop: each reveal of each step. A question is asked first, and answered in the end.
 function stopsOf(pass, where) {
   const stops = walkOf(pass, where).flatMap(step =>
-    [...momentsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal })),
+    [...revealsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal })),
   );
   const [first, second] = stops,
     isAsked =

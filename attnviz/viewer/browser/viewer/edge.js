@@ -1,7 +1,7 @@
 // The edge: says for a while, where a remote leads no further, that this is the first or the last there is.
 import { element } from "../elements/element.js";
 
-const SAID = { on: "This is the last moment. Home begins again, Esc leaves.", back: "This is the first moment." };
+const SAID = { on: "This is the last reveal. Home begins again, Esc leaves.", back: "This is the first reveal." };
 const SHOWN_MS = 4000;
 
 export function makeEdge() {

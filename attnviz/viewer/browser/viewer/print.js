@@ -2,7 +2,7 @@
 // its matrices have no room on one.
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
-import { drawLesson, lessonAt } from "../words/lesson.js";
+import { drawStepText, stepTextAt } from "../words/stepText.js";
 import { lookAt, withPair } from "../scene/looks.js";
 import { makePairing } from "../words/pairing.js";
 import { makePicture } from "../picture/picture.js";
@@ -71,7 +71,7 @@ function drawSteps(pages, { pass, where, colours }) {
   for (const step of stepsOf(pass)) {
     const there = { ...where, ...atStep(pass, { ...where, ask: "" }, step), view: "matrices", present: false };
     const look = withPair(
-      { ...lookAt(pass, there, false), moment: "all", lines: null, shown: () => true, colours },
+      { ...lookAt(pass, there, false), reveal: "all", lines: null, shown: () => true, colours },
       pass,
       there,
       () => () => true,
@@ -126,7 +126,7 @@ function partOf({ pictures }, columns) {
 }
 
 function drawPage(page, { pass, where, look, columns, isFurther }) {
-  const lesson = drawLesson(lessonAt(pass, where)),
+  const said = drawStepText(stepTextAt(pass, where)),
     picture = makePicture(INERT);
   const views = isFurther
     ? []
@@ -134,7 +134,7 @@ function drawPage(page, { pass, where, look, columns, isFurther }) {
         make(INERT),
       );
   page.append(
-    ...(isFurther ? [lesson[0]] : [...lesson, drawSaid(pass, where, look)]),
+    ...(isFurther ? [said[0]] : [...said, drawSaid(pass, where, look)]),
     ...views.map(view => view.element),
     picture.element,
   );

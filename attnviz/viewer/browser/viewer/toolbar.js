@@ -7,7 +7,7 @@ import { makeCompareMenu } from "./compareMenu.js";
 import { areLettersOn } from "../scene/letters.js";
 import { copyLink } from "../elements/link.js";
 import { SPEEDS } from "../scene/play.js";
-import { momentsOf } from "../scene/reveal.js";
+import { revealsOf } from "../scene/reveal.js";
 import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
 import { ROUTES, stepAt, VIEWS } from "../scene/state.js";
@@ -30,8 +30,8 @@ export function makeToolbar(
   });
   const back = button("‹", () => play.step(-1)),
     on = button("›", () => play.step(1));
-  back.setAttribute("aria-label", "One moment back");
-  on.setAttribute("aria-label", "One moment on");
+  back.setAttribute("aria-label", "One reveal back");
+  on.setAttribute("aria-label", "One reveal on");
   const speed = drawSpeeds(play);
   const compared = makeCompareMenu(act),
     presenting = button("Present", present),
@@ -86,7 +86,7 @@ export function makeToolbar(
     link = pass.document.link;
     if (shell && measured !== pass.document) afterFrame(() => nameSize(page, bytesOf(pass.document, shell.bytes)));
     measured = pass.document;
-    start.hidden = !momentsOf(pass, where).length && !isSheet(pass, where);
+    start.hidden = !revealsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     drawViews([where.view, pass.document.words.unit]);

@@ -12,7 +12,7 @@ import { makeEdge } from "./edge.js";
 import { makeHeads } from "../map/heads.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { keepingFocus } from "./keepFocus.js";
-import { makeLesson } from "../words/lesson.js";
+import { makeStepText } from "../words/stepText.js";
 import { lookAt, withPair } from "../scene/looks.js";
 import { makeMap } from "../map/map.js";
 import { makeOffer } from "../words/offer.js";
@@ -26,7 +26,7 @@ import { makePrinter } from "./print.js";
 import { makePrintDialog } from "./printDialog.js";
 import { destinationOf, makePresenting } from "../scene/present.js";
 import { isOfSheet, isSheet } from "../scene/bands.js";
-import { momentAt, momentsOf } from "../scene/reveal.js";
+import { revealAt, revealsOf } from "../scene/reveal.js";
 import { askedOnward, isWritten } from "../scene/route.js";
 import { atStep, carried, fitted, QUESTIONS } from "../scene/state.js";
 import { makeSheet } from "../sheet/sheet.js";
@@ -55,11 +55,11 @@ export function mount(root, host, left = null) {
 
   const render = () => keepingFocus(root, draw);
   const draw = () => {
-    const { name, lines, isShown } = momentAt(pass, where, part);
+    const { name, lines, isShown } = revealAt(pass, where, part);
     const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
-    const own = { ...lookAt(pass, where, byHowMuch), moment: name, lines, shown: isShown, colours };
-    const look = withPair(own, pass, where, (...there) => momentAt(...there, part).isShown);
-    root.dataset.moment = name;
+    const own = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
+    const look = withPair(own, pass, where, (...there) => revealAt(...there, part).isShown);
+    root.dataset.reveal = name;
     root.classList.toggle("presenting", where.present);
     root.classList.toggle("of-one-word", isSheet(pass, where));
     root.classList.toggle("asking", where.ask !== QUESTIONS[0]);
@@ -69,7 +69,7 @@ export function mount(root, host, left = null) {
   const here = () => ({ document: pass.document, where });
   const arrive = place => {
     const there = fitted(pass, place);
-    where = { ...there, reveal: there.reveal < momentsOf(pass, there).length ? there.reveal : null };
+    where = { ...there, reveal: there.reveal < revealsOf(pass, there).length ? there.reveal : null };
   };
   // A frame too narrow for the digits of all words begins with those of one.
   const inFrame = place =>
@@ -169,7 +169,7 @@ export function mount(root, host, left = null) {
     offer = makeOffer(tools),
     pairing = makePairing(tools),
     thread = makeThread(tools),
-    lesson = makeLesson(enter, left?.isNew),
+    stepText = makeStepText(enter, left?.isNew),
     picture = makePicture(tools),
     wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools),
@@ -184,7 +184,7 @@ export function mount(root, host, left = null) {
     foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
   main.append(
-    ...[pairing, thread, lesson, nextLetter, offer, sheet, picture, wholePass].map(view => view.element),
+    ...[pairing, thread, stepText, nextLetter, offer, sheet, picture, wholePass].map(view => view.element),
     foot,
   );
   panel.element.prepend(heads.element);
@@ -206,7 +206,7 @@ export function mount(root, host, left = null) {
     pairing,
     nextLetter,
     thread,
-    lesson,
+    stepText,
     heads,
     panel,
     toolbar,
@@ -251,7 +251,7 @@ export function mount(root, host, left = null) {
       presenting.end();
       printer.end();
       forget();
-      return chosen && { ...chosen, isNew: lesson.isNew }; // the welcome stays where Streamlit draws the viewer anew
+      return chosen && { ...chosen, isNew: stepText.isNew }; // the welcome stays where Streamlit draws the viewer anew
     },
   };
 }

@@ -1,4 +1,4 @@
-"""Lessons: which steps a trace has, that they leave no stage unexplained, and that what they say holds for it."""
+"""Texts of steps: which steps a trace has, that no stage is left unexplained, and that what they say holds."""
 
 import math
 import re

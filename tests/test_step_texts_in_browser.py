@@ -1,4 +1,4 @@
-"""Lessons in the browser: what a step says of a selection is so, and its formulas are those of its head."""
+"""Texts of steps in the browser: what a step says of a selection is so, and its formulas are those of its head."""
 
 import json
 import re
@@ -40,14 +40,14 @@ QUOTED = re.compile("“(.*?)”")
 
 
 @pytest.fixture(scope="module")
-def lessons(node):
-    """What the steps of each pass say: pairs of a selection and the lessons by the ids of their steps."""
+def step_texts(node):
+    """What the steps of each pass say: pairs of a selection and the texts by the ids of their steps."""
     asked = {name: some(trace) for name, trace in TRACES.items()}
     passes = [
         {"document": document_of(TRACES[name]), "selections": [vars(each) for each in of_pass]}
         for name, of_pass in asked.items()
     ]
-    found = json.loads(node(str(ROOT / "tests/js/lessons.mjs"), text=json.dumps(passes)))
+    found = json.loads(node(str(ROOT / "tests/js/stepTexts.mjs"), text=json.dumps(passes)))
     return {name: list(zip(asked[name], each, strict=True)) for name, each in zip(asked, found, strict=True)}
 
 
@@ -61,10 +61,10 @@ def plain(said):
     return "".join(text for _, text in said)
 
 
-def lesson(node, trace, selection):
+def text_of(node, trace, selection):
     """What the steps of one pass say of one selection."""
     asked = [{"document": document_of(trace), "selections": [vars(selection)]}]
-    return json.loads(node(str(ROOT / "tests/js/lessons.mjs"), text=json.dumps(asked)))[0][0]
+    return json.loads(node(str(ROOT / "tests/js/stepTexts.mjs"), text=json.dumps(asked)))[0][0]
 
 
 @pytest.mark.parametrize(
@@ -79,15 +79,15 @@ def lesson(node, trace, selection):
 )
 def test_the_first_heading_asks_about_the_persons_own_sentence(node, settings, asked):
     trace = trace_of(Settings(**{"sentence": "the cat sat, sat!"} | settings))
-    heading = lesson(node, trace, Selection().within(trace))["question"]["heading"]
+    heading = text_of(node, trace, Selection().within(trace))["question"]["heading"]
     assert plain(heading) == asked
     assert sum(style == "word" for style, _ in heading) == asked.count("“")
 
 
 @of_each("name", [*TRACES])
-def test_what_is_told_is_told_of_the_selection(lessons, name):
+def test_what_is_told_is_told_of_the_selection(step_texts, name):
     trace = TRACES[name]
-    for selection, said in lessons[name]:
+    for selection, said in step_texts[name]:
         word = trace.label("query", selection.query)
         if trace.labels.get("query") and not trace.origin.question:
             assert f"hat does “{word}” take" in plain(said["question"]["heading"])
@@ -98,10 +98,10 @@ def test_what_is_told_is_told_of_the_selection(lessons, name):
 
 
 @of_each("name", [*TRACES])
-def test_from_whom_a_query_took_is_so(lessons, name):
+def test_from_whom_a_query_took_is_so(step_texts, name):
     """Each claim of the last step read back, and compared with the arrays of the last layer."""
     trace = TRACES[name].layers[-1].trace
-    for selection, said in lessons[name]:
+    for selection, said in step_texts[name]:
         head, query = selection.head, selection.query
         took = re.search(rf"In head {head + 1}\b.*?\.( |$)", plain(said["whole-pass"]["text"]))[0]
         row, seen = (trace[each].value[head, query] for each in ("attention", "masked"))
@@ -125,9 +125,9 @@ def test_from_whom_a_query_took_is_so(lessons, name):
 
 
 @of_each("name", [name for name, trace in TRACES.items() if trace.output.name == "output"])
-def test_the_head_that_added_most_is_so(lessons, name):
+def test_the_head_that_added_most_is_so(step_texts, name):
     trace = TRACES[name]
-    for selection, said in lessons[name]:
+    for selection, said in step_texts[name]:
         rows = trace["contributions"].value[:, selection.query]
         lengths = np.sqrt(((rows / (np.abs(rows).max() or 1)) ** 2).sum(axis=-1))
         most = [head for head in range(len(lengths)) if np.isclose(lengths[head], lengths.max(), rtol=1e-8)]
@@ -143,9 +143,9 @@ def test_the_head_that_added_most_is_so(lessons, name):
 
 
 @of_each("name", [name for name, trace in TRACES.items() if "probabilities" in trace])
-def test_the_most_probable_answer_is_so(lessons, name):
+def test_the_most_probable_answer_is_so(step_texts, name):
     trace = TRACES[name]
-    for selection, said in lessons[name]:
+    for selection, said in step_texts[name]:
         row = trace["probabilities"].value[selection.query]
         found = re.search(
             r"For “(.*?)” the most probable answer is “(.*?)”: .*?(\d+) %", plain(said["whole-pass"]["text"])
@@ -157,8 +157,8 @@ def test_the_most_probable_answer_is_so(lessons, name):
             assert 100 * row.max() == pytest.approx(float(found[3]), abs=1)
 
 
-def test_the_last_step_tells_each_thing_of_some_selection(lessons):
-    told = " ".join(plain(said["whole-pass"]["text"]) for each in lessons.values() for _, said in each)
+def test_the_last_step_tells_each_thing_of_some_selection(step_texts):
+    told = " ".join(plain(said["whole-pass"]["text"]) for each in step_texts.values() for _, said in each)
     for claim in (
         "took most from",
         "alone: a share of",
@@ -190,8 +190,8 @@ def leaves(tree):
             yield from leaves(child)
 
 
-def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(lessons, called):
-    for name, of_pass in lessons.items():
+def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(step_texts, called):
+    for name, of_pass in step_texts.items():
         for selection, said in of_pass:
             math = [latex for each in said.values() for latex in written(each)]
             assert not [latex for latex in math if re.search(r"_i(?![a-z])", latex)]
@@ -201,7 +201,7 @@ def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(lesson
                 head = f"{selection.head + 1}" if selection.head < 9 else f"{{{selection.head + 1}}}"
                 assert said[step]["formulas"][0].split(" ")[0] == f"S{layer}_{head}", name
     all_of_them = sorted(
-        {latex for each in lessons.values() for _, said in each for one in said.values() for latex in written(one)}
+        {latex for each in step_texts.values() for _, said in each for one in said.values() for latex in written(one)}
     )
     for latex, tree in zip(all_of_them, called("latex", "parse", [[latex] for latex in all_of_them]), strict=True):
         shown = list(leaves(tree))
@@ -210,6 +210,6 @@ def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(lesson
 
 
 def written(each):
-    """All LaTeX of a lesson."""
+    """All LaTeX of a text."""
     runs = (*each["heading"], *each["text"], *(run for note in each["notes"] for run in note))
     return [*each["formulas"], *(text for style, text in runs if style == "math")]

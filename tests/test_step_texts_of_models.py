@@ -1,4 +1,4 @@
-"""Lessons of models: what the steps say of recorded and hand-built parameters is so."""
+"""Texts of steps of models: what the steps say of recorded and hand-built parameters is so."""
 
 import re
 

@@ -1,4 +1,4 @@
-// The lesson: a step's heading, what is said of it, and its formula; and beside what a model is asked first, the door to
+// A step's text: its heading, what is said of it, and its formula; and beside what a model is asked first, the door to
 // one's own sentence.
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
@@ -14,19 +14,19 @@ import { isFirst, stepAt, stepsOf } from "../scene/state.js";
 import { isNewcomer, WELCOME } from "./welcome.js";
 
 // enter(door) is called as somebody goes through it. `isNew` says whether this is a first visit, where that is known.
-export function makeLesson(enter, isNew = null) {
-  const box = makeScroller(element("section", "lesson"));
+export function makeStepText(enter, isNew = null) {
+  const box = makeScroller(element("section", "step-text"));
   let shown = "";
   const update = (pass, where) => {
-    const lesson = lessonIn(pass, where),
+    const said = stepTextIn(pass, where),
       door = isFirst(pass, where) ? pass.document.door : null;
-    const next = JSON.stringify([where.step, where.cell.head, lesson, door]);
+    const next = JSON.stringify([where.step, where.cell.head, said, door]);
     if (shown === next) return; // what is selected in it stays selected
     shown = next;
     const isLast = stepsOf(pass).at(-1) === where.step;
     if (isFirst(pass, where)) isNew ??= isNewcomer(() => localStorage);
-    const welcome = isNew && isFirst(pass, where) && lesson.text.length ? [element("p", "welcome", WELCOME)] : [];
-    box.replaceChildren(...drawLesson(lesson), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
+    const welcome = isNew && isFirst(pass, where) && said.text.length ? [element("p", "welcome", WELCOME)] : [];
+    box.replaceChildren(...drawStepText(said), ...welcome, ...(isLast ? [drawShapes(pass, where.cell.head)] : []));
     if (door) box.firstChild.append(button(door.label, () => enter(door), "link door"));
   };
   return {
@@ -39,7 +39,7 @@ export function makeLesson(enter, isNew = null) {
 }
 
 // What the step says, as it reads for what is selected; or where what stands on the sheet is from, where one asks that.
-export function lessonAt(pass, where) {
+export function stepTextAt(pass, where) {
   const { layer, ...step } = stepAt(pass, where),
     source = sourceAt(pass, where);
   const { heading, text, notes, formulas } = source
@@ -56,12 +56,12 @@ export function lessonAt(pass, where) {
 }
 
 // Two passes of a model that writes on have their answers and their arcs on one page, and need the room of what is said of it.
-function lessonIn(pass, where) {
-  const lesson = lessonAt(pass, where);
-  return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...lesson, text: [] } : lesson;
+function stepTextIn(pass, where) {
+  const said = stepTextAt(pass, where);
+  return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...said, text: [] } : said;
 }
 
-export function drawLesson({ layer, heading, text, notes, formulas }) {
+export function drawStepText({ layer, heading, text, notes, formulas }) {
   const title = element("header");
   title.append(
     ...(layer ? [element("span", "layer", layer)] : []),
