@@ -14,7 +14,7 @@ from attnviz.lessons.slots import SLOT
 
 FOLDER = Path(__file__).parent
 
-_WORDS_A_MINUTE = 150
+_WORDS_A_MINUTE = 180
 _MINUTES_A_QUESTION = 0.25
 
 

@@ -68,10 +68,8 @@ def told(text: str, **parts: Reference | str | list) -> LessonRuns:
 
     A share is written in per cent.
     """
-    filled_in = {
-        name: link(each, form_of(each)) if isinstance(each, Reference) else each for name, each in parts.items()
-    }
-    return [tuple(run) for run in runs(text, **filled_in)]
+    numbers = {name: link(each, form_of(each)) for name, each in parts.items() if isinstance(each, Reference)}
+    return [tuple(run) for run in runs(text, **parts | numbers)]
 
 
 def form_of(of: Reference) -> str:

@@ -77,7 +77,7 @@ def _where(answer: str, of: Reference, passes: Passes) -> LessonRuns:
             continue
         if compared(other.cell.value, before.cell.value) == answer:
             said = (
-                f" That would be right for the {noun(of.stage.name)} of {quoted(of, axis)}: {{before}}, then {{after}}."
+                f" It would be right for the {noun(of.stage.name)} of {quoted(of, axis)}: {{before}}, then {{after}}."
             )
             return told(said, name=["word", name], before=before, after=other)
     return []

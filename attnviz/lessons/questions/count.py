@@ -49,13 +49,8 @@ class Count(Ask, tag="count", frozen=True):
 
     def covers(self, passes: Passes) -> set[str]:
         trace = passes.trace()
-        return set().union(
-            *(
-                computed_from(trace, [layer.names[stage]])
-                for layer in trace.layers
-                for stage in _GIVING.get(self.of, ())
-            )
-        )
+        names = [layer.names[stage] for layer in trace.layers for stage in _GIVING.get(self.of, ())]
+        return computed_from(trace, names)
 
 
 _GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",)}
