@@ -13,6 +13,17 @@ def digits(value: float) -> str:
     return f"{value:z.4f}".replace("-", "−")
 
 
+def short(value: float) -> str:
+    """A number as a cell of a picture shows it: 2 decimals, fewer from 100 on, and a power of ten from 10,000 on."""
+    if math.isinf(value):
+        return digits(value)
+    size = abs(value)
+    if size >= 1e4:
+        mantissa, exponent = f"{value:.1e}".split("e")
+        return f"{mantissa}e{int(exponent)}".replace("-", "−")
+    return f"{value:z.{0 if size >= 1000 else 1 if size >= 100 else 2}f}".replace("-", "−")
+
+
 def tex(value: float) -> str:
     """`digits` as LaTeX: a minus that is one, a power of ten that is not the number e."""
     mantissa, _, exponent = digits(value).replace("−", "-").replace("∞", r"\infty").partition("e")

@@ -9,13 +9,14 @@ from starlette.datastructures import URL
 from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.server import acts_route, arrays_route
+from attnviz.server import acts_route, arrays_route, lesson_route
 
 _OWN = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (acts_route.PATH, arrays_route.PATH)
+_ASKED = (*_POSTED, lesson_route.PATH)
 _AT_HOME = ("/walkthrough", "/take_apart", "/what_if")
 """Names of the first page: its own, and those of pages that it has taken the place of, as links to them are out."""
 _REFUSED = "There is nothing here: attnviz is used through its pages."
@@ -28,13 +29,13 @@ def is_open(path: str) -> bool:
 
 
 def leads_somewhere(path: str) -> bool:
-    """Whether a path, below where the app is mounted, may be that of a page, a file, acts or arrays.
+    """Whether a path, below where the app is mounted, may be that of a page, a file, acts, arrays or a moment.
 
     Streamlit answers any other with its page too. At `/audit/extra` a browser would
     look for the scripts of that page below `/audit`, and show nothing.
     """
     names = path.strip("/").split("/")
-    return len(names) == 1 or path.endswith(_POSTED) or not _FOLDERS.isdisjoint(names)
+    return len(names) == 1 or path.endswith(_ASKED) or not _FOLDERS.isdisjoint(names)
 
 
 def methods(path: str) -> tuple[str, ...]:

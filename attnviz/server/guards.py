@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
-from attnviz.server import acts_route, arrays_route, scripts
+from attnviz.server import acts_route, arrays_route, lesson_route, scripts
 from attnviz.server.allowed_paths import AllowedPaths
 from attnviz.server.cleanup import swept
 from attnviz.server.headers import Headers, configured_policy
@@ -20,7 +20,8 @@ from attnviz.server.websocket import Messages
 
 def routes() -> list[BaseRoute]:
     """What answers beside the pages, without starting a session."""
-    return [Route("/healthz", _healthy), scripts.route(), acts_route.route(), arrays_route.route()]
+    own = (scripts, acts_route, arrays_route, lesson_route)
+    return [Route("/healthz", _healthy), *(each.route() for each in own)]
 
 
 def middleware() -> list[Middleware]:

@@ -1,0 +1,134 @@
+"""Figures: what a lesson may name of a pass and its model besides cells, `count.parameters`, `loss.pairs`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from attnviz.analysis.kept import multiplications
+from attnviz.analysis.pairing import pairing
+from attnviz.core.operations.source import Source
+from attnviz.core.trace import Trace
+from attnviz.lessons.reference import LessonError, Of, Passes
+from attnviz.models.recorded import Recorded
+from attnviz.models.yardsticks import recorded
+from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.scene import choice_of
+
+Figure = float | int | str
+
+MUTED = {"without_attention": "attention", "without_mlp": "the MLP"}
+
+
+def figure(name: str, passes: Passes) -> Figure:
+    """A figure by its name; after "A." that of the pass beside the one shown.
+
+    Raises
+    ------
+    LessonError
+        If there is none of that name, or the passes have none.
+    """
+    of: Of = "A" if name.startswith("A.") else "B"
+    name = name.removeprefix("A.").removeprefix("B.")
+    if name == "count.differing":
+        return differing(passes)
+    kind, _, what = name.partition(".")
+    fitted = passes.scene(of)
+    if name in _FIGURES:
+        return _FIGURES[name](fitted)
+    if kind in ("loss", "perplexity"):
+        loss = _loss(what, fitted)
+        return math.exp(loss) if kind == "perplexity" else loss
+    raise LessonError(f"A figure is one of {', '.join(_FIGURES)}, loss. and perplexity.; got {name!r}.")
+
+
+def differing(passes: Passes, stage: str = "attention") -> int:
+    """How many numbers of a stage are others than those of the same words in the pass beside it."""
+    return pairing(passes.trace("A"), passes.trace()).stages[stage].n_other
+
+
+def mask_of(trace: Trace) -> np.ndarray:
+    """Which pairs of a query and a key are visible, in the first head and layer: finite after the mask."""
+    return np.isfinite(trace.layers[0].trace["masked"].value[0])
+
+
+def answer_of(trace: Trace, *, row: int = -1) -> str:
+    """The most probable answer at a token, the last."""
+    return trace.labels["answer"][int(trace["probabilities"].value[row].argmax())]
+
+
+def n_parameters(fitted: SceneWithPass) -> int:
+    """How many numbers a model was given, the whole table of its words; without one, the matrices of the pass."""
+    choice = choice_of(fitted.scene)
+    if choice:
+        arrays = choice.at(fitted.scene.model_seed, fitted.scene.checkpoint).arrays
+        return sum(array.size for array in arrays.values())
+    given = (stage for stage in fitted.original if isinstance(stage.operation, Source))
+    return sum(stage.size for stage in given if stage.name.startswith("w_"))
+
+
+def training(fitted: SceneWithPass) -> Recorded:
+    """The trainings of the scene's model.
+
+    Raises
+    ------
+    LessonError
+        If it has none.
+    """
+    choice = choice_of(fitted.scene)
+    if not isinstance(choice, Recorded):
+        raise LessonError("A loss is that of a model that was trained; this pass has none.")
+    return choice
+
+
+def _loss(what: str, fitted: SceneWithPass) -> float:
+    """What was measured on held-out texts at the end of training: of the whole model, or without a part of it."""
+    choice, seed = training(fitted), fitted.scene.model_seed
+    if what == "untrained":
+        return choice.curve(seed)[0][1]
+    if what == "guessing":
+        return math.log(len(choice.task.answers))
+    if what == "pairs":
+        return choice.task.yardsticks["pairs of letters"]
+    ended = recorded()[seed]
+    if what == "model":
+        return ended["loss"]
+    if what in MUTED:
+        return ended["muted"][MUTED[what]]
+    number = what.removeprefix("without_head_")
+    if number != what and number.isdecimal() and 0 < int(number) <= len(ended["heads"]):
+        return ended["heads"][int(number) - 1]["loss"]
+    raise LessonError(f"A loss is that of model, untrained, guessing, pairs, {', '.join(MUTED)}; got {what!r}.")
+
+
+def _cost(fitted: SceneWithPass, *, is_kept: bool) -> int:
+    return multiplications(fitted.trace, len(fitted.trace.labels["query"]), is_kept=is_kept)
+
+
+def _n_answered(fitted: SceneWithPass) -> int:
+    return len(fitted.trace.labels["answer"])
+
+
+_FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
+    "answer": lambda fitted: answer_of(fitted.trace),
+    "answer.before": lambda fitted: answer_of(fitted.original),
+    "count.answers": _n_answered,
+    "count.d_k": lambda fitted: fitted.trace.layers[0].trace["k"].shape[-1],
+    "count.d_model": lambda fitted: fitted.trace["x"].shape[-1],
+    "count.heads": lambda fitted: fitted.trace.layers[0].trace["k"].shape[0],
+    "count.held_out": lambda fitted: training(fitted).task.n_held_out,
+    "count.hidden": lambda fitted: int((~mask_of(fitted.trace)).sum()),
+    "count.layers": lambda fitted: fitted.trace.n_layers,
+    "count.multiplications": lambda fitted: _cost(fitted, is_kept=False),
+    "count.multiplications_kept": lambda fitted: _cost(fitted, is_kept=True),
+    "count.names": lambda fitted: len(training(fitted).task.names) - training(fitted).task.n_held_out,
+    "count.neurons": lambda fitted: fitted.trace.layers[0].trace["w_hidden"].shape[-1],
+    "count.pairs": lambda fitted: int(mask_of(fitted.trace).size),
+    "count.parameters": n_parameters,
+    "count.steps": lambda fitted: training(fitted).checkpoints(fitted.scene.model_seed)[-1],
+    "count.visible": lambda fitted: int(mask_of(fitted.trace).sum()),
+    "count.words": lambda fitted: len(fitted.trace.labels["query"]),
+    "e": lambda fitted: math.e,
+}

@@ -1,0 +1,98 @@
+"""Lesson: a list of moments, as people write it in TOML, one file each."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from attnviz.lessons.questions import AnyAsk
+from attnviz.lessons.slots import SLOT
+
+FOLDER = Path(__file__).parent
+
+_WORDS_A_MINUTE = 180
+_MINUTES_A_QUESTION = 0.25
+
+
+class Written(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A part of a lesson's file, with these fields and no other."""
+
+
+class WrittenMoment(Written, frozen=True):
+    """A moment, as it is written.
+
+    Attributes
+    ----------
+    at
+        The address of its scene.
+    text, after
+        What is said before the answer and with it, with slots.
+    title
+        Its own, if it has one.
+    ask
+        Its question.
+    says_words_alone
+        Whether the sentence is all that stands in the picture until the answer is shown.
+    claims
+        What its texts say in words or digits, as expressions: they are true of its passes (`test_lesson_claims`).
+    notes
+        For the speaker.
+    """
+
+    at: str
+    text: str
+    after: str = ""
+    title: str = ""
+    ask: AnyAsk | None = None
+    says_words_alone: bool = False
+    claims: tuple[str, ...] = ()
+    notes: str = ""
+
+
+class WrittenEnding(Written, frozen=True):
+    """A question to explain in one's own words, and an answer to compare."""
+
+    explain: str
+    answer: str
+
+
+class Lesson(Written, frozen=True):
+    """A lesson.
+
+    Attributes
+    ----------
+    title
+    says
+        What one knows after it, in a sentence.
+    moment
+        Its moments, in order.
+    ending
+        What its last moment ends with.
+    """
+
+    title: str
+    says: str
+    moment: tuple[WrittenMoment, ...]
+    ending: WrittenEnding
+
+    @property
+    def minutes(self) -> int:
+        """How long it takes, about: to read it, and to think about its questions."""
+        texts = " ".join(f"{each.text} {each.after} {each.ask.prompt if each.ask else ''}" for each in self.moment)
+        n_words = len(SLOT.sub("0", texts).split())
+        n_questions = sum(each.ask is not None for each in self.moment)
+        return max(round(n_words / _WORDS_A_MINUTE + n_questions * _MINUTES_A_QUESTION), 1)
+
+
+def _read(file: Path) -> Lesson:
+    return msgspec.convert(tomllib.loads(file.read_text("utf-8")), Lesson)
+
+
+LESSONS: dict[str, Lesson] = {
+    re.sub("^[0-9]+-", "", file.stem): _read(file) for file in sorted(FOLDER.glob("[0-9]*-*.toml"))
+}
+"""All lessons by their ids, in order."""

@@ -1,0 +1,107 @@
+"""Misreadings: other numbers that somebody may take for a cell's, each with what it is, computed from the pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from attnviz.core.layers import layered, split_layer
+from attnviz.core.operations.scale import Scale
+from attnviz.core.operations.softmax import Softmax
+from attnviz.lessons.naming import noun
+from attnviz.lessons.reference import Reference
+
+Misread = tuple[float, str]
+
+
+def misreadings(of: Reference) -> list[Misread]:
+    """Other numbers for a cell, what is likeliest first, and a sentence on each."""
+    name, layer = split_layer(of.stage.name)
+    found = {
+        "scores": _of_scores,
+        "scaled": _of_scaled,
+        "attention": _of_attention,
+        "heads": _of_heads,
+        "probabilities": _of_probabilities,
+    }.get(name)
+    readings = [*(found(of, layer) if found else ()), *_of_any(of)]
+    return [(float(value), text) for value, text in readings if np.isfinite(value)]
+
+
+def _of_scores(of: Reference, layer: int) -> Iterator[Misread]:
+    head, query, key = of.index
+    yield of.trace[layered("scaled", layer)].value[of.index], "That is the score after scaling."
+    if query < of.stage.shape[2] and key < of.stage.shape[1]:
+        yield of.stage.value[head, key, query], "That is the score the other way round: the key's word asks."
+    q, k = (of.trace[layered(each, layer)].value[head] for each in "qk")
+    yield q[query, 0] * k[key, 0], "That is the product in dimension 1 alone: add up those of all dimensions."
+    yield q[query].sum() * k[key].sum(), "That is the product of two sums: multiply dimension by dimension first."
+
+
+def _of_scaled(of: Reference, layer: int) -> Iterator[Misread]:
+    score = of.trace[layered("scores", layer)].value[of.index]
+    yield score, "That is the score before it is divided."
+    scale = of.stage.operation
+    if isinstance(scale, Scale) and scale.factor is None:
+        yield score / scale.d_k, "That is the score divided by d_k, not by its root."
+
+
+def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
+    head, query, key = of.index
+    masked = of.trace[of.stage.inputs[0]].value[head]
+    row, visible = masked[query], np.isfinite(masked[query])
+    yield 1 / visible.sum(), "That is an even share: each visible word would get as much."
+    if row[key] > 0:
+        positive = row[visible & (row > 0)].sum()
+        yield (
+            row[key] / positive,
+            "That is its part of the sum of positive scores: the softmax divides powers of e.",
+        )
+    if isinstance(of.stage.operation, Softmax):
+        yield (
+            _softmax(masked[:, key])[query],
+            "That is the softmax over the other axis, down the column.",
+        )
+        raw = of.trace[layered("scores", layer)].value[head, query]
+        unscaled = np.where(visible, raw, -np.inf)
+        yield _softmax(unscaled)[key], "That is the share from scores that are not divided by √d_k."
+    others = np.argsort(-of.stage.value[head, query])
+    for rank, other in enumerate(others[:2]):
+        name = of.label(2, int(other))
+        which = ("largest", "second largest")[rank]
+        yield of.stage.value[head, query, other], f"That is the {which} share of the row, which “{name}” has."
+
+
+def _of_heads(of: Reference, layer: int) -> Iterator[Misread]:
+    head, query, feature = of.index
+    shares, v = of.trace[layered("attention", layer)].value[head], of.trace[layered("v", layer)].value[head]
+    most = int(shares[query].argmax())
+    most_named = of.trace.axes(layered("v", layer))[1].label(most)
+    yield v[most, feature], f"That is the value of “{most_named}” itself, before it is multiplied by its share."
+    yield v[:, feature].sum(), "That is the sum of all values, as if each share were 1."
+    yield v[:, feature].mean(), "That is the mean of all values, as if all shares were alike."
+    if shares.shape[0] == shares.shape[1]:
+        yield shares[:, query] @ v[:, feature], "That is the sum with a column of shares: a word's shares are its row."
+
+
+def _of_probabilities(of: Reference, layer: int) -> Iterator[Misread]:
+    row = of.stage.value[of.index[0]]
+    yield 1 / len(row), "That is an even share: each answer would be as probable."
+    first, second = np.argsort(-row)[:2]
+    for which, place in (("most", first), ("second most", second)):
+        yield row[place], f"That is how probable “{of.label(1, int(place))}” is, the {which} probable answer."
+
+
+def _of_any(of: Reference) -> Iterator[Misread]:
+    if noun(of.stage.name) not in ("share", "probability"):
+        yield -of.cell.value, "The size is right; the sign is not."
+    if of.stage.axes[0] == "head":
+        for head in range(of.stage.shape[0]):
+            if head != of.index[0]:
+                yield of.stage.value[(head, *of.index[1:])], f"That is the number of head {head + 1}."
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()

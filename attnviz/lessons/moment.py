@@ -1,0 +1,82 @@
+"""Moment: a moment of a lesson as the browser reads it, with its pass."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlencode
+
+from attnviz.lessons.lesson import LESSONS, Lesson, WrittenMoment
+from attnviz.lessons.reference import LessonError, Passes
+from attnviz.lessons.slots import filled
+from attnviz.scene.address import parse, query
+from attnviz.scene.contract.lesson import Ending, Moment
+from attnviz.scene.fitting import fit
+from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.written import Json, json_of
+
+_ASKER = "lessons"
+"""The session that a moment's document is made for: that of everybody."""
+
+
+def opened(at: str) -> Passes:
+    """The passes of a moment's address.
+
+    Raises
+    ------
+    LessonError
+        If something of it doesn't fit, and would be mended with a notice.
+    """
+    scene, notices = parse(dict(parse_qsl(at, keep_blank_values=True, strict_parsing=True)))
+    fitted = fit(scene, ANSWERS.original)
+    said = (*notices, *fitted.notices, *fitted.refused)
+    if said or fitted.trace is None:
+        raise LessonError(f"The address of a moment opens without a notice; {at} says: {' '.join(said)}")
+    return Passes(fitted)
+
+
+def moment(lesson: str, number: int) -> bytes:
+    """A moment as JSON, as `contract.lesson` declares it.
+
+    Parameters
+    ----------
+    lesson : str
+        Its id.
+    number : int
+        Counted from 1.
+
+    Raises
+    ------
+    KeyError
+        If there is no such moment.
+    """
+    own = LESSONS[lesson]
+    if number not in range(1, len(own.moment) + 1):
+        raise KeyError(f"{lesson} has {len(own.moment)} moments; got {number}")
+    made = own.moment[number - 1]
+    return json_of(_said(lesson, own, number, made, opened(made.at)))
+
+
+def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: Passes) -> Moment:
+    is_last = number == len(lesson.moment)
+    return Moment(
+        lesson=name,
+        number=number,
+        n_moments=len(lesson.moment),
+        name=lesson.title,
+        place=[*LESSONS].index(name) + 1,
+        n_lessons=len(LESSONS),
+        minutes=lesson.minutes,
+        title=made.title,
+        text=filled(made.text, passes),
+        after=filled(made.after, passes),
+        question=made.ask.question(passes) if made.ask else None,
+        covers=sorted(made.ask.covers(passes)) if made.ask else [],
+        says_words_alone=made.says_words_alone,
+        at=urlencode(query(passes.b.scene)),
+        notes=made.notes,
+        ending=_ending(lesson, passes) if is_last else None,
+        document=Json(ANSWERS.written(passes.b, _ASKER)),
+    )
+
+
+def _ending(lesson: Lesson, passes: Passes) -> Ending:
+    return Ending(explain=filled(lesson.ending.explain, passes), answer=filled(lesson.ending.answer, passes))

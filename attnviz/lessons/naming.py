@@ -1,0 +1,54 @@
+"""Naming: what the numbers and places of a pass are called in a lesson's sentences."""
+
+from __future__ import annotations
+
+from attnviz.core.layers import split_layer
+from attnviz.lessons.reference import Reference
+
+_ORDINALS = [
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+]
+_NOUNS = {
+    "scores": "score",
+    "scaled": "scaled score",
+    "masked": "score",
+    "attention": "share",
+    "logits": "logit",
+    "probabilities": "probability",
+}
+_WORDS = ("query", "key", "token", "context token", "answer")
+
+
+def ordinal(n: int) -> str:
+    """Which one of several, counted from 1."""
+    return _ORDINALS[n - 1] if n <= len(_ORDINALS) else f"{n}{_ending(n)}"
+
+
+def noun(stage: str) -> str:
+    """What a number of a stage is called."""
+    return _NOUNS.get(split_layer(stage)[0], "number")
+
+
+def is_of_words(of: Reference, axis: int) -> bool:
+    """Whether words stand along an axis of a stage."""
+    return of.stage.axes[axis] in _WORDS
+
+
+def quoted(of: Reference, axis: int, slot: str = "name") -> str:
+    """A slot for a place along an axis, in quotation marks where it is a word."""
+    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{{{slot}}}"
+
+
+def _ending(n: int) -> str:
+    return "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")

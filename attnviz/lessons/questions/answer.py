@@ -1,0 +1,75 @@
+"""Answer: what a model answers, perhaps after a change."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from attnviz.lessons.naming import ordinal
+from attnviz.lessons.questions.ask import Ask, computed_from
+from attnviz.lessons.reference import LessonError, Passes, Reference
+from attnviz.lessons.slots import filled, told
+from attnviz.models.task import most_probable
+from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
+
+MOST = 6
+"""Answers that are offered, where a model has more."""
+
+
+class Answer(Ask, tag="answer", frozen=True):
+    """Which answer is the most probable, at the last token."""
+
+    def question(self, passes: Passes) -> Choose:
+        places = self._offered(passes)
+        right = [at for at, place in enumerate(places) if _most(_row(passes))[place]]
+        return Choose(
+            prompt=filled(self.prompt, passes),
+            candidates=[self._candidate(place, passes) for place in places],
+            right=right,
+        )
+
+    def covers(self, passes: Passes) -> set[str]:
+        return computed_from(passes.trace(), ["logits"])
+
+    def _offered(self, passes: Passes) -> list[int]:
+        """The most probable answers, those before a change and of the pass beside too, in the task's order."""
+        rows = [_row(passes), *(row for _, row in _before(passes))]
+        firsts = [int(row.argmax()) for row in rows]
+        others = [int(place) for place in np.argsort(-rows[0])]
+        return sorted(list(dict.fromkeys([*firsts, *others]))[:MOST])
+
+    def _candidate(self, place: int, passes: Passes) -> Candidate:
+        trace = passes.trace()
+        return Candidate(label=trace.labels["answer"][place], told=self._told(place, passes))
+
+    def _told(self, place: int, passes: Passes) -> LessonRuns:
+        trace, row = passes.trace(), _row(passes)
+        index = (len(trace["probabilities"].value) - 1, place)
+        own = Reference("B", trace, trace["probabilities"], index)
+        rank = int((row > row[place]).sum()) + 1
+        name = ["word", trace.labels["answer"][place]]
+        which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
+        said = told(f"“{{name}}” gets {{number}}: {which}.", name=name, number=own)
+        before = [text for text, other in _before(passes) if rank > 1 and other.argmax() == place]
+        return [*said, *told(f" It is the answer {before[0]}.")] if before else said
+
+
+def _row(passes: Passes, of: str = "B") -> np.ndarray:
+    trace = passes.trace(of)
+    if "probabilities" not in trace:
+        raise LessonError("An answer is asked of a model; this pass has none.")
+    return trace["probabilities"].value[-1]
+
+
+def _most(row: np.ndarray) -> np.ndarray:
+    return most_probable(row[None])[0]
+
+
+def _before(passes: Passes) -> list[tuple[str, np.ndarray]]:
+    """Other passes that one may answer for: in words, and what they answer."""
+    found = []
+    if passes.b.scene.changes:
+        found.append(("of the pass before the change", passes.b.original["probabilities"].value[-1]))
+    beside = passes.b.beside
+    if beside and beside.trace.labels["answer"] == passes.trace().labels["answer"]:
+        found.append(("of the pass beside this one", _row(passes, "A")))
+    return found

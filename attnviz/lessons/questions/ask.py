@@ -1,0 +1,54 @@
+"""Ask: a question as a lesson's file has it; what is right is computed from the pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from attnviz.core.layers import split_layer
+from attnviz.core.trace import Trace
+from attnviz.lessons.reference import Passes, Reference
+from attnviz.scene.contract.lesson import Question
+
+_KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
+"""Stages from whose numbers one reads off which of the next is the largest."""
+
+
+class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
+    """A question.
+
+    Attributes
+    ----------
+    prompt
+        With slots.
+    """
+
+    prompt: str
+
+    def question(self, passes: Passes) -> Question:
+        """The question with all its answers."""
+        raise NotImplementedError
+
+    def covers(self, passes: Passes) -> set[str]:
+        """The stages whose numbers would give the answer away."""
+        raise NotImplementedError
+
+
+def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
+    """Some stages, and all that are computed from them."""
+    found = set(names)
+    for stage in trace.stages:
+        if not found.isdisjoint(stage.inputs):
+            found.add(stage.name)
+    return found
+
+
+def giving_away(of: Reference, *, is_order_asked: bool) -> set[str]:
+    """The stages that give a number of a stage away, or which of several is the largest."""
+    names, above = {of.stage.name}, of.stage
+    while is_order_asked and (above := of.trace[above.inputs[0]] if above.inputs else None):
+        if split_layer(above.name)[0] not in _KEEPS_ORDER:
+            break
+        names.add(above.name)
+    return computed_from(of.trace, names)

@@ -1,0 +1,15 @@
+"""Cell: which cell of a row is the largest; one clicks it in the picture."""
+
+from __future__ import annotations
+
+from attnviz.lessons.questions.extreme import Extreme
+from attnviz.lessons.reference import Reference
+from attnviz.scene.contract.lesson import Candidate
+
+
+class CellAsked(Extreme, tag="cell", frozen=True):
+    """A question that is answered by a click on a cell."""
+
+    def candidate(self, of: Reference, place: int) -> Candidate:
+        label = of.label(of.index.index(None), place)
+        return Candidate(label=label, told=self.told(of, place), cell=str(of.cells[place]))

@@ -1,0 +1,148 @@
+"""References: cells of a pass as a lesson names them, `attention[head 2, tired, the (2)]`, and `*` for a whole axis."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+import numpy as np
+
+from attnviz.core.stage import Stage
+from attnviz.core.terms import Cell
+from attnviz.core.trace import Trace
+from attnviz.scene.fitting import SceneWithPass
+
+PATTERN = re.compile(r'(?:(?P<of>[AB])\.)?(?P<stage>[a-z]\w*)\[(?P<names>(?:"[^"]*"|[^\]"])*)\]')
+"""A reference within a text."""
+
+_NAME = re.compile(r'\s*(?:"(?P<quoted>[^"]*)"|(?P<plain>[^,"]+?))\s*(?:,|$)')
+
+Of = Literal["A", "B"]
+
+
+class LessonError(ValueError):
+    """What a lesson's file says is not so of its pass. Only who writes a lesson meets it: the tests open them all."""
+
+
+@dataclass(frozen=True, eq=False)
+class Passes:
+    """What a moment shows: a pass, B, and perhaps another beside it, A."""
+
+    b: SceneWithPass
+
+    def scene(self, of: Of = "B") -> SceneWithPass:
+        """One of the two, beside its pass.
+
+        Raises
+        ------
+        LessonError
+            If there is none beside the pass.
+        """
+        found = self.b if of == "B" else self.b.beside
+        if found is None:
+            raise LessonError("A. is the pass beside the one shown; this moment's address has none.")
+        return found
+
+    def trace(self, of: Of = "B") -> Trace:
+        """The pass of one of the two."""
+        return self.scene(of).trace
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Cells of one stage.
+
+    Attributes
+    ----------
+    of : {"A", "B"}
+        In which pass.
+    trace : Trace
+    stage : Stage
+    index : tuple of int or None
+        One for each axis; None is the whole axis.
+    """
+
+    of: Of
+    trace: Trace
+    stage: Stage
+    index: tuple[int | None, ...]
+
+    @property
+    def values(self) -> np.ndarray:
+        """Its numbers; of a single cell an array without axes."""
+        return self.stage.value[tuple(slice(None) if place is None else place for place in self.index)]
+
+    @property
+    def is_cell(self) -> bool:
+        """Whether it is a single cell."""
+        return None not in self.index
+
+    @property
+    def cell(self) -> Cell:
+        """The single cell.
+
+        Raises
+        ------
+        LessonError
+            If it is of several.
+        """
+        if not self.is_cell:
+            raise LessonError(f"A single cell is asked for; {self.stage.name} has * in its place.")
+        return self.stage.cell(self.index)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """All its cells, in order."""
+        places = [range(n) if place is None else [place] for place, n in zip(self.index, self.stage.shape, strict=True)]
+        return [self.stage.cell(index) for index in product(*places)]
+
+    def at(self, index: tuple[int, ...]) -> Reference:
+        """Another cell of the same stage."""
+        return Reference(self.of, self.trace, self.stage, index)
+
+    def label(self, axis: int, place: int) -> str:
+        """What a place along one of the stage's axes is called."""
+        return self.trace.axes(self.stage.name)[axis].label(place)
+
+
+def find(text: str, passes: Passes) -> Reference:
+    """The cells that a text names.
+
+    Parameters
+    ----------
+    text : str
+        A stage, and in brackets a name for each axis: a word, in quotes where it has a comma or a bracket; "head 2"; a
+        place, counted from 1; or * for all. The head is left out where there is one.
+    passes : Passes
+
+    Raises
+    ------
+    LessonError
+        If the pass has no such cell.
+    """
+    found = PATTERN.fullmatch(text.strip())
+    if found is None:
+        raise LessonError(f"A cell is named as in attention[tired, animal]; got {text!r}.")
+    trace = passes.trace(found["of"] or "B")
+    if found["stage"] not in trace:
+        raise LessonError(f"{text} names a stage of the pass: {', '.join(trace.keys())}.")
+    stage, axes = trace[found["stage"]], trace.axes(found["stage"])
+    names = [each["quoted"] or each["plain"] for each in _NAME.finditer(found["names"])]
+    if len(names) == len(axes) - 1 and axes[0].name == "head" and axes[0].length == 1:
+        names = [axes[0].label(0), *names]
+    if len(names) != len(axes):
+        raise LessonError(f"{text} names a place on each of {', '.join(axis.name for axis in axes)}.")
+    index = tuple(_place(name, axis.labels, text) for name, axis in zip(names, axes, strict=True))
+    return Reference(found["of"] or "B", trace, stage, index)
+
+
+def _place(name: str, labels: tuple[str, ...], text: str) -> int | None:
+    if name == "*":
+        return None
+    if name in labels:
+        return labels.index(name)
+    if name.isdecimal() and 0 < int(name) <= len(labels):
+        return int(name) - 1
+    raise LessonError(f"{text}: {name!r} is none of {', '.join(labels)}.")

@@ -1,0 +1,84 @@
+"""Slots: a lesson's text, in which `{scaled[tired, animal]}` is that number of the pass, and leads to it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from attnviz.core.numerals import digits, short
+from attnviz.lessons.expression import Value, value
+from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
+from attnviz.scene.contract.lesson import LessonRuns, NumberLink
+from attnviz.text.markup import runs
+from attnviz.text.wording import percent
+
+SLOT = re.compile(r"\{(?P<of>[^{}:]+)(?::(?P<form>[^{}]+))?\}")
+_IN_WORDS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+
+
+def in_words(n: float) -> str:
+    """A small number in words, a larger one in digits."""
+    return _IN_WORDS[int(n)] if n in range(len(_IN_WORDS)) else f"{n:,}"
+
+
+_FORMS: dict[str, Callable[[float], str]] = {
+    "": lambda number: f"{number:,}" if isinstance(number, int) else short(number),
+    "%": percent,
+    "digits": digits,
+    "word": in_words,
+    "Word": lambda n: in_words(n).capitalize(),
+    "nats": lambda number: f"{number:.3f}",
+}
+"""How a number is written, by what follows the colon of its slot."""
+
+
+def filled(text: str, passes: Passes) -> LessonRuns:
+    """A text of a lesson as runs; a slot that names one cell leads to it, another is text.
+
+    Raises
+    ------
+    LessonError
+        If the passes have nothing for a slot.
+    """
+    found: dict[str, list] = {}
+
+    def named(slot: re.Match[str]) -> str:
+        name = f"slot_{len(found)}"
+        found[name] = _run(slot["of"].strip(), slot["form"] or "", passes)
+        return f"{{{name}}}"
+
+    return [tuple(run) for run in runs(SLOT.sub(named, text), **found)]
+
+
+def written(number: Value, form: str = "") -> str:
+    """A number as a slot writes it."""
+    if form not in _FORMS:
+        raise LessonError(f"A slot is written as one of {', '.join(map(repr, _FORMS))}; got {form!r}.")
+    return number if isinstance(number, str) else _FORMS[form](number)
+
+
+def link(of: Reference, form: str = "") -> list:
+    """The number of a cell as a run, which leads to it."""
+    cell = of.cell
+    return ["number", NumberLink(text=written(float(cell.value), form), cell=str(cell), of=of.of)]
+
+
+def told(text: str, **parts: Reference | str | list) -> LessonRuns:
+    """A sentence of our own, in whose slots stand a person's words, the numbers of cells or other runs.
+
+    A share is written in per cent.
+    """
+    numbers = {name: link(each, form_of(each)) for name, each in parts.items() if isinstance(each, Reference)}
+    return [tuple(run) for run in runs(text, **parts | numbers)]
+
+
+def form_of(of: Reference) -> str:
+    """How a number of a stage is written: a share in per cent."""
+    return "%" if of.stage.name.startswith(("attention", "probabilities")) else ""
+
+
+def _run(of: str, form: str, passes: Passes) -> list:
+    if PATTERN.fullmatch(of):
+        return link(find(of, passes), form)
+    found = value(of, passes)
+    return ["word" if isinstance(found, str) else "", written(found, form)]
