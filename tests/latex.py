@@ -12,7 +12,7 @@ import numpy as np
 
 _TOKEN = re.compile(r"\\mathrm\{erf\}|\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-zπ]|[-+^_{}(),\[\]]")
 _CLOSING = {"{": "}", "(": ")"}
-_FUNCTIONS = ("sqrt", "exp", "log", "tanh")  # as NumPy calls them too
+_FUNCTIONS = {"sqrt": np.sqrt, "exp": np.exp, "log": np.log, "ln": np.log, "tanh": np.tanh}
 
 
 def value_of(text, names, **indices):
@@ -106,7 +106,7 @@ class _Reader:
             return self.name(token)
         if token[1:] in _FUNCTIONS:
             opening = self.tokens[0]
-            return self.function(getattr(np, token[1:]), self.group(opening, _CLOSING[opening]))
+            return self.function(_FUNCTIONS[token[1:]], self.group(opening, _CLOSING[opening]))
         return {
             r"\infty": lambda: lambda at: math.inf,
             r"\frac": lambda: of_both(operator.truediv, self.group(), self.group()),

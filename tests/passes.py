@@ -7,6 +7,7 @@ import numpy as np
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.attention import attend_projected
+from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.inputs import input_stages
 from attnviz.core.operations.gelu import GELU
 from attnviz.core.operations.layernorm import LayerNorm
@@ -125,6 +126,7 @@ BLOCKS = {
     ),
 }
 ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
+ALL_SET["initialiser"] = list(INITIALISERS)[-1]  # whole numbers have three or four words
 """Every option, but for the size and the seed, set to something else than its default."""
 
 OF_ALL_SET = trace_of(Settings("the cat sat on the mat", **ALL_SET))
@@ -142,6 +144,8 @@ TRACES = {
     "unscaled": trace_of(Settings("the cat sat", scaled=False)),
     "one word, unscaled": trace_of(Settings("alone", scaled=False)),
     "one head": trace_of(Settings("the cat sat", n_heads=1, initialiser="xavier")),
+    "whole numbers": trace_of(Settings("the cat sat", d_model=3, n_heads=1, initialiser="whole", mask="causal")),
+    "powers of 2": trace_of(Settings("the cat sat", d_model=2, n_heads=1, initialiser="whole", seed=0)),
     "context": trace_of(Settings("the cat", context="der Hund schläft der", positions="sinusoidal", d_model=6)),
     "bare context": trace_of(Settings("שלום cat", context="der Hund", mask="window", mask_size=0)),
     "all options set": OF_ALL_SET,

@@ -56,6 +56,7 @@ DOES = {
     "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
     "d_model": (OF_OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
     "n_heads": sets("n_heads", 8),
+    "initialiser": sets("initialiser", "pytorch"),  # `test_whole` has the one for three or four words
     "seed": (OF_OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
     "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=295)),
     "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),

@@ -17,6 +17,7 @@ from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit, tolerance
 from attnviz.core import terms
 from attnviz.core.changes import Change
+from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.gelu import GELU
@@ -46,7 +47,7 @@ def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal", positions="sinusoidal"))
 
 
-@covering(initialiser=OPTIONS["initialiser"].allowed, mask=OPTIONS["mask"].allowed, context=[None, "le chat"])
+@covering(initialiser=list(INITIALISERS), mask=OPTIONS["mask"].allowed, context=[None, "le chat"])
 def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     settings = Settings(
         "the cat sat on the mat", context, d_model=12, n_heads=3, mask=mask, mask_size=2, initialiser=initialiser

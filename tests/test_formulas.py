@@ -9,7 +9,7 @@ from kinds import OPERATIONS
 from latex import value_of
 from rules import said
 
-from attnviz import Parameters, attend
+from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
 from attnviz.core.operations.contributions import Contributions
@@ -50,6 +50,7 @@ OF_ONE_HEAD = {
     "dot products of other lengths": (DotProducts(), array(ROW, 7), array(COLUMN, 7)),
     "scale": (Scale(7), SQUARE),
     "scale by a factor": (Scale(7, -0.375), SQUARE),
+    "scale by ln 3": (Scale(7, math.log(3)), SQUARE),
     "hide": (Hide(), array(ROW, COLUMN), MASK),
     "softmax": (Softmax(), array(ROW, COLUMN)),
     "softmax of scores whose exponentials overflow": (Softmax(), 1000 * array(ROW, COLUMN)),
@@ -137,11 +138,11 @@ def test_the_numpy_lines_make_what_is_computed(case):
     assert made["y"].tobytes() == operation.compute(*arrays).tobytes()
 
 
-@pytest.mark.parametrize("operation", [Scale(4), Scale(7), Scale(7, -0.375)])
+@pytest.mark.parametrize("operation", [Scale(4), Scale(7), Scale(7, -0.375), Scale(7, math.log(2))])
 def test_what_stands_behind_the_scores_in_the_picture_is_done_to_them(operation):
     (operand,) = operation.operands
-    sign, root, written = re.fullmatch("([÷×]) (√?)(.+)", operand.after).groups()
-    number = math.sqrt(float(written)) if root else float(written)
+    sign, root, written = re.fullmatch("([÷×]) (√|ln )?(.+)", operand.after).groups()
+    number = {"√": math.sqrt, "ln ": math.log, None: float}[root](float(written))
     expected = {"÷": SQUARE / number, "×": SQUARE * number}[sign]
     np.testing.assert_allclose(operation.compute(SQUARE), expected, rtol=1e-13)
 
@@ -185,6 +186,7 @@ def passes():
             norm=LayerNorm(),
             activation=GELU(tanh=True),
         ),
+        "whole numbers": trace_of(Settings("the cat sat", d_model=3, n_heads=1, initialiser="whole")),
         "rows over their sums": attend(
             DRAW.random((4, 2)) + 0.5, parameters=Parameters(), mask=np.tri(4, k=-1, dtype=bool), normalise=SumNormalise
         ),

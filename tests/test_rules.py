@@ -140,6 +140,9 @@ LINES = {
     rf"{NUMBER} ÷ {NUMBER}": lambda cell, line, one, by: (
         says(one, cell.own) and says(by, math.sqrt(cell.trace.layer_of(cell.stage.name).trace["q"].shape[-1]))
     ),
+    rf"{NUMBER} × ln ([23])": lambda cell, line, one, base: (
+        says(one, line[0][0].value) and cell.stage.operation.factor == math.log(int(base))
+    ),
     NUMBER: lambda cell, line, said: says(said, line[0][0].value),
     "the same number": lambda cell, line: cell.number == line[0][0].value,
     rf"exp\({NUMBER} − {BRACKETED}\)": is_exponential,

@@ -55,7 +55,7 @@ WRITTEN = st.one_of(
 def options(draw):
     chosen = {name: draw(st.sampled_from(option.allowed)) for name, option in FREE_OPTIONS.items()}
     chosen["d_model"] = draw(st.integers(2, 32))
-    return Options(**chosen, n_heads=draw(st.sampled_from(divisors(chosen["d_model"]))))
+    return with_options(Options(**chosen, n_heads=draw(st.sampled_from(divisors(chosen["d_model"])))))
 
 
 @st.composite

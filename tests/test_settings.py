@@ -46,7 +46,7 @@ HUGE = 10**5000  # Python refuses to write it in decimals
         ({"mask": None}, "mask must be one of none, causal, padding, window; got None."),
         (
             {"initialiser": "he"},
-            "initialiser must be one of normal, xavier, uniform, standard normal, pytorch; got 'he'.",
+            "initialiser must be one of normal, xavier, uniform, standard normal, pytorch, whole; got 'he'.",
         ),
         ({"positions": "rotary"}, "positions must be one of none, sinusoidal; got 'rotary'."),
         ({"n_heads": 0}, "got n_heads=0 for d_model=8. Choose one of 1, 2, 4, 8."),

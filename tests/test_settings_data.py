@@ -10,7 +10,7 @@ from page import boxes, values
 from test_scene import scenes
 
 from attnviz.core.errors import SettingsError
-from attnviz.core.settings import OPTIONS
+from attnviz.core.settings import OPTIONS, has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
 from attnviz.scene.answer import Has, reply_head
@@ -152,10 +152,14 @@ def test_what_is_offered_is_what_there_is(scene):
     boxes_ = boxes({"settings": settings_of(scene)})
     offers = {event: [option["value"] for option in box.get("options", ())] for event, box in boxes_.items()}
     assert offers["source"] == [*MODELS, OWN, *SOURCES]
-    if has_options(scene):
+    if has_options(scene) and scene.options.initialiser == "whole":
+        assert (offers["n_heads"], offers["d_model"]) == ([1], [2, 3, 4])
+        assert not {"positions", "scaled"} & offers.keys()
+    elif has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
         for name in OPTIONS.keys() - {"n_heads", "seed", "mask_size"}:
-            assert offers[name] == ([] if OPTIONS[name].is_switch else [*OPTIONS[name].allowed])
+            known = [each for each in OPTIONS[name].allowed if each != "whole" or has_whole(scene.sentence, None)]
+            assert offers[name] == ([] if OPTIONS[name].is_switch else known)
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
     elif scene.source in MODELS:
         assert offers["example"] == [text for _, text in MODELS[scene.source].examples]

@@ -253,12 +253,17 @@ def test_ids_and_titles_tell_steps_apart():
     assert len({*IDS}) == len({each.title for each in STEPS}) == len(STEPS)
 
 
+LN_2, LN_3 = math.log(2), math.log(3)
+
+
 @IN_ONE_LAYER
 def test_what_depends_on_the_trace_is_said_where_it_holds(trace):
     factor = trace["scaled"].operation.factor
     assert ("switched off" in heading(trace, "scaling")) == (factor == 1)
     assert ("would keep" in text(trace, "scaling")) == (factor is not None)
-    assert ("multiplied by a number" in text(trace, "scaling")) == (factor not in (None, 1))
+    assert ("multiplied by a number" in text(trace, "scaling")) == (factor not in (None, 1, LN_2, LN_3))
+    for base, logarithm in ((2, LN_2), (3, LN_3)):
+        assert (f"makes powers of {base}" in text(trace, "scaling")) == (factor == logarithm)
     summed = isinstance(trace["attention"].operation, SumNormalise)
     assert ("not softmax" in heading(trace, "softmax")) == summed
     by_hand = bool(trace["attention"].overridden)

@@ -33,7 +33,7 @@ STAGES = {
     "k": ("K_i", "Keys", "offers"),
     "v": ("V_i", "Values", "passes on"),
     "scores": ("S_i", "Scores", "query's dot product with each key"),
-    "scaled": ("Z_i", "Scaled scores", "over the square root of d_k"),
+    "scaled": ("Z_i", "Scaled scores", "times the scale: 1/√d_k, unless another is given"),
     "mask": ("M", "Mask", "which keys a query sees"),
     "masked": ("Z^M_i", "Masked scores", "−∞ where a key is hidden"),
     "attention": ("A_i", "Attention", "share"),

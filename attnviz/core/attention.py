@@ -24,6 +24,7 @@ from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
 from attnviz.core.tokens import labels
 from attnviz.core.trace import Trace
+from attnviz.core.whole import WHOLE, WholeNumbers, whole_numbers
 
 
 def trace_of(settings: Settings | str) -> Trace:
@@ -46,18 +47,21 @@ def trace_of(settings: Settings | str) -> Trace:
     (2, 3, 3)
     """
     settings = Settings(settings) if isinstance(settings, str) else settings
-    x = _entering(settings.tokens, settings)
+    whole = settings.initialiser == WHOLE and whole_numbers(settings.tokens, settings.d_model, settings.seed)
+    x = _of_whole(whole) if whole else _entering(settings.tokens, settings)
     context = {} if settings.context is None else _entering(settings.context_tokens, settings, context=True)
     n_queries, n_keys = len(settings.tokens), len(settings.context_tokens)
     trace = attend(
         x["x"].value,
         context["context"].value if context else None,
-        parameters=INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed),
+        parameters=whole.parameters
+        if whole
+        else INITIALISERS[settings.initialiser](settings.d_model, settings.n_heads, settings.seed),
         mask=MASKS[settings.mask](n_queries, n_keys, settings.mask_size),
-        scale=None if settings.scaled else 1.0,
+        scale=whole.scale if whole else None if settings.scaled else 1.0,
     )
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
-    drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {settings.seed}"
+    drawn = f"drawn by the initialiser “{settings.initialiser}” from the seed {whole.seed if whole else settings.seed}"
     return (
         trace.beginning_with([*x.values(), *context.values()])
         .with_sources(
@@ -68,7 +72,7 @@ def trace_of(settings: Settings | str) -> Trace:
         )
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
         .originating(Origin("drawn"))
-        .planned(replace(settings, seed=0))  # the seed decides numbers alone
+        .planned((replace(settings, seed=0), whole and whole.base))  # the seed decides numbers alone
     )
 
 
@@ -240,3 +244,9 @@ def _entering(tokens: tuple[str, ...], settings: Settings, *, context: bool = Fa
     positions = encode and (encode(len(tokens), settings.d_model), f"{settings.positions} encoding of the position")
     recipe = f"drawn from N(0, 1) by the word and the seed {settings.seed}"
     return input_stages((embeddings, recipe), positions, context=context)
+
+
+def _of_whole(whole: WholeNumbers) -> dict[str, Stage]:
+    """The stages from whole embeddings to what is projected."""
+    recipe = f"0, 1 or 2, drawn by the word and the seed {whole.seed} until the whole pass is easy to compute by hand"
+    return input_stages((whole.embeddings, recipe), None)

@@ -1,6 +1,6 @@
 """Settings: what a person picks, and the limits of it. Every door to the core enforces them here."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -10,6 +10,7 @@ from attnviz.core.initialisers import INITIALISERS
 from attnviz.core.masks import MASKS
 from attnviz.core.option import Option
 from attnviz.core.tokens import tokenize
+from attnviz.core.whole import N_WORDS, WHOLE, can_be_whole
 
 MAX_CHARACTERS = 2_000
 MAX_TOKENS = 64
@@ -51,7 +52,9 @@ class Settings:
         How many keys "padding" hides, or how far "window" reaches; 0 to 64.
     seed : int
         0 to 2**32 - 1.
-    initialiser : {"normal", "xavier", "uniform", "standard normal", "pytorch"}
+    initialiser : {"normal", "xavier", "uniform", "standard normal", "pytorch", "whole"}
+        "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale
+        of its own.
     positions : {"none", "sinusoidal"}
     scaled : bool
         Whether scores are divided by sqrt(d_k).
@@ -83,10 +86,11 @@ class Settings:
     )
     initialiser: str = _option(
         "normal",
-        INITIALISERS,
+        (*INITIALISERS, WHOLE),
         "Parameters",
         "Where the matrices come from. normal: N(0, 1/d_model). xavier: uniform, by each head's size. uniform: [0, 1). "
-        "standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention.",
+        "standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention. "
+        "whole: −1, 0 and 1, for 3 or 4 words and one head, so that every share is a fraction.",
     )
     positions: str = _option("none", POSITIONS, "Positions")
     scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
@@ -104,6 +108,15 @@ class Settings:
                 f"got n_heads={_shown(self.n_heads)} for d_model={self.d_model}. "
                 f"Choose one of {', '.join(map(str, divisors(self.d_model)))}."
             )
+        if self.initialiser == WHOLE:
+            self._check_whole()
+
+    def _check_whole(self) -> None:
+        for name, allowed in OF_WHOLE.items():
+            if getattr(self, name) not in allowed:
+                raise SettingsError(f"{_rule_of_whole(name)}; got {getattr(self, name)!r}.")
+        if not has_whole(self.sentence, self.context):
+            raise SettingsError(f"{RULE_OF_WHOLE}; got {len(self.tokens)} and the context {_shown(self.context)[:40]}.")
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -121,6 +134,41 @@ OPTIONS: dict[str, Option] = {each.name: each.metadata["option"] for each in fie
 
 FREE_OPTIONS = {name: option for name, option in OPTIONS.items() if name != "n_heads"}
 """Those that may be what they allow, whatever the others are."""
+
+OF_WHOLE: dict[str, Sequence] = {
+    "d_model": range(2, 5),
+    "n_heads": range(1, 2),
+    "positions": ("none",),
+    "scaled": (True,),
+}
+"""What some options may be with the initialiser `WHOLE`."""
+
+RULE_OF_WHOLE = f"initialiser=whole needs {' or '.join(map(str, N_WORDS))} words, not all alike, and no context"
+
+
+def has_whole(sentence: str, context: str | None) -> bool:
+    """Whether a sentence can have the initialiser `WHOLE`."""
+    return not (context or "").strip() and can_be_whole(tokenize(sentence))
+
+
+def allowed(name: str, initialiser: str, d_model: int) -> Sequence[int | str | bool]:
+    """What an option may be beside these two."""
+    if initialiser == WHOLE and name in OF_WHOLE:
+        return OF_WHOLE[name]
+    return divisors(d_model) if name == "n_heads" else OPTIONS[name].allowed
+
+
+def fitting_whole(values: Mapping[str, int | str | bool]) -> dict[str, int | str | bool]:
+    """For options that don't fit the initialiser `WHOLE`, the nearest values that do, where it is among them."""
+    if values.get("initialiser") != WHOLE:
+        return {}
+    unfit = {name: value for name, value in values.items() if name in OF_WHOLE and value not in OF_WHOLE[name]}
+    return {name: replace(OPTIONS[name], allowed=OF_WHOLE[name]).nearest(str(value)) for name, value in unfit.items()}
+
+
+def _rule_of_whole(name: str) -> str:
+    first, *others = OF_WHOLE[name]
+    return f"With initialiser=whole {name} is {f'{first} to {others[-1]}' if others else first}"
 
 
 def divisors(d_model: int) -> tuple[int, ...]:
@@ -160,6 +208,9 @@ def nearest(written: Mapping[str, str]) -> tuple[dict[str, int | str], list[str]
                 f"heads is a divisor of d_model: for {d_model} one of {', '.join(map(str, divisors(d_model)))}; "
                 f"got {_shortened(text)}, using {allowed['n_heads']}."
             )
+    for name, value in fitting_whole(allowed).items():
+        notices.append(f"{_rule_of_whole(name)}; got {_shortened(written[name])}, using {value}.")
+        allowed[name] = value
     return allowed, notices
 
 

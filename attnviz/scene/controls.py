@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 
 from attnviz.core.masks import SIZED
-from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, divisors
+from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS, OPTIONS, allowed, has_whole
+from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
@@ -45,7 +46,9 @@ def settings(scene: Scene, seed: str = "") -> dict[str, list[dict]]:
 
 def offered(scene: Scene, name: str) -> Sequence[int | str | bool]:
     """What an option of the scene may be."""
-    return divisors(scene.options.d_model) if name == "n_heads" else OPTIONS[name].allowed
+    if name == "initialiser" and not has_whole(scene.sentence, scene.context):
+        return tuple(each for each in OPTIONS[name].allowed if each != WHOLE)
+    return allowed(name, scene.options.initialiser, scene.options.d_model)
 
 
 def _usual(scene: Scene, seed: str) -> list[dict]:
@@ -64,7 +67,8 @@ def _usual(scene: Scene, seed: str) -> list[dict]:
 
 
 def _rare(scene: Scene) -> list[dict]:
-    return [_option(scene, name) for name in OPTIONS if name not in _CHANGED_MOST]
+    rare = [name for name in OPTIONS if name not in _CHANGED_MOST and len(offered(scene, name)) > 1]
+    return [_option(scene, name) for name in rare]
 
 
 def _context(scene: Scene) -> dict:

@@ -40,7 +40,8 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
         found += _of_options(now)
     elif choice_of(scene):
         found += [*_of_models(now), *_muted(now)]
-    return (*found, *_shuffled(now))
+    found += _shuffled(now)
+    return tuple(each for each in found if each.a != each.b)  # whole numbers go with one head alone, say
 
 
 def _changed(now: Scene) -> Iterator[Pair]:

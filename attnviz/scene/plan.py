@@ -6,6 +6,7 @@ import hashlib
 from typing import NamedTuple
 
 from attnviz.core.caching import cached_by_plan
+from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
 from attnviz.scene.written import Json, json_of
 from attnviz.text.ids import nearest
@@ -56,6 +57,7 @@ def _parts(trace: Trace) -> dict:
             {"attention": layer.names["attention"], "purpose": " ".join(layer.trace.origin.layers)}
             for layer in trace.layers
         ],
+        "fractions": any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.core.changes import Change
 from attnviz.core.selection import Selection
-from attnviz.core.settings import OPTIONS, nearest_heads
+from attnviz.core.settings import OPTIONS, fitting_whole, nearest_heads
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.examples.variant import Variant
@@ -158,8 +158,9 @@ def with_beside(scene: Scene, a: Scene, b: Scene) -> Scene:
 
 
 def with_options(options: Options, **values: int | str | bool) -> Options:
-    """The options with other values of some; the number of heads becomes the nearest that divides `d_model`."""
+    """The options with other values of some; others become the nearest that fit: heads divide `d_model`."""
     changed = replace(options, **values)
+    changed = replace(changed, **fitting_whole(vars(changed)))
     return replace(changed, n_heads=nearest_heads(changed.n_heads, changed.d_model))
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from attnviz.core.settings import MAX_TOKENS, RULE_OF_WHOLE, has_whole
+from attnviz.core.tokens import leading, tokenize
+from attnviz.core.whole import N_DRAWS, WHOLE, whole_numbers
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, READY_MADE, Options, Scene, choice_of
+from attnviz.text.wording import counted
 
 
 def settled(scene: Scene) -> tuple[Scene, list[str]]:
@@ -19,10 +23,26 @@ def settled(scene: Scene) -> tuple[Scene, list[str]]:
     if not is_random:
         scene = replace(scene, options=Options())
     if not model or is_random:
-        return replace(scene, model_seed=Scene().model_seed, checkpoint=None), []
+        scene = replace(scene, model_seed=Scene().model_seed, checkpoint=None)
+        return _whole(scene) if scene.options.initialiser == WHOLE else (scene, [])
     seed, of_seed = _seed(model, scene.model_seed)
     checkpoint, of_checkpoint = _checkpoint(model, seed, scene.checkpoint)
     return replace(scene, model_seed=seed, checkpoint=checkpoint), of_seed + of_checkpoint
+
+
+def _whole(scene: Scene) -> tuple[Scene, list[str]]:
+    """With whole numbers if the sentence has so few words, of a seed that has some."""
+    options = scene.options
+    if not has_whole(scene.sentence, scene.context):
+        normal = Options().initialiser
+        n = len(tokenize(leading(scene.sentence, MAX_TOKENS)))
+        said = f"{RULE_OF_WHOLE}; got {counted(n, 'word')}, using initialiser={normal}."
+        return replace(scene, options=replace(options, initialiser=normal)), [said]
+    seed = whole_numbers(tokenize(scene.sentence), options.d_model, options.seed).seed
+    if seed == options.seed:
+        return scene, []
+    rule = f"None of {N_DRAWS:,} draws from the seed {options.seed} is easy to compute by hand"
+    return replace(scene, options=replace(options, seed=seed)), [f"{rule}; using the seed {seed}."]
 
 
 def _seed(model: Choice, seed: int) -> tuple[int, list[str]]:

@@ -18,12 +18,12 @@ _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
 def _scaling(trace: Trace) -> str:
     """What is done to a score, in words."""
-    factor = trace["scaled"].operation.factor
-    return (
-        f"divided by √{trace['scaled'].operation.d_k}"
-        if factor is None
-        else f"multiplied by {factor:g}".replace("-", "−")
-    )
+    scale = trace["scaled"].operation
+    if scale.factor is None:
+        return f"divided by √{scale.d_k}"
+    if scale.base:
+        return f"times ln {scale.base}, so that exp makes a power of {scale.base}"
+    return f"multiplied by {scale.factor:g}".replace("-", "−")
 
 
 _NORMED = (Story("{left} becomes {value} in dimension {column}."),)

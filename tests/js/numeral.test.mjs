@@ -4,6 +4,7 @@ import {
   bracketed,
   counted,
   digits,
+  fraction,
   grouped,
   ordinal,
   percent,
@@ -21,6 +22,23 @@ test("two decimals, fewer of larger numbers, a power of ten from 10,000 on", () 
     [1e308, "1.0e308"],
   ];
   for (const [value, text] of expected) assert.equal(short(value), text);
+});
+
+test("a fraction of two digits is written as one, and no other number", () => {
+  const expected = [
+    [3 / 7, "3/7"],
+    [-13 / 11, "−13/11"],
+    [98 / 99, "98/99"],
+    [2 / 4, "1/2"],
+    [1, ""],
+    [0, ""],
+    [-4, ""],
+    [1 / 101, ""],
+    [Math.PI, ""],
+    [0.43, ""],
+    [Number.NEGATIVE_INFINITY, ""],
+  ];
+  for (const [value, text] of expected) assert.equal(fraction(value), text, value);
 });
 
 test("nothing has a minus that is written as zero", () => {

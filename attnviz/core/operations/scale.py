@@ -21,8 +21,13 @@ class Scale(Operation):
     in_multihead = True
 
     @property
+    def base(self) -> int | None:
+        """2 or 3, where the factor is its logarithm, and so exp of a scaled score its power; else None."""
+        return next((base for base in (2, 3) if self.factor == math.log(base)), None)
+
+    @property
     def operands(self) -> tuple[Operand, ...]:
-        by = f"÷ √{self.d_k}" if self.factor is None else f"× {self.factor:g}"
+        by = f"÷ √{self.d_k}" if self.factor is None else f"× ln {self.base}" if self.base else f"× {self.factor:g}"
         return (Operand("cell", after=by),)
 
     def compute(self, scores: np.ndarray) -> np.ndarray:
@@ -42,6 +47,8 @@ class Scale(Operation):
         if self.factor is None:
             divisor = math.sqrt(self.d_k)
             text, formula = f"{{a}} ÷ {digits(divisor)}", rf"\frac{{{{a:t}}}}{{{tex(divisor)}}}"
+        elif self.base:
+            text, formula = f"{{a}} × ln {self.base}", rf"{{a:bt}} \cdot \ln({self.base})"
         else:
             text, formula = f"{{a}} × {digits(self.factor)}", rf"{{a:bt}} \cdot {bracketed_tex(self.factor)}"
         return Rule.of((scores,), "h q k", slots, Variant((Line(("a",), text, "result"),), formula=formula))
@@ -53,12 +60,13 @@ class Scale(Operation):
     def latex(self, result: str, scores: str) -> str:
         if self.factor is None:
             return rf"{result} = \frac{{{scores}}}{{\sqrt{{d_k}}}} = \frac{{{scores}}}{{\sqrt{{{self.d_k}}}}}"
-        return rf"{result} = {self.factor:g} \cdot {scores}"
+        factor = rf"\ln({self.base})" if self.base else f"{self.factor:g}"
+        return rf"{result} = {factor} \cdot {scores}"
 
     def numpy(self, result: str, scores: str) -> tuple[str, ...]:
         # a Python float: beside NumPy's own, float32 scores would become float64
         by = f"/ float(np.sqrt({self.d_k}))" if self.factor is None else f"* {self.factor!r}"
-        return (f"{result} = {scores} {by}",)
+        return (f"{result} = {scores} {by}{f'  # ln {self.base}' if self.base else ''}",)
 
 
 @dataclass(frozen=True)

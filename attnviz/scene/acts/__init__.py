@@ -4,12 +4,15 @@ An act is a function of a scene and a message that gives a scene and what else t
 for the scene gives it back; one that can't be done says why.
 """
 
+from dataclasses import replace
+
 from attnviz.scene.acts.done import Done, Fit
 from attnviz.scene.acts.newpasses import OF_NEW_PASSES
 from attnviz.scene.acts.passes import OF_PASSES
 from attnviz.scene.acts.settings import OF_SETTINGS, settings_of
 from attnviz.scene.fitting import fit
 from attnviz.scene.scene import Scene
+from attnviz.scene.settled import settled
 
 NAMES = tuple(OF_SETTINGS | OF_PASSES | OF_NEW_PASSES)
 """The names of all acts."""
@@ -31,7 +34,9 @@ def act(scene: Scene, name: object, message: object, fit: Fit = fit) -> Done:
         return Done(scene)
     settings = settings_of(scene)
     if name in settings:
-        return settings[name](scene, message)
+        done = settings[name](scene, message)
+        said = (each for each in settled(done.scene)[1] if each not in settled(scene)[1])
+        return done._replace(extras=replace(done.extras, said=(*done.extras.said, *said)))
     if name not in OF_PASSES and name not in OF_NEW_PASSES:
         return Done(scene)
     fitted = fit(scene)

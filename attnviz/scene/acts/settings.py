@@ -96,10 +96,19 @@ def _option(scene: Scene, message: object, name: str) -> Done:
 def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
     before = scene.options
     after = with_options(before, **{name: value})
+    if name == "initialiser":
+        mended = [each for each in OPTIONS if each != name and getattr(before, each) != getattr(after, each)]
+        named = ", ".join(f"{OPTIONS[each].label}: {_shown(getattr(after, each))}" for each in mended)
+        said = (f"With the parameters “{value}” other settings are mended: {named}.",) if mended else ()
+        return Done(replace(scene, options=after), Extras(said=said))
     if name == "n_heads" or after.n_heads == before.n_heads:
         return Done(replace(scene, options=after))
     said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
     return Done(replace(scene, options=after), Extras(said=(said,)))
+
+
+def _shown(value: int | str | bool) -> str:
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def _unpin(scene: Scene, message: object) -> Done:

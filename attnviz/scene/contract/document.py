@@ -240,6 +240,8 @@ class Document(Sent):
         Of the id of every step that there may be, the id of the one that this pass shows for it.
     starts
         The cell that one looks at before picking any: outside of layers, and in each of several layers.
+    fractions
+        Whether numbers are fractions that are worth writing: where exp makes powers of a whole number.
     arrival
         Another number whenever the viewer is to adopt `where`.
     changes
@@ -272,6 +274,7 @@ class Document(Sent):
     map: Map
     words: Words
     layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
+    fractions: bool
     palette: Palette
     where: Where
     starts: Annotated[list[Selected], Meta(min_length=1)]

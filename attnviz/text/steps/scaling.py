@@ -1,6 +1,7 @@
 """Scaling: the scores over the square root of d_k."""
 
 from attnviz.core.trace import Trace
+from attnviz.text.condition import Condition
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import Story
@@ -20,9 +21,16 @@ def is_scaled(trace: Trace) -> bool:
     return not is_unscaled(trace)
 
 
-def _multiplied(trace: Trace) -> bool:
-    return not _divided(trace) and is_scaled(trace)
+def _power_of(base: int) -> Condition:
+    return lambda trace: trace["scaled"].operation.base == base
 
+
+def _multiplied(trace: Trace) -> bool:
+    scale = trace["scaled"].operation
+    return scale.factor is not None and scale.factor != 1 and scale.base is None
+
+
+_BASES = (2, 3)
 
 _BECOMES = "the score of “{query}” with “{key}”, {scores}, becomes a scaled score of {value}"
 
@@ -33,6 +41,10 @@ SCALING = Step(
         Section("divided", "Keep the scores from growing with $\\sqrt{d_k}$", _divided),
         Section("off", "Scores as they are: scaling is switched off", is_unscaled),
         Section("multiplied", "Scores times a given number", _multiplied),
+        *(
+            Section(f"powers of {b}", f"Scores times ln {b}, for shares that are fractions", _power_of(b))
+            for b in _BASES
+        ),
     ),
     sections=(
         Section(
@@ -48,18 +60,29 @@ SCALING = Step(
             "from growing with `d_k`.",
             _multiplied,
         ),
+        *(
+            Section(
+                f"powers of {base}",
+                f"Here the scores are multiplied by $\\ln {base}$, so that exp makes powers of {base} and every share "
+                "is a fraction to compute by hand; dividing by $\\sqrt{d_k}$ would keep the spread from growing with "
+                "`d_k`.",
+                _power_of(base),
+            )
+            for base in _BASES
+        ),
     ),
     stages=("scaled",),
     entries={
         "scaled": Entry(
             "Z_i",
             "Scaled scores",
-            "the scores over the square root of d_k",
+            "the scores times the scale: 1/√d_k, unless another is given",
             one="scaled score",
             stories=(
                 Story(f"Divided by √d_k, {_BECOMES}.", of=_divided),
                 Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=is_unscaled),
                 Story(f"Multiplied by the given number, {_BECOMES}.", of=_multiplied),
+                *(Story(f"Multiplied by ln {base}, {_BECOMES}.", of=_power_of(base)) for base in _BASES),
             ),
         )
     },

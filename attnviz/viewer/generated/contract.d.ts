@@ -61,6 +61,7 @@ export interface Document {
   map: Map;
   words: Words;
   layers: Array<LayerOfModel>;
+  fractions: boolean;
   palette: Palette;
   where: Where;
   starts: Array<Selected>;

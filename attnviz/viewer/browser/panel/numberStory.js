@@ -1,6 +1,6 @@
 // What is said of a number, in a sentence whose own numbers light up their cells.
 import { element } from "../elements/element.js";
-import { digits } from "../pass/numeral.js";
+import { digits, fraction } from "../pass/numeral.js";
 
 // A number's name and its value, and by how much it moved where the pictures show that.
 export function titleOf(pass, look, { name, index }) {
@@ -9,7 +9,8 @@ export function titleOf(pass, look, { name, index }) {
 
 function valueText(pass, name, value) {
   if (pass.stages.get(name).scale === "flag") return value ? "visible" : "hidden";
-  return digits(value);
+  const exact = pass.document.fractions ? fraction(value) : "";
+  return exact ? `${exact} = ${digits(value)}` : digits(value);
 }
 
 function movedText({ kind, pass }, name, index) {

@@ -4,6 +4,8 @@
 const MORE = 40; // decimals: a double that is not half-way between two shorter numbers differs from one that is before that
 const NO_SHARE = 1e4; // set by hand; its hundredths may be beyond a double
 const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
+const MOST_BELOW = 99,
+  SAME = 1e-9; // of two numbers, beside which two fractions with such denominators are far apart
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 const ORDINALS = [
   "first",
@@ -50,6 +52,16 @@ export function percent(share) {
   if (share > 0.99 && share < 1) return "over 99\u00a0%";
   if (size >= NO_SHARE) return digits(share);
   return `${signed(share, String(Math.floor(100 * size + HALF)))}\u00a0%`;
+}
+
+// The fraction that a number is, as 3/7, if its denominator has at most two digits; empty where it is whole, or no such one.
+export function fraction(value) {
+  for (let below = 1; below <= MOST_BELOW; below += 1) {
+    const above = Math.round(value * below);
+    if (Math.abs(value * below - above) < SAME)
+      return below === 1 ? "" : `${signed(above, String(Math.abs(above)))}/${below}`;
+  }
+  return "";
 }
 
 // What percent writes that is as wide as anything it writes.

@@ -1,6 +1,6 @@
 // Rows: how the numbers of a row stand to each other, in words.
 import { hasWords } from "./axes.js";
-import { counted, listed, ordinal, percent, short } from "./numeral.js";
+import { counted, fraction, listed, ordinal, percent, short } from "./numeral.js";
 
 const ERROR = 1e-9; // of the larger of two numbers: those that are nearer differ by rounding alone
 const MAX_NAMED = 3;
@@ -55,7 +55,9 @@ export function mostOf(pass, { name, index }) {
   const { most } = takenOf(pass, { name, index });
   if (!most.length) return undefined;
   const value = pass.row(name, index)[most[0]];
-  const written = pass.stages.get(name).scale === "share" ? percent(value) : short(value);
+  const exact = pass.document.fractions ? fraction(value) : "",
+    rounded = pass.stages.get(name).scale === "share" ? percent(value) : short(value),
+    written = exact ? `${exact} (${rounded})` : rounded;
   return most.length > 1 ? `${written} each` : written;
 }
 

@@ -1,6 +1,6 @@
 // Faces: what a cell of the sheet shows: its digits and their colours, the cell of the pass that it opens, and how it is heard.
 import { background, css, mixed, textOn } from "../elements/colour.js";
-import { digits, short } from "../pass/numeral.js";
+import { digits, fraction, short } from "../pass/numeral.js";
 import { faceAt, isHidden } from "../picture/face.js";
 import { factorsAt, sumOfProducts } from "./bandParts.js";
 
@@ -31,8 +31,10 @@ export function numberAt(slot, paint, row, column) {
   const value = paint.pass.number(name, index),
     face = faceAt(slot, paint, row, column);
   if (face.kind === "to-come") return toWrite(slot, paint.pass, index);
+  const exact = slot.stage.scale === "share" && paint.pass.document.fractions ? fraction(value) : "";
   return {
     ...face,
+    text: exact ? `${exact} = ${face.text}` : face.text,
     cell: { name, index },
     label: `${paint.look.nameOf(name, index)} = ${digits(paint.look.pass.number(name, index) ?? 0)}`,
     was: old !== undefined && old !== value ? short(old) : "",

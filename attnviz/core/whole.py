@@ -1,0 +1,102 @@
+"""Whole: embeddings and parameters of small whole numbers, with which every share is a fraction.
+
+Scores are multiplied by ln 2 or ln 3, so that the exponential of a scaled score is a power of 2 or 3.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from attnviz.core.parameters import Parameters
+from attnviz.core.streams import stream
+
+WHOLE = "whole"
+"""The name of this initialiser."""
+
+N_WORDS = (3, 4)
+N_DRAWS = 2_000
+"""Of one seed; then those of the next are tried."""
+
+MOST = 99
+"""The largest integer, numerator and denominator."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeNumbers:
+    """What a pass of whole numbers is made from.
+
+    Attributes
+    ----------
+    embeddings : ndarray (tokens, d_model)
+        Of 0, 1 and 2.
+    parameters : Parameters
+        Of one head; of -1, 0 and 1.
+    base : {2, 3}
+        Scores are multiplied by its logarithm.
+    seed : int
+        That they were drawn from: the one asked for, or the first after it that has such numbers.
+    """
+
+    embeddings: np.ndarray
+    parameters: Parameters
+    base: int
+    seed: int
+
+    @property
+    def scale(self) -> float:
+        """What scores are multiplied by."""
+        return math.log(self.base)
+
+
+def can_be_whole(tokens: Sequence[str]) -> bool:
+    """Whether a sentence has so few words; if all were alike, every row of shares would be flat."""
+    return len(tokens) in N_WORDS and len(set(tokens)) > 1
+
+
+@lru_cache(maxsize=64)  # a scene that is read asks for its seed, and its pass for the numbers
+def whole_numbers(tokens: tuple[str, ...], d_model: int, seed: int) -> WholeNumbers:
+    """The first draw of whole numbers that are easy to compute with by hand.
+
+    All integers and numerators have at most two digits, so have denominators, and no row of shares is flat: not with
+    every key visible, and with those up to any place only where their words are all alike. Each word and each matrix
+    has a stream of its own; which draw of it is the first good one depends on the whole sentence.
+
+    Parameters
+    ----------
+    tokens : tuple of str
+        Three or four, not all alike (`can_be_whole`).
+    d_model : int
+        2 to 4.
+    seed : int
+    """
+    while True:
+        words = {token: stream(f"token {token}", seed).randint(0, 3, (N_DRAWS, d_model)) for token in tokens}
+        x = np.stack([words[token] for token in tokens], axis=1)
+        w_q, w_k, w_v, w_o = (
+            stream(name, seed).randint(-1, 2, (N_DRAWS, d_model, d_model)) for name in ("w_q", "w_k", "w_v", "w_o")
+        )
+        base = stream("scale", seed).randint(2, 4, N_DRAWS)
+        good = _good(tokens, x, (w_q, w_k, w_v, w_o), base)
+        if good.any():
+            at = int(good.argmax())
+            heads = {"w_q": w_q[at][None], "w_k": w_k[at][None], "w_v": w_v[at][None]}
+            return WholeNumbers(x[at].astype(float), Parameters(**heads, w_o=w_o[at]), int(base[at]), seed)
+        seed = (seed + 1) % 2**32
+
+
+def _good(tokens: Sequence[str], x: np.ndarray, matrices: Sequence[np.ndarray], base: np.ndarray) -> np.ndarray:
+    """Which draws are easy to compute with, (draws,)."""
+    w_q, w_k, w_v, w_o = matrices
+    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    scores = q @ k.swapaxes(-1, -2)
+    lead = scores - scores.min(axis=-1, keepdims=True)
+    powers = base[:, None, None] ** lead.clip(0, 7)  # 2^7 is more than `MOST` already
+    heads, outputs = powers @ abs(v), powers @ abs(v @ w_o)  # no numerator is larger, whatever a mask hides
+    integers = (q, k, v, v @ w_o, scores, powers.sum(axis=-1), heads, outputs)
+    small = np.logical_and.reduce([abs(each).reshape(N_DRAWS, -1).max(axis=-1) <= MOST for each in integers])
+    other = next(place for place, token in enumerate(tokens) if token != tokens[0])
+    first = scores[..., : other + 1]
+    return small & (first != first[..., :1]).any(axis=-1).all(axis=-1)
