@@ -19,11 +19,11 @@ from streamlit.testing.v1 import AppTest
 from attnviz.core.settings import MAX_CHANGES, MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.scene.actsrequest import MAX_ACTS, ActsRequest
+from attnviz.scene.acts.session import Session, answer_to
 from attnviz.scene.address import parse
-from attnviz.scene.answer import PARTS
-from attnviz.scene.fitting import fit
-from attnviz.scene.session import Session, answer_to
+from attnviz.scene.contract.request import MAX_ACTS, ActsRequest
+from attnviz.scene.document.reply import PARTS
+from attnviz.scene.resolution import fit
 from attnviz.text import export
 from benchmarks.largest import ADDRESS
 

@@ -19,7 +19,7 @@ import urllib.parse
 
 import websockets
 
-from attnviz.scene.answer import PARTS
+from attnviz.scene.document.reply import PARTS
 from benchmarks.connection import Connection
 from benchmarks.screen import Screen, state
 

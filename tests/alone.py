@@ -5,7 +5,7 @@ import json
 from documents import document, fitted_at
 from page import SENTENCE
 
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.viewer.bundle import bundle, module
 from attnviz.viewer.shell import inert

@@ -6,7 +6,7 @@ from alone import MODULES, SHEET
 from documents import fitted_at
 from page import ROOT
 
-from attnviz.scene.controls import settings
+from attnviz.scene.document.controls import settings
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 YELLOW = {"light": "#fffae5", "dark": "#302917"}

@@ -3,11 +3,11 @@
 import json
 from dataclasses import replace
 
-from attnviz.scene import document as scene_document
 from attnviz.scene.address import parse
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import fit, pass_of
-from attnviz.scene.plan import plan_of
+from attnviz.scene.document import document as scene_document
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.plan import plan_of
+from attnviz.scene.resolution import fit, pass_of
 from attnviz.scene.start import starts
 from attnviz.text.steps import steps_of
 from attnviz.text.steps.answer import verdict

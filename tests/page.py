@@ -12,9 +12,9 @@ from streamlit.testing.v1 import AppTest
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
-from attnviz.scene.actsrequest import ActsRequest
-from attnviz.scene.answer import PARTS
-from attnviz.scene.session import answer_to
+from attnviz.scene.acts.session import answer_to
+from attnviz.scene.contract.request import ActsRequest
+from attnviz.scene.document.reply import PARTS
 
 ROOT = Path(__file__).parent.parent
 PAGES = sorted(ROOT.glob("pages/*.py"))

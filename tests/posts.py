@@ -5,8 +5,8 @@ import json
 from asgi import APP, ask
 from documents import read
 
+from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
-from attnviz.scene.session import Session
 from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 

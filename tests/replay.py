@@ -28,9 +28,9 @@ RECORD = [
 
 def replayed():
     """The answers to what is in the record."""
-    from attnviz.scene.actsrequest import ActsRequest
+    from attnviz.scene.acts.session import Session, answer_to
+    from attnviz.scene.contract.request import ActsRequest
     from attnviz.scene.scene import FIRST_VISIT
-    from attnviz.scene.session import Session, answer_to
 
     session = Session(FIRST_VISIT)
     look = "?step=softmax&cell=1.2.1.1.1"

@@ -16,14 +16,14 @@ from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing
 from attnviz.scene.acts import NAMES, act
+from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.answer import PARTS
-from attnviz.scene.controls import offered
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import fit
-from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.document.controls import offered
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.document.reply import PARTS
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
-from attnviz.scene.session import Session
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
 KINDS = {

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from posts import new_tab, post, said
 from test_viewer import JSON, MEANT
 
-from attnviz.scene import actsrequest
 from attnviz.scene.acts import NAMES
-from attnviz.scene.actsrequest import MAX_ACTS
-from attnviz.scene.received import RequestError
+from attnviz.scene.acts.session import Session
+from attnviz.scene.contract import request
+from attnviz.scene.contract.received import RequestError
+from attnviz.scene.contract.request import MAX_ACTS
 from attnviz.scene.scene import Scene
-from attnviz.scene.session import Session
 from attnviz.server import acts_route
 from attnviz.ui.state import tabs
 from attnviz.viewer.bundle import module
@@ -105,7 +105,7 @@ def test_what_no_viewer_says_is_refused(body):
 )
 def test_half_a_character_is_read_as_a_mark_and_all_else_as_it_is(tab, written, read):
     body = said(tab, ("sentence", "here")).replace(b'"here"', written.encode())
-    assert actsrequest.read(body).acts == [("sentence", read)]
+    assert request.read(body).acts == [("sentence", read)]
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from asgi import APP, ask
 from page import answer_of, did, opened, scene_of, values
 from posts import answer, new_tab, post, said
 
-from attnviz.scene import session
-from attnviz.scene.answer import PARTS
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import fit
+from attnviz.scene.acts import session
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.reply import PARTS
+from attnviz.scene.resolution import fit
 from attnviz.server import acts_route
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs

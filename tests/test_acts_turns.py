@@ -8,8 +8,8 @@ import pytest
 from asgi import APP, asked, run
 from posts import answer, new_tab, said
 
+from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
-from attnviz.scene.session import Session
 from attnviz.server import acts_route
 from attnviz.ui.state import cpu_quota, tabs
 from attnviz.ui.state.cpu_quota import MAX_WAIT_SECONDS

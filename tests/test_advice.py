@@ -12,10 +12,10 @@ from attnviz import Settings, trace_of
 from attnviz.core.settings import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.tokens import leading, replaced, tokenize
 from attnviz.models import MODELS
+from attnviz.scene.acts.session import Session
 from attnviz.scene.address import query
-from attnviz.scene.advice import offers, said
+from attnviz.scene.document.advice import offers, said
 from attnviz.scene.scene import OWN, Options, Scene
-from attnviz.scene.session import Session
 
 WORDS = st.sampled_from(
     [*MODELS["who-is-it"].task.words, *"01aeĩ^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]

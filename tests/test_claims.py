@@ -13,7 +13,7 @@ from attnviz import Settings, trace_of
 from attnviz.core.attention import attend_projected
 from attnviz.core.masks import MASKS
 from attnviz.models import MODELS
-from attnviz.scene.controls import offered, settings
+from attnviz.scene.document.controls import offered, settings
 from attnviz.scene.scene import Scene
 from attnviz.text.steps import ENTRIES, steps_of
 

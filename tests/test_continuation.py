@@ -18,12 +18,12 @@ from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
+from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.continuing import next_token
 from attnviz.scene.contract.document import Document
-from attnviz.scene.fitting import fit
+from attnviz.scene.document.continuing import next_token
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import FIRST_VISIT, Scene, of_model
-from attnviz.scene.session import Session
 
 DRAWINGS = st.builds(Drawing, **{name: st.sampled_from(list(values)) for name, values in OFFERED.items()})
 ROWS = st.lists(st.integers(0, 1000), min_size=2, max_size=30).filter(any)
@@ -100,7 +100,7 @@ def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
 def test_a_link_writes_the_same_name_in_another_process():
     place, _ = written(replace(of_model("microgpt"), sentence="", drawing=Drawing(1.5, 0, 0.95, 11)))
     source = (
-        "import sys; from attnviz.scene.address import parse; from attnviz.scene.session import Session; "
+        "import sys; from attnviz.scene.address import parse; from attnviz.scene.acts.session import Session; "
         "place = Session(parse({'model': 'microgpt', 'sentence': '', 'draw': sys.argv[1]}).scene); "
         "[place.do('next', True) for _ in range(16)]; print(place.scene.sentence)"
     )

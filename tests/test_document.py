@@ -21,15 +21,15 @@ from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
-from attnviz.scene.answer import PARTS
+from attnviz.scene.acts.session import Session
 from attnviz.scene.contract.answer import Answer
 from attnviz.scene.contract.document import Document
 from attnviz.scene.contract.typescript import FILE, structs_of, typescript
-from attnviz.scene.document import MAX_UNASKED_BYTES, heads_to_send, slopes
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import fit
+from attnviz.scene.document.document import MAX_UNASKED_BYTES, heads_to_send, slopes
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.reply import PARTS
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import FIRST_VISIT, Options, Scene, of_model
-from attnviz.scene.session import Session
 from attnviz.text.movement import steepest
 from attnviz.views.numbers import chunks
 from benchmarks import largest

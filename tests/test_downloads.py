@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from attnviz import Settings, trace_of
+from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
-from attnviz.scene.session import Session
 from attnviz.ui.sections import downloads
 
 

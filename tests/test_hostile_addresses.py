@@ -13,7 +13,7 @@ from test_scene import PARAMETERS
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import query
-from attnviz.scene.fitting import pass_of
+from attnviz.scene.resolution import pass_of
 from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Scene
 from attnviz.text.ids import ids
 

@@ -13,7 +13,8 @@ from attnviz.viewer.bundle import BROWSER
 
 ROOT = Path(__file__).parents[1]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
-ROOMS, BROWSER_ROOMS = (line.split(" < ") for line in re.findall(r"^    (\w+(?: < \w+)+)$", ARCHITECTURE, re.M))
+_LINES = re.findall(r"^    (\w+(?: < \w+)+)$", ARCHITECTURE, re.M)
+ROOMS, SCENE_ROOMS, BROWSER_ROOMS = (line.split(" < ") for line in _LINES)
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.glob("attnviz/**/*.py")
@@ -61,6 +62,23 @@ def test_a_room_imports_only_from_rooms_below_it():
         for name in MODULES.keys() - DOORS
         for each in ours(MODULES[name])
         if ROOMS.index(room_of(each)) > ROOMS.index(room_of(name))
+    }
+    assert above == set()
+
+
+def scene_room_of(module: str) -> str:
+    """The room of a module of scene; those right under it are the scene and its text."""
+    return module.split(".")[2] if MODULES[module].parent.name != "scene" else "scene"
+
+
+def test_in_scene_too_a_room_imports_only_from_itself_and_rooms_below_it():
+    modules = {name for name in MODULES if name.startswith("attnviz.scene.")}
+    assert {scene_room_of(module) for module in modules} == set(SCENE_ROOMS)
+    above = {
+        (name, each)
+        for name in modules
+        for each in ours(MODULES[name]) & modules
+        if SCENE_ROOMS.index(scene_room_of(each)) > SCENE_ROOMS.index(scene_room_of(name))
     }
     assert above == set()
 

@@ -10,8 +10,8 @@ from tab import at, becomes, cell, parameters, resized
 
 from attnviz.core.numerals import digits
 from attnviz.models import MODELS
-from attnviz.scene.fitting import fit
 from attnviz.scene.parameters import VIEWERS
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import of_model
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from test_writers import written_by
 from attnviz.analysis.stream import parts
 from attnviz.core.numerals import digits
 from attnviz.models.continuation import Drawing, weighed
-from attnviz.scene.fitting import fit
+from attnviz.scene.resolution import fit
 from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser

@@ -26,10 +26,10 @@ from attnviz.models.task import Batch
 from attnviz.models.training import batches, passed, stages_for
 from attnviz.models.writing import names
 from attnviz.models.yardsticks import headless, muted, recorded
+from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.continuing import next_token
+from attnviz.scene.document.continuing import next_token
 from attnviz.scene.scene import OWN_MODEL, Scene
-from attnviz.scene.session import Session
 from attnviz.text import micropython
 from attnviz.text.wording import percent
 from attnviz.ui.sections.ownnumbers import MICROGPT_SNIPPET

@@ -20,8 +20,8 @@ from tab import becomes, cell, expect
 from attnviz import Parameters, Settings, attend, page, show, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
-from attnviz.scene.document import body, written
-from attnviz.scene.fitting import fit
+from attnviz.scene.document.document import body, written
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.viewer import shell
 from attnviz.viewer.page import USUAL_BYTES

@@ -13,9 +13,9 @@ from msgspec import structs
 
 from attnviz.articles.upload import reply
 from attnviz.models import MODELS
-from attnviz.scene.owncomparison import compared
-from attnviz.scene.ownrequest import QUESTIONS, OwnRequest
-from attnviz.scene.written import json_of
+from attnviz.scene.document.encoding import json_of
+from attnviz.scene.own.comparison import compared
+from attnviz.scene.own.request import QUESTIONS, OwnRequest
 
 FIRST = {name: next(iter(answers)) for name, (_, answers) in QUESTIONS.items()}
 DRAWN = np.random.default_rng(4)
@@ -100,9 +100,9 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
 
 IN_ANOTHER_PROCESS = """
 import json, sys
-from attnviz.scene.ownrequest import OwnRequest
+from attnviz.scene.own.request import OwnRequest
 from attnviz.articles.upload import reply
-from attnviz.scene.written import json_of
+from attnviz.scene.document.encoding import json_of
 sys.stdout.buffer.write(json_of(reply(OwnRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
 assert "streamlit" not in sys.modules
 """

@@ -10,8 +10,9 @@ from attnviz.analysis.audit import Audit, audit
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.scene import session, verdict
-from attnviz.scene.pass_cache import Answers
+from attnviz.scene.acts import session
+from attnviz.scene.document import verdict
+from attnviz.scene.document.pass_cache import Answers
 from attnviz.ui.sections import audit as section
 from attnviz.ui.state import store
 

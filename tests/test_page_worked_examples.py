@@ -10,7 +10,7 @@ import pytest
 from page import ROOT, article, components, opened, pieces_in, scene_of, sends, texts, worded
 
 from attnviz.examples import EXAMPLES
-from attnviz.scene.fitting import fit
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import Scene
 from attnviz.text.markup import runs
 from attnviz.text.steps import steps_of

@@ -17,13 +17,13 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.pairing import furthest, pairing
 from attnviz.core.axes import Axis
 from attnviz.models import MODELS
+from attnviz.scene.acts.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.document import where
-from attnviz.scene.fitting import fit
-from attnviz.scene.paired import differing, paired_data, parted, said_of
-from attnviz.scene.pairs import pairs_of
+from attnviz.scene.compare.pairs import pairs_of
+from attnviz.scene.compare.report import differing, paired_data, parted, said_of
+from attnviz.scene.document.document import where
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
-from attnviz.scene.session import Session
 from attnviz.scene.start import starts
 
 TAB = "0123456789abcdef" * 2
@@ -268,8 +268,8 @@ def test_a_link_gives_the_same_picture_in_another_process():
     place.do("pair", "mask")
     address = query(place.scene)
     source = (
-        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.answer import Has, reply; "
-        "from attnviz.scene.extras import Extras; from attnviz.scene.fitting import fit; "
+        "import sys, json; from attnviz.scene.address import parse; from attnviz.scene.resolution import fit; "
+        "from attnviz.scene.document.extras import Extras; from attnviz.scene.document.reply import Has, reply; "
         f"has = Has('{TAB}', 'pass'); scene = parse(json.loads(sys.argv[1])).scene; "
         "sys.stdout.buffer.write(reply(fit(scene), Extras(), has))"
     )

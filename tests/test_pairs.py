@@ -7,8 +7,8 @@ import numpy as np
 from page import changes_of
 
 from attnviz.models import MODELS
-from attnviz.scene.fitting import fit
-from attnviz.scene.pairs import pairs_of
+from attnviz.scene.compare.pairs import pairs_of
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import Options, Scene, of_model, pinned
 
 OPTIONS = (

@@ -10,7 +10,7 @@ from numerals import short
 from readback import axis_between, go, lines, number, numerals, titled, written
 
 from attnviz.core.numerals import digits
-from attnviz.scene.fitting import fit
+from attnviz.scene.resolution import fit
 
 pytestmark = pytest.mark.browser
 

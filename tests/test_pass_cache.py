@@ -10,10 +10,10 @@ from documents import document, fitted_at, whole
 from page import changes_of
 
 from attnviz.models.continuation import Drawing
-from attnviz.scene import continuing, pass_cache
-from attnviz.scene.document import body
-from attnviz.scene.fitting import fit, pass_of
-from attnviz.scene.pass_cache import MAX_PASS_BYTES, Answers, closed, document_key, key_of
+from attnviz.scene.document import continuing, pass_cache
+from attnviz.scene.document.document import body
+from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, Answers, closed, document_key, key_of
+from attnviz.scene.resolution import fit, pass_of
 from attnviz.scene.scene import FIRST_VISIT, SOURCES, Options, Scene, of_model, pinned, with_options
 
 OWN = Scene(sentence="a b c", options=with_options(Options(), seed=5))

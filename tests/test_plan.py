@@ -15,8 +15,8 @@ from attnviz.core.caching import MAX_PLANS, cached_by_plan
 from attnviz.core.origin import Origin
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
-from attnviz.scene.fitting import fit
-from attnviz.scene.plan import _parts, plan_of
+from attnviz.scene.document.plan import _parts, plan_of
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import of_model
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of

@@ -15,8 +15,8 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import looking, parse, query
-from attnviz.scene.fitting import fit
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import (
     COMPARISONS,
     FIRST_VISIT,

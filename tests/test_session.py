@@ -9,12 +9,12 @@ from pathlib import Path
 import replay
 
 from attnviz.scene.acts import act
-from attnviz.scene.answer import PARTS, Has, reply
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import fit
-from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.acts.session import Session, fits
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.document.reply import PARTS, Has, reply
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import FIRST_VISIT, Scene
-from attnviz.scene.session import Session, fits
 
 
 def test_the_same_acts_have_the_same_answers_in_another_process_without_streamlit():

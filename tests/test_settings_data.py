@@ -13,12 +13,12 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.settings import OPTIONS, has_whole
 from attnviz.models import MODELS
 from attnviz.scene.acts import NAMES, act
-from attnviz.scene.answer import Has, reply_head
-from attnviz.scene.controls import settings as settings_of
-from attnviz.scene.fitting import fit
+from attnviz.scene.acts.session import Session
+from attnviz.scene.document.controls import settings as settings_of
+from attnviz.scene.document.reply import Has, reply_head
 from attnviz.scene.reading import has_options, reading_model
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
-from attnviz.scene.session import Session
 
 KINDS = {
     "own": Scene(),

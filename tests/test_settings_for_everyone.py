@@ -9,7 +9,7 @@ from boxes import MODEL, OWN, YELLOW, more, of, sentence
 from tab import expect, resized
 
 from attnviz.core.settings import MAX_CHARACTERS
-from attnviz.scene.controls import MAX_SEED_CHARACTERS
+from attnviz.scene.document.controls import MAX_SEED_CHARACTERS
 from attnviz.viewer.bundle import module
 
 pytestmark = pytest.mark.browser

@@ -11,7 +11,7 @@ from attnviz import Settings, trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.models import MODELS
-from attnviz.scene.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
+from attnviz.scene.acts.messages import cell_in, change_in, heads_in, option_in, place_in, places_in, writer_in
 from attnviz.viewer.bundle import BROWSER, bundle, module
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))

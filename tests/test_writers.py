@@ -13,10 +13,10 @@ from passes import TRACES
 from test_microgpt import own
 
 from attnviz.models import MODELS, statefile
-from attnviz.scene import writers
-from attnviz.scene.fitting import fit
+from attnviz.scene.document import residual
+from attnviz.scene.document.residual import writers_data
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import FIRST_VISIT, of_model
-from attnviz.scene.writers import writers_data
 
 PASSES = {
     "a name": MODELS["microgpt"].at(0).trace("eliza"),
@@ -87,7 +87,7 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
     for writer, row in zip(data["writers"], values, strict=True):
         assert row == pytest.approx(written_by(trace, writer["cell"]) @ trace["w_u"].value, abs=1e-12)
     heads = values[[writer["isHead"] for writer in data["writers"]]]
-    by_key = writers.by_key(trace)
+    by_key = residual.by_key(trace)
     most = read(data["byKey"]["values"], len(heads), n_answers)
     for (head, answer), key in np.ndenumerate(data["byKey"]["places"]):
         assert most[head, answer] == by_key[head, key, answer]

@@ -13,7 +13,7 @@ from attnviz.articles.pieces import Piece
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.models.task import most_probable
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.text.markup import Runs, runs
 from attnviz.text.wording import share
 

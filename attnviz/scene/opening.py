@@ -2,7 +2,7 @@
 
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import QUESTIONS, Scene
 from attnviz.scene.start import selected
 from attnviz.text.steps import STEPS, entry

@@ -8,8 +8,7 @@ from attnviz.core.errors import ChangeError, SettingsError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.examples import EXAMPLES
-from attnviz.models.continuation import OFFERED
-from attnviz.scene.messages import drawing_in
+from attnviz.models.continuation import OFFERED, Drawing
 from attnviz.scene.scene import (
     COMPARISONS,
     ORDERS,
@@ -134,6 +133,21 @@ def _draw(text: str, notices: list[str]) -> dict:
             "so the most probable comes next."
         )
         return {}
+
+
+def drawing_in(message: object) -> Drawing | None:
+    """How the next token is drawn, as a message or an address says it; ValueError if it says nothing of the kind."""
+    if message is None:
+        return None
+    if not isinstance(message, dict) or message.keys() != OFFERED.keys():
+        raise ValueError("no drawing")
+    found = {}
+    for name, offered in OFFERED.items():
+        value = message[name]
+        if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
+            raise ValueError("no drawing")
+        found[name] = type(offered[0])(value)
+    return Drawing(**found)
 
 
 READERS: dict[str, Callable[[str, list[str]], dict]] = {

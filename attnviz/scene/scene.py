@@ -13,7 +13,7 @@ from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
-from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.own.parameters import OwnParameters
 from attnviz.text.steps import STEPS
 
 OWN = "your own sentence"

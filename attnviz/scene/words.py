@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from attnviz.core import tokens
-from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import is_spoken, joined, room, words_in
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import READY_MADE, Scene
 
 

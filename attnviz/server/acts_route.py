@@ -10,9 +10,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.scene.actsrequest import read
-from attnviz.scene.received import RequestError
-from attnviz.scene.session import answer_to
+from attnviz.scene.acts.session import answer_to
+from attnviz.scene.contract.received import RequestError
+from attnviz.scene.contract.request import read
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 

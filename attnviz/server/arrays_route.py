@@ -14,9 +14,9 @@ from starlette.routing import Route
 
 from attnviz.articles.upload import reply
 from attnviz.core.settings import MAX_FILE_BYTES
-from attnviz.scene.ownrequest import OwnRequest, read
-from attnviz.scene.received import RequestError
-from attnviz.scene.written import json_of
+from attnviz.scene.contract.received import RequestError
+from attnviz.scene.document.encoding import json_of
+from attnviz.scene.own.request import OwnRequest, read
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 

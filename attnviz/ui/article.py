@@ -10,7 +10,7 @@ import streamlit as st
 
 from attnviz.articles.doors import Door
 from attnviz.articles.pieces import Piece
-from attnviz.scene.written import json_of
+from attnviz.scene.document.encoding import json_of
 from attnviz.ui.loader import loader, runs
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.scene.extras import Extras
+from attnviz.scene.document.extras import Extras
 from attnviz.ui.loader import loader, runs
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
@@ -26,7 +26,7 @@ def draw_settings(shown: Shown, view: str) -> str:
     ----------
     shown : Shown
     view : str
-        What is shown of it, one of `scene.answer.PARTS`.
+        What is shown of it, one of `scene.document.reply.PARTS`.
 
     Returns
     -------

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
-from attnviz.scene.document import body, written
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.document.document import body, written
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 from attnviz.text.wording import counted
 from attnviz.viewer.shell import filled

@@ -10,7 +10,7 @@ from attnviz.scene.acts.done import Done, Fit
 from attnviz.scene.acts.newpasses import OF_NEW_PASSES
 from attnviz.scene.acts.passes import OF_PASSES
 from attnviz.scene.acts.settings import OF_SETTINGS, settings_of
-from attnviz.scene.fitting import fit
+from attnviz.scene.resolution import fit
 from attnviz.scene.scene import Scene
 from attnviz.scene.settled import settled
 

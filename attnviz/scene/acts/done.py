@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene
 
 Fit = Callable[[Scene], SceneWithPass]

@@ -6,10 +6,10 @@ from attnviz.core.changes import Change, muted, replaced
 from attnviz.core.errors import ChangeError
 from attnviz.core.settings import MAX_CHANGES
 from attnviz.scene.acts.done import Done, Fit
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.messages import change_in, writer_in
-from attnviz.scene.pairs import pairs_of
+from attnviz.scene.acts.messages import change_in, writer_in
+from attnviz.scene.compare.pairs import pairs_of
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, with_beside
 from attnviz.scene.start import picked, selected, start
 

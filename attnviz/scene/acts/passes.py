@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from attnviz.analysis.flips.contest import contest_of
 from attnviz.scene.acts.done import Done
-from attnviz.scene.continuing import can_continue, next_token
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.messages import cell_in, drawing_in, heads_in, place_in, places_in
+from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in
+from attnviz.scene.document.continuing import can_continue, next_token
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import shortened, without_end
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, pinned, with_beside
 from attnviz.scene.words import swapped
 

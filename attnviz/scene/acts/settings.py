@@ -8,9 +8,9 @@ from attnviz.core import tokens
 from attnviz.core.settings import MAX_CHARACTERS, OPTIONS, nearest
 from attnviz.models import MODELS
 from attnviz.scene.acts.done import Done
-from attnviz.scene.controls import MAX_SEED_CHARACTERS, offered
-from attnviz.scene.extras import Extras
-from attnviz.scene.messages import option_in, place_in
+from attnviz.scene.acts.messages import option_in, place_in
+from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, offered
+from attnviz.scene.document.extras import Extras
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import (
     COMPARISONS,

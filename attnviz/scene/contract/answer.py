@@ -178,6 +178,9 @@ class File(Sent):
     text: str
 
 
+View = Literal["pass", "audit", "script"]
+"""What a page shows of a scene that has a pass."""
+
 Code = list[tuple[Literal["", "keyword", "function", "string", "number", "comment"], Said]]
 
 
@@ -234,7 +237,7 @@ class Answer(Sent):
 
     tab: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
     number: Annotated[int, Meta(ge=1)]
-    view: Literal["pass", "audit", "script"]
+    view: View
     settings: Settings
     notices: list[Said]
     offers: list[Offer]

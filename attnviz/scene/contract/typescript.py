@@ -9,9 +9,9 @@ from pathlib import Path
 
 from msgspec import inspect
 
-from attnviz.scene.actsrequest import ActsRequest
 from attnviz.scene.contract.answer import Answer
 from attnviz.scene.contract.lesson import Moment
+from attnviz.scene.contract.request import ActsRequest
 
 FILE = Path(__file__).parents[2] / "viewer" / "generated" / "contract.d.ts"
 MESSAGES = (Answer, Moment, ActsRequest)

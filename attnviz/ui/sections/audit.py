@@ -5,7 +5,7 @@ from typing import NoReturn
 import streamlit as st
 
 from attnviz.analysis.audit import Audit, audit
-from attnviz.scene.pass_cache import pass_key
+from attnviz.scene.document.pass_cache import pass_key
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.turns import in_turns
 

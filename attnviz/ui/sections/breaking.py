@@ -9,7 +9,7 @@ from attnviz.articles.breaking import verdict
 from attnviz.core.changes import Change
 from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
-from attnviz.scene.messages import option_in
+from attnviz.scene.acts.messages import option_in
 from attnviz.ui.sections import byhand
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer

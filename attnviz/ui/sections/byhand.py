@@ -7,8 +7,8 @@ from attnviz.articles.doors import door_to
 from attnviz.core.errors import SettingsError
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.models.byhand import MODEL
-from attnviz.scene.fitting import SceneWithPass, fit
-from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.resolution import SceneWithPass, fit
 from attnviz.scene.scene import of_model
 from attnviz.text.escaping import markdown
 from attnviz.ui.state.store import Shown

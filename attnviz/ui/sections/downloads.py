@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attnviz.core.trace import Trace
-from attnviz.scene.session import Session
+from attnviz.scene.acts.session import Session
 from attnviz.text import export
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 from attnviz.articles import worked
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
-from attnviz.scene.messages import option_in
+from attnviz.scene.acts.messages import option_in
 from attnviz.ui import article
 from attnviz.ui.state.store import Shown
 from attnviz.ui.state.writer import Writer

@@ -16,12 +16,12 @@ from typing import NoReturn
 
 import streamlit as st
 
+from attnviz.scene.acts.session import Session
 from attnviz.scene.address import looking, parse, query
-from attnviz.scene.fitting import SceneWithPass, fit
+from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
-from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.resolution import SceneWithPass, fit
 from attnviz.scene.scene import Scene
-from attnviz.scene.session import Session
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
 from attnviz.ui.state.writer import Writer

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
-from attnviz.scene.session import Session
+from attnviz.scene.acts.session import Session
 from attnviz.ui.state.cpu_quota import CpuQuota
 
 _TAB = "tab"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attnviz.scene.acts.session import Session
 from attnviz.scene.scene import Scene
-from attnviz.scene.session import Session
 
 
 @dataclass(frozen=True)

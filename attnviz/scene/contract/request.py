@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import parse_qs
 
 from msgspec import Meta, Struct
 
-from attnviz.scene.answer import PARTS
-from attnviz.scene.received import received
+from attnviz.scene.contract.answer import View
+from attnviz.scene.contract.received import received
 
 MAX_ACTS = 5
 """Acts in one request: what was done while the answer to the one before was on its way."""
@@ -30,7 +30,7 @@ class ActsRequest(Struct, frozen=True):
     look : str
         The browser's address from its question mark on, of which the viewer's own parameters are read.
     view : str
-        What the page shows of the scene, one of `PARTS`.
+        What the page shows of the scene, one of `View`.
     acts : list of (name, message)
         What was done, one after the other; both may be anything.
     plans : list of str
@@ -40,7 +40,7 @@ class ActsRequest(Struct, frozen=True):
     tab: str
     address: dict[str, str | None]
     look: str
-    view: Literal[tuple(PARTS)]
+    view: View
     acts: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTS)]
     plans: list[str]
 

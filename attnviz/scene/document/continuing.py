@@ -11,10 +11,10 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
 from attnviz.models.writing import names
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.document.residual import writers_data
 from attnviz.scene.reading import reading_model, room, words_in
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import choice_of
-from attnviz.scene.writers import writers_data
 
 
 def can_continue(fitted: SceneWithPass) -> bool:

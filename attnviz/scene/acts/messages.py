@@ -9,7 +9,6 @@ from attnviz.core.changes import MUTABLE, Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
-from attnviz.models.continuation import OFFERED, Drawing
 
 Option = TypeVar("Option")
 
@@ -70,21 +69,6 @@ def places_in(message: object, length: int) -> tuple[int, int] | None:
         return None
     one, other = (place_in(each, length) for each in message)
     return None if one is None or other is None or one == other else (one, other)
-
-
-def drawing_in(message: object) -> Drawing | None:
-    """How the next token is drawn, as a message or an address says it; ValueError if it says nothing of the kind."""
-    if message is None:
-        return None
-    if not isinstance(message, dict) or message.keys() != OFFERED.keys():
-        raise ValueError("no drawing")
-    found = {}
-    for name, offered in OFFERED.items():
-        value = message[name]
-        if isinstance(value, bool) or not isinstance(value, int | float) or value not in offered:
-            raise ValueError("no drawing")
-        found[name] = type(offered[0])(value)
-    return Drawing(**found)
 
 
 def option_in(message: object, options: Iterable[Option]) -> Option | None:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from attnviz.scene import advice
 from attnviz.scene.address import query
-from attnviz.scene.controls import settings
-from attnviz.scene.extras import Extras, typed_seed
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.document import advice
+from attnviz.scene.document.controls import settings
+from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.extras import Extras, typed_seed
+from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.document.verdict import verdict
 from attnviz.scene.parameters import PARAMETERS, VIEWERS
-from attnviz.scene.pass_cache import ANSWERS
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import Scene, lacks_file
-from attnviz.scene.verdict import verdict
-from attnviz.scene.written import Json, json_of
 from attnviz.text import micropython
 from attnviz.text.code import coloured
 from attnviz.text.export import script

@@ -3,7 +3,7 @@
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.core.caching import cached_on_trace
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.text.wording import counted
 
 MAX_UNASKED_TERMS = 80_000

@@ -10,14 +10,14 @@ from itertools import count
 from attnviz.analysis.audit import Audit
 from attnviz.scene.acts import act
 from attnviz.scene.acts.done import Fit
-from attnviz.scene.actsrequest import ActsRequest
 from attnviz.scene.address import looking, parse
-from attnviz.scene.answer import Has, address_of, reply
-from attnviz.scene.extras import Extras
-from attnviz.scene.fitting import SceneWithPass, fit
-from attnviz.scene.ownparameters import OwnParameters
+from attnviz.scene.contract.request import ActsRequest
+from attnviz.scene.document.extras import Extras
+from attnviz.scene.document.pass_cache import ANSWERS, Key, pass_key
+from attnviz.scene.document.reply import Has, address_of, reply
+from attnviz.scene.own.parameters import OwnParameters
 from attnviz.scene.parameters import LOOKED_AT
-from attnviz.scene.pass_cache import ANSWERS, Key, pass_key
+from attnviz.scene.resolution import SceneWithPass, fit
 from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, Own, Scene, pinned
 
 

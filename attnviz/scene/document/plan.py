@@ -8,7 +8,7 @@ from typing import NamedTuple
 from attnviz.core.caching import cached_by_plan
 from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
-from attnviz.scene.written import Json, json_of
+from attnviz.scene.document.encoding import Json, json_of
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 from attnviz.views import palette

@@ -1,7 +1,7 @@
 """Documents: a scene and its pass as JSON, all that a viewer in a browser needs to show it.
 
 `contract.document` declares what a document holds. Of its parts
-those of the plan (`scene/plan`) are left out where a browser has them.
+those of the plan (`scene/document/plan`) are left out where a browser has them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
-from attnviz.scene.continuing import next_data
-from attnviz.scene.fitting import SceneWithPass
-from attnviz.scene.imprint import imprint
-from attnviz.scene.paired import paired_data
-from attnviz.scene.pairs import pairs_of
-from attnviz.scene.plan import Plan, plan_of
+from attnviz.scene.compare.pairs import pairs_of
+from attnviz.scene.compare.report import paired_data
+from attnviz.scene.document.continuing import next_data
+from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.imprint import imprint
+from attnviz.scene.document.plan import Plan, plan_of
 from attnviz.scene.reading import reading_model
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
-from attnviz.scene.written import Json, json_of
 from attnviz.text import movement
 from attnviz.text.flips import headline, sentences
 from attnviz.text.steps import steps_of

@@ -23,8 +23,8 @@ from typing import NamedTuple
 
 from attnviz.core.trace import Trace
 from attnviz.models import MODELS
-from attnviz.scene.document import Body, beside_data, body, written
-from attnviz.scene.fitting import SceneWithPass, pass_of
+from attnviz.scene.document.document import Body, beside_data, body, written
+from attnviz.scene.resolution import SceneWithPass, pass_of
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
 MAX_BYTES = 32_000_000  # besides the closed set, which comes to about as much

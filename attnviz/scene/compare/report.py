@@ -6,8 +6,8 @@ from attnviz.analysis.pairing import Pairing, StagePair, pairing
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.reading import has_options
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Scene, choice_of
 from attnviz.text.movement import described
 from attnviz.text.steps import full_title

@@ -1,0 +1,1 @@
+"""Two scenes beside each other."""

@@ -1,0 +1,1 @@
+"""The arrays of somebody's own that their tab has."""
