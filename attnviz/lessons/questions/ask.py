@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
-from attnviz.lessons.reference import Passes, Reference
+from attnviz.lessons.reference import PATTERN, Passes, Reference, find
 from attnviz.scene.contract.lesson import Question
 
 _KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
@@ -33,6 +33,11 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
     def covers(self, passes: Passes) -> set[str]:
         """The stages whose numbers would give the answer away."""
         raise NotImplementedError
+
+
+def named_in(expression: str, passes: Passes) -> list[Reference]:
+    """The cells that an expression names."""
+    return [find(each[0], passes) for each in PATTERN.finditer(expression)]
 
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:
