@@ -97,6 +97,8 @@ def _loss(what: str, fitted: SceneWithPass) -> float:
         return math.log(len(choice.task.answers))
     if what == "pairs":
         return choice.task.yardsticks["pairs of letters"]
+    if what == "here":
+        return next(loss for step, loss, _ in choice.curve(seed) if step == _steps(fitted))
     ended = recorded()[seed]
     if what == "model":
         return ended["loss"]
@@ -133,6 +135,12 @@ def _accuracy(what: str, fitted: SceneWithPass) -> float:
     return accuracy(passed(stages_for(model, batch), model.arrays, batch)["probabilities"], batch)
 
 
+def _steps(fitted: SceneWithPass) -> int:
+    """After how many steps of training the model is that is shown."""
+    place = fitted.scene.checkpoint
+    return training(fitted).checkpoints(fitted.scene.model_seed)[-1 if place is None else place]
+
+
 def _cost(fitted: SceneWithPass, *, is_kept: bool) -> int:
     return multiplications(fitted.trace, len(fitted.trace.labels["query"]), is_kept=is_kept)
 
@@ -157,6 +165,9 @@ _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "count.neurons": lambda fitted: fitted.trace.layers[0].trace["w_hidden"].shape[-1],
     "count.pairs": lambda fitted: int(mask_of(fitted.trace).size),
     "count.parameters": n_parameters,
+    "count.padding": lambda fitted: fitted.scene.options.mask_size,
+    "count.texts": lambda fitted: len(training(fitted).task.held_out().tokens),
+    "count.steps_done": lambda fitted: _steps(fitted),
     "count.steps": lambda fitted: training(fitted).checkpoints(fitted.scene.model_seed)[-1],
     "count.visible": lambda fitted: int(mask_of(fitted.trace).sum()),
     "count.words": lambda fitted: len(fitted.trace.labels["query"]),

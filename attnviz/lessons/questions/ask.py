@@ -35,9 +35,11 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
         raise NotImplementedError
 
 
-def named_in(expression: str, passes: Passes) -> list[Reference]:
-    """The cells that an expression names."""
-    return [find(each[0], passes) for each in PATTERN.finditer(expression)]
+def covers_of(expression: str, passes: Passes) -> set[str]:
+    """The stages that give an expression away: of a cell its own; what is worked out of several stands on no screen."""
+    if not PATTERN.fullmatch(expression):
+        return set()
+    return giving_away(find(expression, passes), is_order_asked=False)
 
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:

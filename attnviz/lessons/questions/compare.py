@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec import Struct
 
 from attnviz.lessons.expression import value
-from attnviz.lessons.naming import noun, quoted
-from attnviz.lessons.questions.ask import Ask, giving_away, named_in
+from attnviz.lessons.naming import noun, place_slot
+from attnviz.lessons.questions.ask import Ask, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, quantity, told
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
@@ -65,7 +65,7 @@ class Compare(Ask, tag="compare", frozen=True):
         return Choose(prompt=filled(self.prompt, passes), candidates=candidates, right=[ANSWERS.index(right)])
 
     def covers(self, passes: Passes) -> set[str]:
-        return set().union(*(giving_away(each, is_order_asked=False) for each in named_in(self.of, passes)))
+        return covers_of(self.of, passes)
 
     @property
     def _other(self) -> str:
@@ -86,18 +86,16 @@ class Compare(Ask, tag="compare", frozen=True):
         return [*said, *(own[0] if own else self._elsewhere(answer, passes))]
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
-        """Another cell of the row for which an answer would be right."""
+        """Another cell for which an answer would be right: of the same row, else of another."""
         if self.than:
             return []
-        of, axis = find(self.of, passes), len(find(self.of, passes).index) - 1
-        for place in range(of.stage.shape[axis]):
-            after, before = _before_and_after(of, (*of.index[:axis], place), passes)
-            if before and place != of.index[axis] and compared(after.cell.value, before.cell.value) == answer:
-                name = ["word", of.label(axis, place)]
-                said = (
-                    f" It would be right for the {noun(of.stage.name)} of {quoted(of, axis)}, {{before}} and {{after}}."
-                )
-                return told(said, name=name, before=before, after=after)
+        own = find(self.of, passes)
+        every = Reference(own.of, own.trace, own.stage, (*own.index[:-2], None, None)).cells
+        for cell in sorted(every, key=lambda each: each.index[:-1] != own.index[:-1]):
+            after = own.at(cell.index)
+            before = _before(after, passes)
+            if before and compared(cell.value, before.cell.value) == answer:
+                return _would_be_right(after, before)
         return []
 
 
@@ -108,11 +106,22 @@ def compared(one: float, other: float) -> Compared:
     return "more" if one > other else "less"
 
 
-def _before_and_after(of: Reference, index: tuple[int, ...], passes: Passes) -> tuple[Reference, Reference | None]:
-    """A cell, and that of the same name in A; None where A has none."""
-    after = of.at(index)
-    names = ", ".join(f'"{of.label(axis, place)}"' for axis, place in enumerate(index))
+def _before(after: Reference, passes: Passes) -> Reference | None:
+    """The cell of the same name in A; None where A has none."""
+    names = ", ".join(f'"{after.label(axis, place)}"' for axis, place in enumerate(after.index))
     try:
-        return after, find(f"A.{of.stage.name}[{names}]", passes)
+        return find(f"A.{after.stage.name}[{names}]", passes)
     except LessonError:
-        return after, None
+        return None
+
+
+def _would_be_right(after: Reference, before: Reference) -> LessonRuns:
+    row, column = len(after.index) - 2, len(after.index) - 1
+    where = f"{place_slot(after, row, 'row')} and {place_slot(after, column, 'column')}"
+    return told(
+        f" It would be right for the {noun(after.stage.name)} of {where}: {{before}}, then {{after}}.",
+        row=["word", after.label(row, after.index[row])],
+        column=["word", after.label(column, after.index[column])],
+        before=before,
+        after=after,
+    )

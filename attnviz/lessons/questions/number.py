@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
-from attnviz.lessons.questions.ask import Ask, giving_away, named_in
+from attnviz.lessons.questions.ask import Ask, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
 from attnviz.lessons.slots import filled, quantity, told, written
 from attnviz.scene.contract.lesson import Fill, Near
@@ -64,7 +64,7 @@ class Number(Ask, tag="number", frozen=True):
         )
 
     def covers(self, passes: Passes) -> set[str]:
-        return set().union(*(giving_away(each, is_order_asked=False) for each in named_in(self.of, passes)))
+        return covers_of(self.of, passes)
 
     def _wrong(self, passes: Passes) -> list[Misread]:
         return [(value(each.of, passes), each.told) for each in self.wrong]
