@@ -61,7 +61,7 @@ class Answer(Ask, tag="answer", frozen=True):
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
     """At which word the last one would have to look, in the last layer, for an answer to be the most probable."""
     names = trace.labels["key"]
-    for key, row in enumerate(_rows_looking_at_one(trace)):
+    for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:
             last, other = (["word", names[place]] for place in (-1, key))
             return told(" It would be the answer if “{last}” gave “{other}” all its attention.", last=last, other=other)
@@ -69,18 +69,18 @@ def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
 
 
 @cached_on_trace
-def _rows_looking_at_one(trace: Trace) -> list[np.ndarray]:
+def _rows_looking_at_one(trace: Trace) -> dict[int, np.ndarray]:
     """The probabilities if the last word gave all its attention in the last layer to each word that it sees."""
     layer = trace.layers[-1]
     name, last = layer.names["attention"], len(trace.labels["query"]) - 1
-    rows = []
+    rows = {}
     for key in np.flatnonzero(np.isfinite(layer.trace["masked"].value[0, last])):
         changes = (
             change
             for head in range(trace[name].shape[0])
             for change in (Change(name, (head, last), 0.0), Change(name, (head, last, int(key)), 1.0))
         )
-        rows.append(trace.with_changes(*changes)["probabilities"].value[-1])
+        rows[int(key)] = trace.with_changes(*changes)["probabilities"].value[-1]
     return rows
 
 
