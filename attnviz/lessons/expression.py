@@ -70,8 +70,27 @@ _COMPARISONS: dict[type, Callable[[Value, Value], bool]] = {
     ast.Eq: _is_equal,
     ast.NotEq: lambda one, other: not _is_equal(one, other),
 }
+
+
+def _softmax(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()
+
+
+def _spread(shares: np.ndarray) -> float:
+    """The entropy of a row of shares, as a part of the largest that so many could have."""
+    seen = shares[shares > 0]
+    return float(-(seen * np.log(seen)).sum() / math.log(len(seen))) if len(seen) > 1 else 0.0
+
+
+def _back(shares: np.ndarray) -> float:
+    """How many places before the last one a row of shares looks, on average."""
+    return float((shares * np.arange(len(shares))[::-1]).sum())
+
+
 _FUNCTIONS = {
     "abs": abs,
+    "back": _back,
     "exp": math.exp,
     "log": math.log,
     "max": lambda many: float(np.max(many)),
@@ -79,7 +98,10 @@ _FUNCTIONS = {
     "min": lambda many: float(np.min(many)),
     "percent": lambda share: math.floor(100 * share + 0.5),
     "rank": _rank,
+    "overlap": lambda one, other: float(np.minimum(one, other).sum()),
     "round": round,
+    "softmax": _softmax,
+    "spread": _spread,
     "sqrt": math.sqrt,
     "sum": lambda many: float(np.sum(many)),
 }

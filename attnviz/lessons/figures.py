@@ -13,6 +13,7 @@ from attnviz.core.operations.source import Source
 from attnviz.core.trace import Trace
 from attnviz.lessons.reference import LessonError, Of, Passes
 from attnviz.models.recorded import Recorded
+from attnviz.models.training import accuracy, passed, stages_for
 from attnviz.models.yardsticks import recorded
 from attnviz.scene.fitting import SceneWithPass
 from attnviz.scene.scene import choice_of
@@ -38,6 +39,10 @@ def figure(name: str, passes: Passes) -> Figure:
     fitted = passes.scene(of)
     if name in _FIGURES:
         return _FIGURES[name](fitted)
+    if kind == "looks":
+        return _looks(what, fitted)
+    if name.startswith("accuracy."):
+        return _accuracy(what, fitted)
     if kind in ("loss", "perplexity"):
         loss = _loss(what, fitted)
         return math.exp(loss) if kind == "perplexity" else loss
@@ -92,6 +97,8 @@ def _loss(what: str, fitted: SceneWithPass) -> float:
         return math.log(len(choice.task.answers))
     if what == "pairs":
         return choice.task.yardsticks["pairs of letters"]
+    if what == "here":
+        return next(loss for step, loss, _ in choice.curve(seed) if step == _steps(fitted))
     ended = recorded()[seed]
     if what == "model":
         return ended["loss"]
@@ -101,6 +108,37 @@ def _loss(what: str, fitted: SceneWithPass) -> float:
     if number != what and number.isdecimal() and 0 < int(number) <= len(ended["heads"]):
         return ended["heads"][int(number) - 1]["loss"]
     raise LessonError(f"A loss is that of model, untrained, guessing, pairs, {', '.join(MUTED)}; got {what!r}.")
+
+
+LOOKS = {"itself": "the letter itself", "before": "the letter before", "earlier": "letters further back"}
+
+
+def _looks(what: str, fitted: SceneWithPass) -> float:
+    """Where a head of a language model looks on average over held-out texts: `head_2.before`."""
+    head, _, where = what.removeprefix("head_").partition(".")
+    heads = recorded()[fitted.scene.model_seed]["heads"]
+    if where not in LOOKS or head not in map(str, range(1, len(heads) + 1)):
+        raise LessonError(f"A head looks at one of {', '.join(LOOKS)}, as in looks.head_2.before; got {what!r}.")
+    return heads[int(head) - 1]["looks"][LOOKS[where]]
+
+
+def _accuracy(what: str, fitted: SceneWithPass) -> float:
+    """The part of held-out texts that a model answers right, or the model without what a layer writes."""
+    choice, seed = training(fitted), fitted.scene.model_seed
+    model, batch = choice.at(seed), choice.task.held_out()
+    if what != "model":
+        silenced = f"w_o_{what.removeprefix('without_layer_')}"
+        if silenced not in model.arrays:
+            raise LessonError(f"An accuracy is that of model or without_layer_1; got {what!r}.")
+        without = model.arrays | {silenced: np.zeros_like(model.arrays[silenced])}
+        model = model.with_arrays(without, model.kind)
+    return accuracy(passed(stages_for(model, batch), model.arrays, batch)["probabilities"], batch)
+
+
+def _steps(fitted: SceneWithPass) -> int:
+    """After how many steps of training the model is that is shown."""
+    place = fitted.scene.checkpoint
+    return training(fitted).checkpoints(fitted.scene.model_seed)[-1 if place is None else place]
 
 
 def _cost(fitted: SceneWithPass, *, is_kept: bool) -> int:
@@ -127,6 +165,9 @@ _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "count.neurons": lambda fitted: fitted.trace.layers[0].trace["w_hidden"].shape[-1],
     "count.pairs": lambda fitted: int(mask_of(fitted.trace).size),
     "count.parameters": n_parameters,
+    "count.padding": lambda fitted: fitted.scene.options.mask_size,
+    "count.texts": lambda fitted: len(training(fitted).task.held_out().tokens),
+    "count.steps_done": lambda fitted: _steps(fitted),
     "count.steps": lambda fitted: training(fitted).checkpoints(fitted.scene.model_seed)[-1],
     "count.visible": lambda fitted: int(mask_of(fitted.trace).sum()),
     "count.words": lambda fitted: len(fitted.trace.labels["query"]),

@@ -23,6 +23,7 @@ def misreadings(of: Reference) -> list[Misread]:
         "scaled": _of_scaled,
         "attention": _of_attention,
         "heads": _of_heads,
+        **dict.fromkeys(("x", "embedded", "residual", "mlp_residual"), _of_sum),
         "probabilities": _of_probabilities,
     }.get(name)
     readings = [*(found(of, layer) if found else ()), *_of_any(of)]
@@ -83,6 +84,16 @@ def _of_heads(of: Reference, layer: int) -> Iterator[Misread]:
     yield v[:, feature].mean(), "That is the mean of all values, as if all shares were alike."
     if shares.shape[0] == shares.shape[1]:
         yield shares[:, query] @ v[:, feature], "That is the sum with a column of shares: a word's shares are its row."
+
+
+def _of_sum(of: Reference, layer: int) -> Iterator[Misread]:
+    if len(of.stage.inputs) != 2:
+        return
+    before, added = (of.trace[name].value[of.index] for name in of.stage.inputs)
+    yield added, "That is what is added alone, without what was there before."
+    yield before, "That is what was there before, with nothing added."
+    yield before * added, "That is the product: the two are added."
+    yield before - added, "That is the difference: the two are added."
 
 
 def _of_probabilities(of: Reference, layer: int) -> Iterator[Misread]:

@@ -45,9 +45,12 @@ def is_of_words(of: Reference, axis: int) -> bool:
     return of.stage.axes[axis] in _WORDS
 
 
-def quoted(of: Reference, axis: int, slot: str = "name") -> str:
-    """A slot for a place along an axis, in quotation marks where it is a word."""
-    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{{{slot}}}"
+def place_slot(of: Reference, axis: int, slot: str = "name") -> str:
+    """A slot for the label of a place along an axis: a word in quotation marks, a number after what it counts."""
+    name = of.stage.axes[axis]
+    if name in _WORDS:
+        return f"“{{{slot}}}”"
+    return f"{{{slot}}}" if name == "head" else f"neuron {{{slot}}}" if name == "neuron" else f"dimension {{{slot}}}"
 
 
 def _ending(n: int) -> str:

@@ -44,7 +44,7 @@ def filled(text: str, passes: Passes) -> LessonRuns:
 
     def named(slot: re.Match[str]) -> str:
         name = f"slot_{len(found)}"
-        found[name] = _run(slot["of"].strip(), slot["form"] or "", passes)
+        found[name] = quantity(slot["of"].strip(), slot["form"] or "", passes)
         return f"{{{name}}}"
 
     return [tuple(run) for run in runs(SLOT.sub(named, text), **found)]
@@ -77,7 +77,8 @@ def form_of(of: Reference) -> str:
     return "%" if of.stage.name.startswith(("attention", "probabilities")) else ""
 
 
-def _run(of: str, form: str, passes: Passes) -> list:
+def quantity(of: str, form: str, passes: Passes) -> list:
+    """A cell or an expression as a run: a cell's leads to it."""
     if PATTERN.fullmatch(of):
         return link(find(of, passes), form)
     found = value(of, passes)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.core.caching import cached_on_trace
+from attnviz.core.changes import Change
+from attnviz.core.trace import Trace
 from attnviz.lessons.naming import ordinal
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference
@@ -49,8 +52,36 @@ class Answer(Ask, tag="answer", frozen=True):
         name = ["word", trace.labels["answer"][place]]
         which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
         said = told(f"“{{name}}” gets {{number}}: {which}.", name=name, number=own)
-        before = [text for text, other in _before(passes) if rank > 1 and other.argmax() == place]
-        return [*said, *told(f" It is the answer {before[0]}.")] if before else said
+        if rank == 1:
+            return said
+        before = [text for text, other in _before(passes) if other.argmax() == place]
+        return [*said, *(told(f" It is the answer {before[0]}.") if before else _looking_elsewhere(place, trace))]
+
+
+def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
+    """At which word the last one would have to look, in the last layer, for an answer to be the most probable."""
+    names = trace.labels["key"]
+    for key, row in _rows_looking_at_one(trace).items():
+        if row.argmax() == answer:
+            last, other = (["word", names[place]] for place in (-1, key))
+            return told(" It would be the answer if “{last}” gave “{other}” all its attention.", last=last, other=other)
+    return []
+
+
+@cached_on_trace
+def _rows_looking_at_one(trace: Trace) -> dict[int, np.ndarray]:
+    """The probabilities if the last word gave all its attention in the last layer to each word that it sees."""
+    layer = trace.layers[-1]
+    name, last = layer.names["attention"], len(trace.labels["query"]) - 1
+    rows = {}
+    for key in np.flatnonzero(np.isfinite(layer.trace["masked"].value[0, last])):
+        changes = (
+            change
+            for head in range(trace[name].shape[0])
+            for change in (Change(name, (head, last), 0.0), Change(name, (head, last, int(key)), 1.0))
+        )
+        rows[int(key)] = trace.with_changes(*changes)["probabilities"].value[-1]
+    return rows
 
 
 def _row(passes: Passes, of: str = "B") -> np.ndarray:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from attnviz.core.layers import split_layer
 from attnviz.core.trace import Trace
-from attnviz.lessons.reference import Passes, Reference
+from attnviz.lessons.reference import PATTERN, Passes, Reference, find
 from attnviz.scene.contract.lesson import Question
 
 _KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
@@ -33,6 +33,13 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
     def covers(self, passes: Passes) -> set[str]:
         """The stages whose numbers would give the answer away."""
         raise NotImplementedError
+
+
+def covers_of(expression: str, passes: Passes) -> set[str]:
+    """The stages that give an expression away: of a cell its own; what is worked out of several stands on no screen."""
+    if not PATTERN.fullmatch(expression):
+        return set()
+    return giving_away(find(expression, passes), is_order_asked=False)
 
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:

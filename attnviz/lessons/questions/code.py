@@ -102,7 +102,7 @@ def _told(array: np.ndarray, of: Reference) -> LessonRuns:
         return told("It gives {} numbers, not {}.".format(*shapes))
     what = noun(of.stage.name)
     if _is_stage(array, of):
-        return told(f"It gives the {what} {{number}}, as the pass has it.", number=of)
+        return told(f"It gives the {what} {{number}}, as in the pass.", number=of)
     value = float(array[of.index])
     if np.isnan(value):
         return told("It gives a number that is none: −∞ is divided by −∞.")

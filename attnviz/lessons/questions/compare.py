@@ -3,16 +3,40 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
-from attnviz.lessons.naming import noun, quoted
-from attnviz.lessons.questions.ask import Ask, giving_away
-from attnviz.lessons.reference import LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, told
+from msgspec import Struct
+
+from attnviz.lessons.expression import value
+from attnviz.lessons.naming import noun, place_slot
+from attnviz.lessons.questions.ask import Ask, covers_of
+from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
+from attnviz.lessons.slots import filled, form_of, quantity, told
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
-ANSWERS = ("more", "less", "the same")
+Compared = Literal["more", "less", "the same"]
+
+ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 _SAME = 1e-12
+
+
+class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """What a wrong answer would be right for.
+
+    Attributes
+    ----------
+    answer
+    of, than
+        The expressions that would have to be compared.
+    told
+        What they are, with slots.
+    """
+
+    answer: Compared
+    of: str
+    than: str
+    told: str
 
 
 class Compare(Ask, tag="compare", frozen=True):
@@ -21,67 +45,83 @@ class Compare(Ask, tag="compare", frozen=True):
     Attributes
     ----------
     of
-        Its cell.
+        A cell or an expression.
     than
-        The cell that it is compared with; empty for its own place in the pass beside it, A.
+        What it is compared with; empty for its own place in the pass beside it, A.
+    form
+        How the two are written, as in a slot; that of its stage, for a cell.
+    instead
+        What wrong answers would be right for, where no other cell of the row tells.
     """
 
     of: str
     than: str = ""
+    form: str = ""
+    instead: tuple[Instead, ...] = ()
 
     def question(self, passes: Passes) -> Choose:
-        of, than = self._compared(passes)
-        right = ANSWERS.index(compared(of.cell.value, than.cell.value))
-        candidates = [Candidate(label=each, told=self._told(each, of, than, passes)) for each in ANSWERS]
-        return Choose(prompt=filled(self.prompt, passes), candidates=candidates, right=[right])
+        right = compared(value(self.of, passes), value(self._other, passes))
+        candidates = [Candidate(label=each, told=self._told(each, right, passes)) for each in ANSWERS]
+        return Choose(prompt=filled(self.prompt, passes), candidates=candidates, right=[ANSWERS.index(right)])
 
     def covers(self, passes: Passes) -> set[str]:
-        return giving_away(find(self.of, passes), is_order_asked=False)
+        return covers_of(self.of, passes)
 
-    def _compared(self, passes: Passes) -> tuple[Reference, Reference]:
-        of = find(self.of, passes)
-        than = find(self.than or f"A.{self.of.removeprefix('B.')}", passes)
-        if than.cell == of.cell and than.of == of.of:
-            raise LessonError(f"A number is compared with another one; got {self.of} twice.")
-        return of, than
+    @property
+    def _other(self) -> str:
+        if not self.than and not PATTERN.fullmatch(self.of):
+            raise LessonError(f"An expression is compared with another, than; {self.of} has none.")
+        return self.than or f"A.{self.of.removeprefix('B.')}"
 
-    def _told(self, answer: str, of: Reference, than: Reference, passes: Passes) -> LessonRuns:
-        now = compared(of.cell.value, than.cell.value)
+    def _told(self, answer: Compared, right: Compared, passes: Passes) -> LessonRuns:
+        form = self.form or (form_of(find(self.of, passes)) if PATTERN.fullmatch(self.of) else "")
         said = told(
-            "{than} and {of}: the same." if now == "the same" else f"{{of}} is {now} than {{than}}.", of=of, than=than
+            "{of} and {than}: the same." if right == "the same" else f"{{of}} is {right} than {{than}}.",
+            of=quantity(self.of, form, passes),
+            than=quantity(self._other, form, passes),
         )
-        if answer == now or self.than:
+        if answer == right:
             return said
-        elsewhere = _where(answer, of, passes)
-        return [*said, *elsewhere]
+        own = [filled(f" {each.told}", passes) for each in self.instead if each.answer == answer]
+        return [*said, *(own[0] if own else self._elsewhere(answer, passes))]
+
+    def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
+        """Another cell for which an answer would be right: of the same row, else of another."""
+        if self.than:
+            return []
+        own = find(self.of, passes)
+        every = Reference(own.of, own.trace, own.stage, (*own.index[:-2], None, None)).cells
+        for cell in sorted(every, key=lambda each: each.index[:-1] != own.index[:-1]):
+            after = own.at(cell.index)
+            before = _before(after, passes)
+            if before and compared(cell.value, before.cell.value) == answer:
+                return _would_be_right(after, before)
+        return []
 
 
-def compared(one: float, other: float) -> str:
+def compared(one: float, other: float) -> Compared:
     """Which of the answers is right for two numbers."""
     if one == other or math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME):
         return "the same"
     return "more" if one > other else "less"
 
 
-def _where(answer: str, of: Reference, passes: Passes) -> LessonRuns:
-    """Another cell of the row for which an answer would be right."""
-    axis = len(of.index) - 1
-    for place in range(of.stage.shape[axis]):
-        other = of.at((*of.index[:axis], place))
-        name = other.label(axis, place)
-        if place == of.index[axis]:
-            continue
-        try:
-            before = find(f"A.{of.stage.name}[{', '.join(_quoted_names(other))}]", passes)
-        except LessonError:  # a word that A has not
-            continue
-        if compared(other.cell.value, before.cell.value) == answer:
-            said = (
-                f" It would be right for the {noun(of.stage.name)} of {quoted(of, axis)}: {{before}}, then {{after}}."
-            )
-            return told(said, name=["word", name], before=before, after=other)
-    return []
+def _before(after: Reference, passes: Passes) -> Reference | None:
+    """The cell of the same name in A; None where A has none."""
+    names = ", ".join(f'"{after.label(axis, place)}"' for axis, place in enumerate(after.index))
+    try:
+        return find(f"A.{after.stage.name}[{names}]", passes)
+    except LessonError:
+        return None
 
 
-def _quoted_names(of: Reference) -> list[str]:
-    return [f'"{of.label(axis, place)}"' for axis, place in enumerate(of.index)]
+def _would_be_right(after: Reference, before: Reference) -> LessonRuns:
+    row, column = len(after.index) - 2, len(after.index) - 1
+    where = f"{place_slot(after, row, 'row')} and {place_slot(after, column, 'column')}"
+    return told(
+        f" It would be right for the {noun(after.stage.name)} of {where}: {{before}}, then {{after}}.",
+        row=["word", after.label(row, after.index[row])],
+        column=["word", after.label(column, after.index[column])],
+        before=before,
+        after=after,
+    )

@@ -43,7 +43,7 @@ class Count(Ask, tag="count", frozen=True):
             tolerance=0.0,
             is_share=False,
             nears=list(nears.values()),
-            told=told(f"There are {written(right)}."),
+            told=told(f"There are {written(right) if right else 'none'}."),
             unit=self.unit,
         )
 
@@ -59,14 +59,13 @@ _GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",
 
 def _hidden(passes: Passes) -> list[Reading]:
     seen = mask_of(passes.trace())
-    n = len(seen)
-    on_diagonal = int(np.trace(seen))
     return [
         (int(seen.sum()), "That is how many are visible."),
-        (int((~seen).sum()) + on_diagonal, "That hides each word from itself, too."),
-        (int((~seen[-1:]).sum() + (~seen[:1]).sum()), "That is how many are hidden from the first word and the last."),
-        (n * n / 2, "That is half of all pairs: the pairs of a word with itself are visible."),
-        (n * n, "That is all pairs."),
+        (int((~seen).sum() + np.trace(seen)), "That hides each word from itself, too."),
+        (int((~(seen & seen.T)).sum()), "That hides both ways: the pairs in which the other word asks, too."),
+        (int((~seen)[0].sum()), "That is how many are hidden from the first word."),
+        (seen.size / 2, "That is half of all pairs."),
+        (seen.size, "That is all pairs."),
     ]
 
 

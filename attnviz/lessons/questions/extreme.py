@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.lessons.naming import noun, ordinal, quoted
+from attnviz.lessons.naming import noun, ordinal, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, told
@@ -55,8 +55,9 @@ class Extreme(Ask, frozen=True):
         if np.isneginf(cell.cell.value):
             return told("“{name}” is hidden by the mask.", name=name)
         rank = int((sizes(of.values, self.pick) > sizes(cell.values, self.pick) + _SAME).sum()) + 1
-        which = f"the {ordinal(rank)} {self.pick}".replace("the first ", "the ")
-        said = told(f"{quoted(of, axis)} has {{number}}: {which} {noun(of.stage.name)}.", name=name, number=cell)
+        kind, _, in_size = self.pick.partition(" ")
+        which = f"the {ordinal(rank)} {kind} {noun(of.stage.name)} {in_size}".replace("the first ", "the ").strip()
+        said = told(f"{place_slot(of, axis)} has {{number}}: {which}.", name=name, number=cell)
         return said if rank == 1 else [*said, *self._elsewhere(of, axis, place)]
 
     def _elsewhere(self, of: Reference, axis: int, place: int) -> LessonRuns:
@@ -68,7 +69,7 @@ class Extreme(Ask, frozen=True):
                 row = Reference(of.of, of.trace, of.stage, (*of.index[:other], instead, *of.index[other + 1 :]))
                 if instead != at and extremes(row.values, self.pick) == [place]:
                     where = ["word", of.label(other, instead)]
-                    return told(f" It would be the answer for {quoted(of, other, 'where')}.", where=where)
+                    return told(f" It would be the answer for {place_slot(of, other, 'where')}.", where=where)
         return []
 
 

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
-from attnviz.lessons.misreadings import misreadings
-from attnviz.lessons.naming import noun
-from attnviz.lessons.questions.ask import Ask, giving_away
-from attnviz.lessons.reference import Passes, Reference, find
-from attnviz.lessons.slots import filled, told, written
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from attnviz.lessons.expression import value
+from attnviz.lessons.misreadings import Misread, misreadings
+from attnviz.lessons.questions.ask import Ask, covers_of
+from attnviz.lessons.reference import PATTERN, Passes, find
+from attnviz.lessons.slots import filled, quantity, told, written
 from attnviz.scene.contract.lesson import Fill, Near
+
+
+class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A wrong number that somebody may work out.
+
+    Attributes
+    ----------
+    of
+        The expression that it is.
+    told
+        What that is.
+    """
+
+    of: str
+    told: str
 
 
 class Number(Ask, tag="number", frozen=True):
@@ -16,27 +35,42 @@ class Number(Ask, tag="number", frozen=True):
     Attributes
     ----------
     of
-        Its cell.
+        Its cell, or an expression.
+    form
+        How it is written, as in a slot.
+    tolerance
+        How far off an answer may be; 0 for half of the last digit that is written.
+    wrong
+        Other expressions that somebody may work out.
     """
 
     of: str
+    form: str = ""
+    tolerance: float = 0.0
+    wrong: tuple[Wrong, ...] = ()
 
     def question(self, passes: Passes) -> Fill:
-        of = find(self.of, passes)
-        right = float(of.cell.value)
-        text = written(right)
+        right = value(self.of, passes)
+        text = written(right, self.form)
+        tolerance = self.tolerance or half_a_digit(text)
         return Fill(
             prompt=filled(self.prompt, passes),
             right=right,
             text=text,
-            tolerance=half_a_digit(text),
+            tolerance=tolerance,
             is_share=False,
-            nears=nears(of, half_a_digit(text)),
-            told=told(f"The {noun(of.stage.name)} is {{number}}.", number=of),
+            nears=nears(right, tolerance, [*self._wrong(passes), *self._misread(passes)]),
+            told=told("It is {number}.", number=quantity(self.of, self.form, passes)),
         )
 
     def covers(self, passes: Passes) -> set[str]:
-        return giving_away(find(self.of, passes), is_order_asked=False)
+        return covers_of(self.of, passes)
+
+    def _wrong(self, passes: Passes) -> list[Misread]:
+        return [(value(each.of, passes), each.told) for each in self.wrong]
+
+    def _misread(self, passes: Passes) -> list[Misread]:
+        return misreadings(find(self.of, passes)) if PATTERN.fullmatch(self.of) else []
 
 
 def half_a_digit(text: str) -> float:
@@ -45,11 +79,11 @@ def half_a_digit(text: str) -> float:
     return 0.5 * 10.0**-decimals + 1e-9
 
 
-def nears(of: Reference, tolerance: float) -> list[Near]:
+def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Near]:
     """Wrong numbers that somebody may find, each with what it is; none that counts as right, and none twice."""
-    taken, found = [float(of.cell.value)], []
-    for value, text in misreadings(of):
-        if all(abs(value - each) > 2 * tolerance for each in taken):
-            taken.append(value)
-            found.append(Near(value=value, tolerance=tolerance, told=told(text)))
+    taken, found = [right], []
+    for number, text in misread:
+        if all(abs(number - each) > 2 * tolerance for each in taken):
+            taken.append(number)
+            found.append(Near(value=number, tolerance=tolerance, told=told(text)))
     return found

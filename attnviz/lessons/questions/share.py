@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.layers import split_layer
+from attnviz.lessons.misreadings import misreadings
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.questions.number import nears
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
@@ -41,7 +42,7 @@ class Share(Ask, tag="share", frozen=True):
             tolerance=self.tolerance,
             is_share=True,
             lead=lead(of),
-            nears=nears(of, self.tolerance / 2),
+            nears=nears(right, self.tolerance / 2, misreadings(of)),
             told=[],
         )
 

@@ -1,0 +1,390 @@
+"""Lessons by a second way: each number that a question asks for, one product after the other, in Python's floats."""
+
+import json
+import math
+import re
+from itertools import product
+
+import numpy as np
+
+from attnviz.core.changes import Change
+from attnviz.core.layers import layered, split_layer
+from attnviz.lessons.reference import PATTERN, find
+from attnviz.models import MODELS
+from attnviz.models.yardsticks import FILE
+
+PARTS = json.loads(FILE.read_text("utf-8"))
+
+
+def slow(trace, stage, index):
+    """A number of a pass: its stage's definition over again, from queries, keys and values on."""
+    name, layer = split_layer(stage)
+    if trace[stage].is_overridden(index):
+        return float(trace[stage].value[index])
+    found = {
+        "scores": _score,
+        "scaled": _scaled,
+        "masked": _masked,
+        "attention": _share,
+        "heads": _found,
+        "contributions": _contribution,
+        "probabilities": _probability,
+    }.get(name)
+    if found is None and len(trace[stage].inputs) == 2 and name in ("x", "residual"):
+        return sum(float(trace[each].value[index]) for each in trace[stage].inputs)
+    return found(trace, layer, *index) if found else float(trace[stage].value[index])
+
+
+def _score(trace, layer, head, query, key):
+    q, k = (trace[layered(name, layer)].value[head] for name in "qk")
+    return sum(float(q[query, place]) * float(k[key, place]) for place in range(q.shape[1]))
+
+
+def _scaled(trace, layer, head, query, key):
+    return _score(trace, layer, head, query, key) / math.sqrt(trace[layered("k", layer)].shape[-1])
+
+
+def _masked(trace, layer, head, query, key):
+    return _scaled(trace, layer, head, query, key) if trace["mask"].value[query, key] else -math.inf
+
+
+def _share(trace, layer, head, query, key):
+    row = [_masked(trace, layer, head, query, other) for other in range(len(trace.labels["key"]))]
+    return softmax(row)[key]
+
+
+def _found(trace, layer, head, query, feature):
+    v = trace[layered("v", layer)].value[head]
+    return sum(_share(trace, layer, head, query, key) * float(v[key, feature]) for key in range(len(v)))
+
+
+def _contribution(trace, layer, head, query, dimension):
+    width = trace[layered("v", layer)].shape[-1]
+    w_o = trace[layered("w_o", layer)].value[head * width : (head + 1) * width]
+    return sum(_found(trace, layer, head, query, place) * float(w_o[place, dimension]) for place in range(width))
+
+
+def _probability(trace, layer, token, answer):
+    enters, w_u = (trace[each].value for each in trace["logits"].inputs)
+    logits = [sum(float(a) * float(b) for a, b in zip(enters[token], column, strict=True)) for column in w_u.T]
+    return softmax(logits)[answer]
+
+
+def softmax(row):
+    largest = max(row)
+    powers = [math.exp(each - largest) for each in row]
+    return [power / sum(powers) for power in powers]
+
+
+FIGURE = re.compile(
+    r"(?<![\w'.])(?:A\.)?(?:(?:count|loss|perplexity|looks|accuracy)(?:\.\w+)+|answer(?:\.before)?|e)\b(?!['(])"
+)
+
+
+def evaluated(expression, passes):
+    """An expression of a lesson, of cells by `slow` and figures by `slow_figure`."""
+    if "==" in expression:
+        one, other = (evaluated(each, passes) for each in expression.split("=="))
+        return one == other if isinstance(one, str) else math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    names = {}
+
+    def named(made):
+        names[f"_{len(names)}"] = made
+        return f"_{len(names) - 1}"
+
+    def of_cells(match):
+        of = find(match[0], passes)
+        cells = [slow(of.trace, cell.stage, cell.index) for cell in of.cells]
+        return named(np.array(cells) if None in of.index else cells[0])
+
+    text = PATTERN.sub(of_cells, expression)
+    text = FIGURE.sub(lambda match: named(slow_figure(match[0], passes)), text)
+    return eval(text.strip(), {"__builtins__": {}} | FUNCTIONS | names)
+
+
+def _spread(shares):
+    seen = [share for share in shares if share > 0]
+    return sum(share * math.log(1 / share) for share in seen) / math.log(len(seen)) if len(seen) > 1 else 0.0
+
+
+FUNCTIONS = {
+    "abs": abs,
+    "exp": math.exp,
+    "log": math.log,
+    "max": max,
+    "mean": lambda of: sum(of) / len(of),
+    "min": min,
+    "overlap": lambda one, other: sum(map(min, one, other)),
+    "percent": lambda share: round(100 * share),
+    "rank": lambda of, among: 1 + sum(each > of + 1e-12 for each in among),
+    "softmax": lambda row: np.array(softmax(row)),
+    "spread": _spread,
+    "sum": math.fsum,
+}
+
+
+def _column(of):
+    head, query, key = of.index
+    rows = range(len(of.trace.labels["query"]))
+    scores = [slow(of.trace, layered("masked", split_layer(of.stage.name)[1]), (head, row, key)) for row in rows]
+    return softmax(scores)[query]
+
+
+def _row(of, stage, at=None):
+    name = layered(stage, split_layer(of.stage.name)[1])
+    index = of.index if at is None else at
+    return [slow(of.trace, name, (*index[:-1], place)) for place in range(of.trace[name].shape[-1])]
+
+
+def _unscaled(of):
+    raw, seen = _row(of, "scores"), _row(of, "masked")
+    return softmax([score if math.isfinite(shown) else -math.inf for score, shown in zip(raw, seen, strict=True)])[
+        of.index[-1]
+    ]
+
+
+def _of_row(of, which, word):
+    row, labels = _row(of, of_name(of)), of.trace.axes(of.stage.name)[-1].labels
+    place = 0 if which in ("largest", "most") else 1
+    assert row[labels.index(word)] == sorted(row, reverse=True)[place], (which, word)
+    return row[labels.index(word)]
+
+
+def of_name(of):
+    return split_layer(of.stage.name)[0]
+
+
+def _values(of):
+    v = of.trace[layered("v", split_layer(of.stage.name)[1])].value[of.index[0]]
+    return [float(row[of.index[-1]]) for row in v]
+
+
+def _own_value(of, word):
+    shares = _row(of, "attention", (of.index[0], of.index[1], 0))
+    place = of.trace.labels["key"].index(word)
+    assert shares[place] == max(shares)
+    return _values(of)[place]
+
+
+def _by_column(of):
+    head, query, _ = of.index
+    name = layered("attention", split_layer(of.stage.name)[1])
+    return sum(slow(of.trace, name, (head, row, query)) * each for row, each in enumerate(_values(of)))
+
+
+def _added(of, place):
+    return float(of.trace[of.stage.inputs[place]].value[of.index])
+
+
+def _of_head(of, head):
+    return slow(of.trace, of.stage.name, (head, *of.index[1:]))
+
+
+def _even(of):
+    row = _row(of, "masked") if of_name(of) == "attention" else _row(of, "probabilities")
+    return 1 / sum(math.isfinite(each) for each in row)
+
+
+READINGS = {
+    r"That is an even share: each (?:visible word would get as much|answer would be as probable)\.": _even,
+    r"That is its part of the sum of positive scores: the softmax divides powers of e\.": lambda of: (
+        _row(of, "masked")[of.index[-1]] / sum(each for each in _row(of, "masked") if each > 0)
+    ),
+    r"That is the softmax over the other axis, down the column\.": _column,
+    r"That is the share from scores that are not divided by √d_k\.": _unscaled,
+    r"That is the (largest|second largest) share of the row, which “(.+)” has\.": _of_row,
+    r"That is how probable “(.+)” is, the (most|second most) probable answer\.": lambda of, word, which: _of_row(
+        of, which, word
+    ),
+    r"That is the value of “(.+)” itself, before it is multiplied by its share\.": _own_value,
+    r"That is the sum of all values, as if each share were 1\.": lambda of: sum(_values(of)),
+    r"That is the mean of all values, as if all shares were alike\.": lambda of: sum(_values(of)) / len(_values(of)),
+    r"That is the sum with a column of shares: a word's shares are its row\.": _by_column,
+    r"That is what is added alone, without what was there before\.": lambda of: _added(of, 1),
+    r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
+    r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
+    r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
+    r"The size is right; the sign is not\.": lambda of: -slow(of.trace, of.stage.name, of.index),
+    r"That is the number of head (\d+)\.": lambda of, head: slow(
+        of.trace, of.stage.name, (int(head) - 1, *of.index[1:])
+    ),
+}
+"""What a sentence on a wrong number says that it is, computed again."""
+
+
+def slow_figure(name, passes):
+    """A figure by its name, or by the sentence that is told of a wrong one, counted one by one."""
+    of = "A" if name.startswith("A.") else "B"
+    name = name.removeprefix("A.")
+    fitted = passes.scene(of)
+    return COUNTED[name](fitted, passes) if name in COUNTED else _measured(name, fitted)
+
+
+def _hides(scene, n):
+    """Which pairs the mask of a scene hides, by its rule."""
+    options, pairs = scene.options, list(product(range(n), range(n)))
+    rule = {
+        "none": lambda i, j: False,
+        "causal": lambda i, j: j > i,
+        "padding": lambda i, j: j >= n - options.mask_size,
+        "window": lambda i, j: abs(i - j) > options.mask_size,
+    }[options.mask]
+    return [pair for pair in pairs if rule(*pair)], pairs
+
+
+def _n(fitted):
+    return len(fitted.trace.labels["query"])
+
+
+def _hidden(fitted, passes):
+    return len(_hides(fitted.scene, _n(fitted))[0])
+
+
+def _both_ways(fitted, passes):
+    hidden, _ = _hides(fitted.scene, _n(fitted))
+    return len({*hidden, *((j, i) for i, j in hidden)})
+
+
+def _and_itself(fitted, passes):
+    hidden, _ = _hides(fitted.scene, _n(fitted))
+    return len({*hidden, *((i, i) for i in range(_n(fitted)))})
+
+
+def _matrices(fitted, *names):
+    return [fitted.trace[name].value for name in names or ("w_q", "w_k", "w_v", "w_o")]
+
+
+def _parameters(fitted, passes):
+    if fitted.scene.source in MODELS:
+        arrays = MODELS[fitted.scene.source].at(fitted.scene.model_seed, fitted.scene.checkpoint).arrays.values()
+        return sum(len(array.ravel()) for array in arrays)
+    return sum(len(matrix.ravel()) for matrix in _matrices(fitted))
+
+
+def _full_width(fitted, passes):
+    heads, d_model, width = fitted.trace["w_q"].shape
+    return 3 * heads * d_model * (heads * width) + fitted.trace["w_o"].size
+
+
+def _multiplications(fitted, rows):
+    """Those of the matrix products of so many rows, each number counted that is multiplied."""
+    trace, n, total = fitted.trace, _n(fitted), 0
+    for _ in range(rows):
+        for name in ("w_q", "w_k", "w_v", "w_o", "w_hidden", "w_mlp", "w_u"):
+            total += trace[name].size
+        for head in range(trace["k"].shape[0]):
+            total += sum(trace["k"].value[head, key].size + trace["v"].value[head, key].size for key in range(n))
+    return total
+
+
+def _differing(fitted, passes, *, by_name=True):
+    a, b = passes.trace("A"), passes.trace()
+    words = b.labels["query"]
+    places = [a.labels["query"].index(word) if by_name else place for place, word in enumerate(words)]
+    return sum(
+        abs(slow(b, "attention", (0, i, j)) - slow(a, "attention", (0, places[i], places[j]))) > 1e-12
+        for i, j in product(range(len(words)), repeat=2)
+    )
+
+
+def _answer(trace):
+    row = [
+        slow(trace, "probabilities", (len(trace.labels["query"]) - 1, i)) for i in range(len(trace.labels["answer"]))
+    ]
+    return trace.labels["answer"][row.index(max(row))]
+
+
+COUNTED = {
+    "e": lambda fitted, passes: sum(1 / math.factorial(n) for n in range(20)),
+    "answer": lambda fitted, passes: _answer(fitted.trace),
+    "answer.before": lambda fitted, passes: _answer(fitted.original),
+    "count.words": lambda fitted, passes: _n(fitted),
+    "count.pairs": lambda fitted, passes: len(_hides(fitted.scene, _n(fitted))[1]),
+    "count.hidden": _hidden,
+    "count.visible": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
+    "count.padding": lambda fitted, passes: len({j for _, j in _hides(fitted.scene, _n(fitted))[0]}),
+    "count.heads": lambda fitted, passes: len(fitted.trace.layers[0].trace["w_q"].value),
+    "count.d_k": lambda fitted, passes: fitted.trace.layers[0].trace["w_k"].shape[-1],
+    "count.answers": lambda fitted, passes: len(fitted.trace["w_u"].value[0]),
+    "count.parameters": _parameters,
+    "count.multiplications": lambda fitted, passes: _multiplications(fitted, _n(fitted)),
+    "count.multiplications_kept": lambda fitted, passes: _multiplications(fitted, 1),
+    "count.differing": _differing,
+    "That is how many are visible.": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
+    "That hides each word from itself, too.": _and_itself,
+    "That hides both ways: the pairs in which the other word asks, too.": _both_ways,
+    "That is how many are hidden from the first word.": lambda fitted, passes: sum(
+        i == 0 for i, _ in _hides(fitted.scene, _n(fitted))[0]
+    ),
+    "That is half of all pairs.": lambda fitted, passes: _n(fitted) ** 2 / 2,
+    "That is all pairs.": lambda fitted, passes: _n(fitted) ** 2,
+    "That would give each head matrices of the full width.": _full_width,
+    "That is as many for each head.": lambda fitted, passes: (
+        _parameters(fitted, passes) * len(fitted.trace["w_q"].value)
+    ),
+    "That is one head’s part.": lambda fitted, passes: _parameters(fitted, passes) / len(fitted.trace["w_q"].value),
+    "That leaves W_O out.": lambda fitted, passes: sum(each.size for each in _matrices(fitted, "w_q", "w_k", "w_v")),
+    "That is how many there are if every letter is computed anew.": lambda fitted, passes: _multiplications(
+        fitted, _n(fitted)
+    ),
+    "That is how many the new letter alone takes.": lambda fitted, passes: _multiplications(fitted, 1),
+    "That compares place by place: compare each word with the same word.": lambda fitted, passes: _differing(
+        fitted, passes, by_name=False
+    ),
+    "That is all of them.": lambda fitted, passes: _n(fitted) ** 2,
+}
+
+
+def _measured(name, fitted):
+    """What was recorded of a model, as the file has it (`test_microgpt` measures it again)."""
+    kind, _, what = name.partition(".")
+    seed = fitted.scene.model_seed
+    if kind == "perplexity":
+        return math.exp(_measured(f"loss.{what}", fitted))
+    if kind == "looks":
+        head, where = re.fullmatch(r"head_(\d)\.(\w+)", what).groups()
+        return PARTS[seed]["heads"][int(head) - 1]["looks"][{"before": "the letter before"}[where]]
+    if kind == "accuracy":
+        return _accuracy(what, fitted)
+    choice = MODELS[fitted.scene.source]
+    measured = {step: loss for step, loss, _ in choice.curve(seed)}
+    done = choice.checkpoints(seed)[-1 if fitted.scene.checkpoint is None else fitted.scene.checkpoint]
+    return {
+        "model": lambda: PARTS[seed]["loss"],
+        "guessing": lambda: math.log(len(choice.task.answers)),
+        "without_attention": lambda: PARTS[seed]["muted"]["attention"],
+        "without_mlp": lambda: PARTS[seed]["muted"]["the MLP"],
+        "without_head_1": lambda: PARTS[seed]["heads"][0]["loss"],
+        "pairs": lambda: _table_of_pairs(choice.task),
+        "untrained": lambda: measured[0],
+        "here": lambda: measured[done],
+    }[what]()
+
+
+def _table_of_pairs(task):
+    """The loss of a table of pairs of letters on held-out names, name by name."""
+    n, counts = task.n_held_out, {}
+    for name in task.names[n:]:
+        for pair in zip(f"^{name}", f"{name}$", strict=True):
+            counts[pair] = counts.get(pair, 0) + 1
+    letters = sorted({after for _, after in counts})
+    sums = {a: sum(counts.get((a, b), 0) + 0.1 for b in letters) for a in {a for a, _ in counts}}
+    losses = [
+        -math.log((counts.get(pair, 0) + 0.1) / sums[pair[0]])
+        for name in task.names[:n]
+        for pair in zip(f"^{name}", f"{name}$", strict=True)
+    ]
+    return sum(losses) / len(losses)
+
+
+def _accuracy(what, fitted):
+    """The part of held-out texts that is answered right, in passes of their own."""
+    model = MODELS[fitted.scene.source].at(fitted.scene.model_seed)
+    batch = model.task.held_out()
+    right = 0
+    for tokens, answers in zip(batch.tokens[:128], batch.answers[:128], strict=True):
+        trace = model.trace(" ".join(model.task.words[token] for token in tokens))
+        if what != "model":
+            trace = trace.with_changes(Change("output_1", (None,), 0.0))
+        right += int(trace["probabilities"].value[-1].argmax()) == answers[-1]
+    return np.float64(right / 128)

@@ -1,0 +1,337 @@
+"""Lessons: each moment opens, what its texts say is so of its passes, and its answers come out by a second way, too."""
+
+import functools
+import json
+import math
+import re
+
+import msgspec
+import numpy as np
+import pytest
+from cases import of_each
+from documents import whole
+from slowlessons import READINGS, evaluated, slow, slow_figure
+
+from attnviz.core.changes import Change
+from attnviz.core.layers import split_layer
+from attnviz.lessons import lesson as lessons
+from attnviz.lessons.expression import is_so, value
+from attnviz.lessons.lesson import LESSONS, Lesson
+from attnviz.lessons.moment import moment, opened
+from attnviz.lessons.naming import _ORDINALS
+from attnviz.lessons.questions.code import LINES
+from attnviz.lessons.reference import PATTERN, LessonError, find
+from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, written
+from attnviz.scene.contract.lesson import Moment
+
+MOMENTS = {
+    f"{name} {number}": (name, number, each)
+    for name, own in LESSONS.items()
+    for number, each in enumerate(own.moment, start=1)
+}
+opened_once = functools.cache(opened)
+
+
+def asked(*kinds):
+    """The moments that ask a question of these kinds, with their passes, as it is written and as it is sent."""
+    return {
+        name: (made, opened_once(made.at), sent(name))
+        for name, (_, _, made) in MOMENTS.items()
+        if made.ask and type(made.ask).__struct_config__.tag in kinds
+    }
+
+
+@functools.cache
+def sent(name):
+    """A moment as a browser reads it."""
+    lesson, number, _ = MOMENTS[name]
+    found = json.loads(moment(lesson, number))
+    return found | {"document": whole(found["document"])}
+
+
+def said(runs):
+    """A text as it is read."""
+    return "".join(part["text"] if isinstance(part, dict) else part for _, part in runs)
+
+
+@of_each("name", [*MOMENTS])
+def test_every_moment_is_sent_as_it_is_declared(name):
+    msgspec.convert(sent(name), Moment)
+    lesson, number, made = MOMENTS[name]
+    assert (sent(name)["lesson"], sent(name)["number"]) == (lesson, number)
+    assert opened_once(sent(name)["at"]).b.scene == opened_once(made.at).b.scene, "one looks around from the same scene"
+
+
+@of_each("name", [*LESSONS])
+def test_a_lesson_takes_ten_moments_and_five_minutes_at_most_and_ends_with_something_to_try(name):
+    own = LESSONS[name]
+    assert len(own.moment) <= 10
+    assert own.minutes <= 5
+    *before, last = own.moment
+    assert all(each.ask and each.after for each in before)
+    assert last.ask is None
+    assert last.title == "Try it"
+    assert "Look around from here" in last.text
+    assert sent(f"{name} {len(own.moment)}")["ending"]
+    assert all(sent(f"{name} {number}")["ending"] is None for number, _ in enumerate(before, start=1))
+
+
+@of_each("case", MOMENTS)
+def test_what_texts_claim_is_so(case):
+    _, _, made = case
+    for claim in made.claims:
+        assert is_so(claim, opened_once(made.at)), claim
+        assert evaluated(claim, opened_once(made.at)), f"{claim}, by a second way"
+
+
+IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 1}
+IN_WORDS |= {"half": 2, "twice": 2, "doubled": 2, "hundred": 100}
+NOT_COUNTED = re.compile("the two|two different")
+CITED = re.compile(r"et al\. \d{4}")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@of_each("case", MOMENTS)
+def test_no_number_is_typed_that_a_pass_has(case):
+    """A numeral or a number word in a text is a slot, or stands in a claim, or in the name of a cell that is asked."""
+    _, _, made = case
+    ask = msgspec.to_builtins(made.ask) if made.ask else {}
+    backing = " ".join([*made.claims, ask.get("of", "")])
+    backed = set(NUMBER.findall(backing))
+    told = [each["told"] for each in (*ask.get("wrong", ()), *ask.get("instead", ()))]
+    for text in (made.title, made.text, made.after, made.notes, ask.get("prompt", ""), *told):
+        bare = NOT_COUNTED.sub("", CITED.sub("", SLOT.sub("", text)))
+        typed = set(NUMBER.findall(bare)) | {
+            str(IN_WORDS[word]) for word in re.findall(r"[a-z]+", bare.lower()) if IN_WORDS.get(word)
+        }
+        assert typed <= backed, (typed - backed, text)
+
+
+@of_each("case", asked("word", "cell"))
+def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_place(case):
+    made, passes, found = case
+    of = find(made.ask.of, passes)
+    numbers = [slow(of.trace, cell.stage, cell.index) for cell in of.cells]
+    sizes = {"largest": lambda n: n, "smallest": lambda n: -n, "largest in size": abs}[made.ask.pick]
+    ordered = sorted({round(sizes(n), 10) for n in numbers}, reverse=True)
+    question = found["question"]
+    assert question["right"] == [i for i, n in enumerate(numbers) if round(sizes(n), 10) == ordered[0]]
+    for place, each in enumerate(question["candidates"]):
+        told, rank = said(each["told"]), 1 + sum(sizes(n) > sizes(numbers[place]) + 1e-12 for n in numbers)
+        assert told.startswith(("“", "head "))
+        assert each["label"] in told
+        assert place_told(told) == rank, told
+        if "would be the answer" in told:
+            assert place in question["right"] or _is_right_elsewhere(told, of, place, sizes), told
+    assert all(each.get("word", each.get("cell")) is not None for each in question["candidates"])
+
+
+def place_told(told):
+    """Which place a sentence says that a number has."""
+    found = re.search(r": the (?:(\w+) )?(?:largest|smallest)", told) or re.search(r": the (?:(\w+) )?most", told)
+    return _ORDINALS.index(found[1]) + 1 if found[1] else 1
+
+
+def _is_right_elsewhere(told, of, place, sizes):
+    where = re.search(r"answer for (?:“(.+)”|dimension (\d+)|(head \d+))\.", told)
+    name = next(filter(None, where.groups()))
+    axis = of.index.index(None)
+    others = [each for each in range(len(of.index)) if each != axis]
+    for other in others:
+        labels = of.trace.axes(of.stage.name)[other].labels
+        if name not in labels:
+            continue
+        at = list(of.index)
+        at[other] = labels.index(name)
+        row = []
+        for instead in range(of.stage.shape[axis]):
+            at[axis] = instead
+            row.append(sizes(slow(of.trace, of.stage.name, tuple(at))))
+        if row.index(max(row)) == place:
+            return True
+    return False
+
+
+@of_each("case", asked("share", "number"))
+def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(case):
+    made, passes, found = case
+    question = found["question"]
+    right = evaluated(made.ask.of, passes)
+    assert math.isclose(question["right"], right, rel_tol=1e-9, abs_tol=1e-12)
+    own = {each.told: each.of for each in getattr(made.ask, "wrong", ())}
+    for near in question["nears"]:
+        told = said(near["told"])
+        assert abs(near["value"] - right) > question["tolerance"] or question["isShare"], told
+        expected = evaluated(own[told], passes) if told in own else reading(told, find(made.ask.of, passes))
+        assert math.isclose(near["value"], expected, rel_tol=1e-9, abs_tol=1e-12), told
+    if question["isShare"]:
+        own_score, others = question["lead"]
+        assert math.isclose(1 / (1 + math.exp(others - own_score)), right, rel_tol=1e-9)
+    else:
+        assert written(right, made.ask.form) == question["text"]
+        shown = float(question["text"].replace("−", "-").replace(",", ""))
+        assert abs(shown - right) <= question["tolerance"]
+
+
+def reading(told, of):
+    """What a sentence on a wrong number says that it is, by a second way."""
+    for pattern, read in READINGS.items():
+        if match := re.fullmatch(pattern, told):
+            return read(of, *match.groups())
+    raise AssertionError(f"Nothing computes what is told: {told}. Add it to READINGS.")
+
+
+@of_each("case", asked("count"))
+def test_how_many_there_are_and_what_other_numbers_count(case):
+    made, passes, found = case
+    question = found["question"]
+    assert question["right"] == slow_figure(f"count.{made.ask.of}", passes)
+    for near in question["nears"]:
+        told = said(near["told"])
+        assert near["value"] != question["right"]
+        assert near["value"] == slow_figure(told, passes), told
+
+
+@of_each("case", asked("compare"))
+def test_more_less_or_the_same_and_where_another_answer_would_be_right(case):
+    made, passes, found = case
+    ask, question = made.ask, found["question"]
+    one, other = evaluated(ask.of, passes), evaluated(ask.than or f"A.{ask.of}", passes)
+    assert question["right"] == [["more", "less", "the same"].index(relation(one, other))]
+    instead = {each.answer: each for each in ask.instead}
+    for each in question["candidates"]:
+        told, label = said(each["told"]), each["label"]
+        if label in instead and label != relation(one, other):
+            each = instead[label]
+            assert relation(evaluated(each.of, passes), evaluated(each.than, passes)) == label
+            assert said(filled(each.told, passes)) in told
+        elif "would be right" in told:
+            stage, names = ask.of.split("[")[0], re.search(r"of “(.+)” and “(.+)”: ", told).groups()
+            head = [part.strip() for part in ask.of.split("[")[1].split(",")][:-2]
+            where = f"{stage}[{', '.join([*head, *(chr(34) + name + chr(34) for name in names)])}]"
+            assert relation(evaluated(where, passes), evaluated(f"A.{where}", passes)) == label, told
+
+
+def relation(one, other):
+    return "the same" if math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else "more" if one > other else "less"
+
+
+@of_each("case", asked("answer"))
+def test_the_answer_and_when_another_one_would_be_given(case):
+    _, passes, found = case
+    trace, question = passes.trace(), found["question"]
+    answers, last = trace.labels["answer"], len(trace.labels["query"]) - 1
+    row = [slow(trace, "probabilities", (last, place)) for place in range(len(answers))]
+    offered = [each["label"] for each in question["candidates"]]
+    assert [offered[place] for place in question["right"]] == [answers[row.index(max(row))]]
+    assert len(set(offered)) == len(offered) >= 2
+    for each in question["candidates"]:
+        told, place = said(each["told"]), answers.index(each["label"])
+        assert place_told(told) == 1 + sum(other > row[place] for other in row), told
+        if "before the change" in told:
+            assert passes.b.original["probabilities"].value[-1].argmax() == place
+        elif "beside this one" in told:
+            assert passes.trace("A")["probabilities"].value[-1].argmax() == place
+        elif seen := re.search("gave “(.+)” all its attention", told):
+            assert _answer_looking_at(trace, seen[1]) == place, told
+
+
+def _answer_looking_at(trace, word):
+    """What the model answers if its last layer hides every other word from the last one."""
+    layer, last = trace.layers[-1], len(trace.labels["query"]) - 1
+    name, keys = layer.names["masked"], trace.labels["key"]
+    heads = range(trace[name].shape[0])
+    hidden = [
+        Change(name, (head, last, key), -math.inf) for head in heads for key in range(len(keys)) if keys[key] != word
+    ]
+    return int(trace.with_changes(*hidden)["probabilities"].value[-1].argmax())
+
+
+@of_each("case", asked("code"))
+def test_the_line_of_code_is_the_one_that_gives_the_stage(case):
+    made, passes, found = case
+    of, question = find(made.ask.of, passes), found["question"]
+    own = {stage.name: stage.value for stage in of.trace}
+    d_k = of.trace["k"].shape[-1]
+
+    def softmax(scores, axis):
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.exp(scores) / np.exp(scores).sum(axis, keepdims=True)
+
+    for place, each in enumerate(question["candidates"]):
+        with np.errstate(all="ignore"):
+            made_by = eval(each["label"], {"np": np, "softmax": softmax, "d_k": d_k} | own)
+        is_right = made_by.shape == of.stage.shape and np.allclose(made_by, of.stage.value)
+        assert (place in question["right"]) == is_right, each["label"]
+        if made_by.shape == of.stage.shape and not np.isnan(made_by[of.index]):
+            assert written(float(made_by[of.index])) in said(each["told"])
+    assert sorted(LINES[split_layer(of.stage.name)[0]]) == [each["label"] for each in question["candidates"]]
+
+
+@of_each("case", asked("word", "cell", "share", "number", "compare"))
+def test_what_would_give_the_answer_away_is_covered(case):
+    made, passes, found = case
+    if not PATTERN.fullmatch(made.ask.of):
+        return
+    of = find(made.ask.of, passes)
+    cell = of.cells[0]
+    moved = of.trace.with_change(cell.stage, cell.index, 0.0 if cell.value else 1.0)
+    others = {stage.name for stage in of.trace if moved[stage.name] is not stage}
+    assert others <= set(found["covers"]), "a number computed from it is seen"
+    if hasattr(made.ask, "pick") and of.stage.name == "attention":
+        assert {"scores", "scaled", "masked"} <= set(found["covers"]), "their order is that of the shares"
+
+
+def test_a_file_that_is_none_is_refused(tmp_path):
+    good = (lessons.FOLDER / "1-who-is-it.toml").read_text("utf-8")
+    for broken in (
+        good + "\nmore = 1\n",
+        good.replace("at = ", "where = ", 1),
+        good.replace('kind = "word"', 'kind = "guess"', 1),
+        good.replace('pick = "largest"', 'pick = "best"', 1),
+    ):
+        assert broken != good
+        (tmp_path / "1-broken.toml").write_text(broken, "utf-8")
+        with pytest.raises(msgspec.ValidationError):
+            lessons._read(tmp_path / "1-broken.toml")
+    (tmp_path / "1-good.toml").write_text(good, "utf-8")
+    assert isinstance(lessons._read(tmp_path / "1-good.toml"), Lesson)
+
+
+def test_what_no_pass_has_is_refused():
+    passes = opened_once("model=who-is-it&view=sheet")
+    for text in (
+        "{attention[tired, unicorn]}",
+        "{attentions[tired, animal]}",
+        "{attention[tired]}",
+        "{A.attention[tired, animal]}",
+        "{attention[tired, *]}",
+        "{count.unicorns}",
+        "{loss.without_head_9}",
+        "{attention[tired, animal]:percent}",
+        "{open('x')}",
+        "{'a'.upper()}",
+        "{().__class__}",
+    ):
+        with pytest.raises(LessonError):
+            filled(text, passes)
+    for at in (
+        "model=unicorn",
+        "model=who-is-it&cell=1.99.1.1.1",
+        "model=who-is-it&changes=mask[99,1]%3D0",
+        "mask=best",
+    ):
+        with pytest.raises(LessonError):
+            opened(at)
+    with pytest.raises(LessonError):
+        is_so("attention[tired, animal]", passes)
+    with pytest.raises(KeyError):
+        moment("who-is-it", 0)
+
+
+def test_a_word_with_a_comma_or_a_bracket_is_named_in_quotes():
+    passes = opened_once("sentence=a%2C+b%5D+c&heads=1")
+    words = passes.trace().labels["query"]
+    assert {",", "]"} & {letter for word in words for letter in word}
+    for place, word in enumerate(words):
+        assert value(f'attention["{word}", "{words[0]}"]', passes) == passes.trace()["attention"].value[0, place, 0]
