@@ -12,15 +12,21 @@ if __name__ == "__main__":
     # without an icon set first, Streamlit has the browser ask a font host for that of the page
     st.set_page_config(page_icon="🔎", layout="wide")
     page = st.navigation(
-        [
-            st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:", default=True),
-            st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
-            st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
-            st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),
-            st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
-            st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
-            st.Page("pages/your_own_numbers.py", title="Your own numbers", icon=":material/compare_arrows:"),
-        ],
+        {
+            "": [
+                st.Page("pages/lessons.py", title="Lessons", icon=":material/school:", default=True),
+                st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:"),
+                st.Page("pages/microgpt.py", title="microgpt", icon=":material/edit:"),
+                st.Page("pages/your_own_numbers.py", title="Your own numbers", icon=":material/compare_arrows:"),
+            ],
+            "More": [
+                st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
+                st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
+                st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),
+                st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
+                st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
+            ],
+        },
         position="top",
     )
     st.set_page_config(page_title=f"{page.title} · attnviz")

@@ -26,8 +26,8 @@ def taken(browser: Browser, folder: Path) -> float:
     """How long one browser is without a server, in seconds."""
     with balanced(folder) as site:
         page = browser.new_page(viewport=SIZE)
-        visit(page, f"{site.address}/?step=softmax")
-        serving = site.answering("/", 1)[-1]
+        visit(page, f"{site.address}/walkthrough?step=softmax")
+        serving = site.answering("/walkthrough", 1)[-1]
         start = time.monotonic()
         site.processes[serving].kill()
         page.wait_for_selector(CONNECTED, state="detached")

@@ -37,7 +37,7 @@ MAX_UNDELAYED_SECONDS = 0.04
 """Seconds for 95 % of the answers behind nginx: where parts of them wait to be acknowledged, most take longer."""
 
 PEOPLE = (1, 30, 100, 200, 300)
-OPENING = "/?step=scores&sentence=the+cat+sat+on+the+mat"
+OPENING = "/walkthrough?step=scores&sentence=the+cat+sat+on+the+mat"
 
 
 SETTINGS = (
@@ -138,7 +138,7 @@ def main() -> int:
     with served("app.py") as (address, pid):
         show("opening at once", opening(address + OPENING, 300))
         show("memory: 500 come and go, twice", coming_and_going(address + OPENING, pid, 500))
-        show("memory: the largest pass, 50 times", reopening(f"{address}/?{largest.query()}", pid, 50))
+        show("memory: the largest pass, 50 times", reopening(f"{address}/walkthrough?{largest.query()}", pid, 50))
     return 0 if all(found) else 1
 
 

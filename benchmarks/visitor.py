@@ -4,7 +4,7 @@ What is done in a viewer and its settings goes to the server's route for that. F
 all else it speaks Streamlit's websocket protocol, and answers with the hashes of
 the messages it keeps. It draws nothing, so hundreds fit beside a server.
 
-    async with Visitor("http://127.0.0.1:8501/?step=scores") as visitor:
+    async with Visitor("http://127.0.0.1:8501/walkthrough?step=scores") as visitor:
         await visitor.set("mask", "causal")
         await visitor.act("reset", True)
         print(visitor.notices, visitor.query, visitor.exceptions())

@@ -23,10 +23,10 @@ VISITS = 5
 MAX_BYTES = 3_000_000
 PLOTLY = "PlotlyChart"
 PACKED = (".woff2", ".png", ".ico")
-LARGE = "?" + largest.query(step="scores", context="", heads="8")
+LARGE = "walkthrough?" + largest.query(step="scores", context="", heads="8")
 PAGES = {
-    "walkthrough": ("", PICTURE.replace("[role=grid]", "canvas")),
-    "walkthrough, scores": ("?step=scores", PICTURE),
+    "walkthrough": ("walkthrough", PICTURE.replace("[role=grid]", "canvas")),
+    "walkthrough, scores": ("walkthrough?step=scores", PICTURE),
     "walkthrough, 64 words, d_model 128, 8 heads": (LARGE, PICTURE),
     "worked examples": ("worked_examples", "h1"),
     "built by hand": ("by_hand", ".article .matrix"),

@@ -88,5 +88,5 @@ def sentence(page):
 
 def more(page):
     """The panel that More opens, open."""
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Settings", exact=True).click()
     return page.get_by_role("group", name="More settings")

@@ -17,7 +17,8 @@ from attnviz.scene.contract.request import ActsRequest
 from attnviz.scene.document.reply import PARTS
 
 ROOT = Path(__file__).parent.parent
-PAGES = sorted(ROOT.glob("pages/*.py"))
+PAGES = sorted(set(ROOT.glob("pages/*.py")) - {ROOT / "pages/lessons.py"})
+"""The pages that read a scene from the address."""
 ROUTED = re.findall(r'st\.Page\("(pages/\w+\.py)"', (ROOT / "app.py").read_text("utf-8"))
 """The pages that the router knows."""
 SENTENCE = "the cat sat on the mat"
@@ -30,7 +31,10 @@ ADDRESSES = {"own sentence": OWN, **{source: {"source": source} for source in SO
 
 
 def opened(path=ROOT / "app.py", **address):
+    """A page at an address; by the router it is the walkthrough, to which that leads from `/`."""
     at = AppTest.from_file(str(path), default_timeout=20)
+    if path.name == "app.py":
+        at.switch_page("pages/walkthrough.py")
     for key, value in address.items():
         at.query_params[key] = value
     return at.run()

@@ -76,8 +76,9 @@ class Tab:
         """Go where nothing is, before the server ends or another visit begins."""
         self.page.goto("about:blank")
 
-    def open(self, path=""):
-        self.page.goto(f"{self.address}/{path}")
+    def open(self, path="walkthrough"):
+        """Open a page, whole; parameters alone are the walkthrough's."""
+        self.page.goto(f"{self.address}/{'walkthrough' if path.startswith('?') else ''}{path}")
         return self.settled()
 
     def settled(self):
@@ -94,6 +95,15 @@ class Tab:
             self.acts += request.post_data_json["acts"]
         if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):
             self.elsewhere.add(request.url)
+
+
+def to_page(page, name):
+    """Go to a page by the navigation; some are in its menu."""
+    link = page.get_by_test_id("stTopNavLink").filter(has_text=name)
+    if not link.count():
+        page.get_by_test_id("stTopNavSection").click()
+        link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name)
+    link.click()
 
 
 def at(**address):

@@ -76,7 +76,7 @@ def test_the_settings_and_the_buttons_of_articles_have_contrast(drawn, theme):
     for shown in (of(**OWN), of(**MODEL)):
         page = drawn(**shown)
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        page.get_by_role("button", name="More").click()
+        page.get_by_role("button", name="Settings", exact=True).click()
         page.evaluate(_ARTICLE)
         found = faint(page)
         page.evaluate("() => document.querySelector('.article').remove()")

@@ -21,6 +21,7 @@ from tab import (
     picked_is,
     sentence,
     step_is,
+    to_page,
     typed,
 )
 
@@ -205,7 +206,7 @@ def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
     page = tab.open(at(sentence=WORDS))
     with acts_held(page):
         sentence(page).fill("come rain or shine")
-        page.get_by_test_id("stTopNavLink").filter(has_text="The same in NumPy").click()
+        to_page(page, "The same in NumPy")
         expect(page.locator(".script").get_by_text("(2, 3, 3): head, query, key").first).to_be_visible()
     expect(page.locator(".script").get_by_text("(2, 4, 4): head, query, key").first).to_be_visible()
     expect(sentence(page)).to_have_value("come rain or shine")
@@ -237,7 +238,7 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
         page.goto(f"{address}/worked_examples{at(notebook='002')}")
         expect(heading(page, "Attention needs no parameters")).to_be_visible()
         expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
-        page.goto(f"{address}/{at(sentence=WORDS, step='scores', cell='1.3.2.1.1')}")
+        page.goto(f"{address}/walkthrough{at(sentence=WORDS, step='scores', cell='1.3.2.1.1')}")
         expect(heading(page, score())).to_be_visible()
         os.kill(pid, signal.SIGKILL)
         expect(page.locator(IDLE)).to_have_count(0)

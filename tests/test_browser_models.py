@@ -88,7 +88,7 @@ def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(
 
 def test_a_word_of_those_that_the_model_knows_is_added_at_a_click(visit):
     page = visit().open(at(model="who-is-it", sentence=WIDE.removesuffix(" wide")))
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Settings", exact=True).click()
     more = page.get_by_role("group", name="More settings")
     expect(more).to_contain_text("d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions")
     more.get_by_role("button", name="wide", exact=True).click()

@@ -1,7 +1,7 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
 import pytest
-from tab import at, becomes, expect, heading, parameters, picked_is, sentence, typed
+from tab import at, becomes, expect, heading, parameters, picked_is, sentence, to_page, typed
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -13,19 +13,15 @@ SLOW = "{ let now = 1e9; performance.now = () => now += 5000 }"
 """So slow a machine that seconds are between any two things that it does."""
 
 
-def go(page, name):
-    page.get_by_test_id("stTopNavLink").filter(has_text=name).click()
-
-
 @pytest.mark.slow
 def test_settings_survive_a_page_switch_and_a_reload(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, heads=4, d_model=12, mask="causal", seed=5, step="Scores", cell="2.4.3.1.1"))
     expect(heading(page, "How well does each key")).to_be_visible()
-    go(page, "The same in NumPy")
+    to_page(page, "The same in NumPy")
     expect(page.get_by_text("scores = q @ k.swapaxes(-1, -2)")).to_be_visible()
     expect(page.locator(".script").get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
-    go(page, "Walkthrough")
+    to_page(page, "Walkthrough")
     for _ in range(2):
         expect(heading(page, "How well does each key")).to_be_visible()
         expect(heading(page, "scores[head 2, shine, or]")).to_be_visible()
@@ -40,7 +36,7 @@ def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, seed=7, context="sun", step="Scores"))
     for name in ("Audit", "The same in NumPy", "Walkthrough") * 3:  # faster than the pages answer
-        go(page, name)
+        to_page(page, name)
     expect(heading(page, "How well does each key")).to_be_visible()
     tab.settled()
     expect(sentence(page)).to_have_value(SENTENCE)
@@ -68,7 +64,7 @@ def test_what_is_typed_without_enter_is_in_the_address_once_a_button_is_pressed(
 def test_a_setting_that_is_set_back_leaves_the_address(visit):
     tab = visit()
     page = tab.open(at(sentence="a b"))
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Settings", exact=True).click()
     scaled = page.get_by_text("Divide scores by √d_k")
     scaled.click()
     becomes(page, lambda: parameters(page), {"sentence": "a b", "scaled": "false"})
@@ -113,7 +109,7 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
     becomes(page, lambda: parameters(page)["step"], "scores")
     before, entry = page.url, page.evaluate(ENTRY)
     page.evaluate(SLOW)
-    go(page, "The same in NumPy")
+    to_page(page, "The same in NumPy")
     expect(page.locator(".script").get_by_text("(4, 4, 4): head, query, key").first).to_be_visible()
     tab.settled()
     page.wait_for_function("location.search.includes('heads=4') && location.search.includes('mask=causal')")

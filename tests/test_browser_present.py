@@ -133,7 +133,7 @@ def test_page_keys_turn_the_page_but_where_someone_types(visit):
 def test_letters_are_for_the_viewer_and_its_settings_alone(visit):
     page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
     step_is(page, 4)
-    link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="More")
+    link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="Settings", exact=True)
     for key in ("]", "p"):
         link.press(key)
     page.get_by_role("button", name="Copy link").press("]")

@@ -45,7 +45,7 @@ def test_settings_take_two_lines_where_the_page_is_narrow_and_three_on_a_phone(v
 def test_more_stays_open_whatever_is_changed_inside_it(visit):
     tab = visit()
     page = tab.open(at(sentence="the cat"))
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Settings", exact=True).click()
     more = page.get_by_role("group", name="More settings")
 
     def answered(**expected):
@@ -66,7 +66,7 @@ def test_more_stays_open_whatever_is_changed_inside_it(visit):
 @pytest.mark.parametrize("label", ["Sentence", "Keys and values from another sentence"])
 def test_a_long_sentence_can_be_read_to_its_end_while_it_is_typed(visit, label):
     page = visit().open(at(sentence="a b"))
-    page.get_by_role("button", name="More").click()
+    page.get_by_role("button", name="Settings", exact=True).click()
     box = page.get_by_role("textbox", name=label, exact=True)
     box.fill("every word of this is there to be read".ljust(MAX_CHARACTERS - 20, "."))
     box.press_sequentially(" to its end")
@@ -84,15 +84,11 @@ def test_the_heads_that_d_model_changes_are_said(visit):
 def test_the_menu_names_its_pages_and_links_to_former_ones_work(visit):
     page = visit().open("what_if" + at(sentence="owls see mice"))
     expect(sentence(page)).to_have_value("owls see mice")
-    named = page.get_by_test_id("stTopNavLink").all_inner_texts()
+    page.get_by_test_id("stTopNavSection").click()
+    named = page.locator("[data-testid=stTopNavLink], [data-testid=stTopNavDropdownLink]").all_inner_texts()
     assert [name.split("\n")[-1] for name in named] == [
-        "Walkthrough",
-        "Worked examples",
-        "Built by hand",
-        "What attention doesn't say",
-        "Audit",
-        "The same in NumPy",
-        "Your own numbers",
+        *("Lessons", "Walkthrough", "microgpt", "Your own numbers"),
+        *("Worked examples", "Built by hand", "What attention doesn't say", "Audit", "The same in NumPy"),
     ]
     assert page.get_by_test_id("stSidebar").count() == 0
     becomes(page, lambda: parameters(page), {"sentence": "owls see mice"})

@@ -17,7 +17,7 @@ import pytest
 from asgi import run
 from needs import absent
 from page import ROOT
-from tab import at, becomes, cell, expect, grid, parameters, pick, step_is
+from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 
 from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.scene.scene import OWN_PARAMETERS
@@ -153,7 +153,7 @@ def test_whatever_reaches_the_app_is_limited():
 def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
     async def done():
         for _ in range(8):  # two processes: a seat led to the right one by chance once in 256
-            async with Visitor(f"{site.address}/{at(**ADDRESS)}") as visitor:
+            async with Visitor(f"{site.address}/walkthrough{at(**ADDRESS)}") as visitor:
                 await visitor.set("mask", "none")
                 assert "mask" not in visitor.query
                 before = visitor.n_bytes
@@ -221,12 +221,12 @@ def test_of_acts_nginx_takes_as_much_as_the_app(site):
     line = b"0" * MAX_SAID_BYTES + b"\n"
     assert asked(f"{site.address}/arrays", data=line + b"0" * MAX_FILE_BYTES)[0] == 400
     assert asked(f"{site.address}/arrays", data=line + b"0" * (MAX_FILE_BYTES + 20_000))[0] == 413
-    assert asked(f"{site.address}/?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"
+    assert asked(f"{site.address}/walkthrough?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"
 
 
 def test_the_longest_address_fits(site):
     longest = quote("語" * MAX_CHARACTERS)
-    assert asked(f"{site.address}/?sentence={longest}&context={longest}")[0] == 200
+    assert asked(f"{site.address}/walkthrough?sentence={longest}&context={longest}")[0] == 200
 
 
 @pytest.mark.browser
@@ -240,7 +240,7 @@ def test_a_lost_process_loses_nothing(site, browser):
     expect(own.locator(".panel h3")).to_contain_text("=")
     shown = own.locator(".panel h3").inner_text()
     page.goto(f"{site.address}/audit{at(**ADDRESS)}")
-    page.get_by_test_id("stTopNavLink").filter(has_text="Walkthrough").click()  # Streamlit is told the address there
+    to_page(page, "Walkthrough")  # Streamlit is told the address there
     step_is(page, 7)
     pick(page, "d_model", "16")  # and not any more
     becomes(page, lambda: parameters(page).get("d_model"), "16")
@@ -292,12 +292,12 @@ def _seen(page):
 
 def test_no_log_holds_what_people_typed(site):
     """Not even when no process answers, which nginx would log together with the address that was asked for."""
-    assert asked(f"{site.address}/?sentence={quote(WORDS)}")[0] == 200
+    assert asked(f"{site.address}/walkthrough?sentence={quote(WORDS)}")[0] == 200
     for process in site.processes.values():
         process.kill()
         process.wait()
-    assert asked(f"{site.address}/?sentence=secret")[0] == 502
-    assert site.answering("/", 2)
+    assert asked(f"{site.address}/walkthrough?sentence=secret")[0] == 502
+    assert site.answering("/walkthrough", 2)
     logged = site.log.read_text() + site.log.with_name("error.log").read_text()
     assert "secret" not in logged
     assert "Eulen" not in logged

@@ -60,7 +60,7 @@ def engine(request, tmp_path):
 
 def test_every_step_a_number_set_by_hand_and_presenting(engine, server):
     trace, headings = trace_of(Settings(SENTENCE)), set()
-    engine.open(f"{server}/{at(sentence=SENTENCE, route='every step')}")
+    engine.open(f"{server}/walkthrough{at(sentence=SENTENCE, route='every step')}")
     for number, step in enumerate(STEPS, 1):
         headings.add(shown(engine, trace, number)["heading"])
         if step["id"] == "scores":

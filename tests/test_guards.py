@@ -1,7 +1,6 @@
 """What every request passes through, each guard alone: no server is started."""
 
 import io
-import itertools
 import os
 import pickle
 import re
@@ -59,16 +58,27 @@ def test_where_there_is_no_page_that_is_said_with_the_way_to_those_there_are(mou
 
 
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
-def test_the_first_page_is_found_by_its_name_too(mounted, base, monkeypatch):
+def test_links_to_pages_that_have_moved_lead_there(mounted, base, monkeypatch):
     monkeypatch.setattr("attnviz.server.allowed_paths.st.get_option", lambda _: base)
     guard = AllowedPaths(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
-    names = ("/walkthrough", "/walkthrough/", "/take_apart", "/what_if")
-    for path, query in itertools.product(names, ("", "?sentence=a%20%26%20b&step=scores")):
-        answer = ask(guard, where + path + query, root_path=mounted)
-        assert answer.status == 307
-        assert urljoin(where + path, answer.headers["location"]) == f"{where}/{query}"
-    assert ask(guard, f"{where}/walkthroughs", root_path=mounted).text == "a page"
+    typed, empty, lesson = "?sentence=a%20%26%20b&lesson=masks", "?seed=", "?lesson=masks&moment=3&present=1"
+    moved = {
+        "/": {typed: "/walkthrough", empty: "/walkthrough", "?embed=true": "/walkthrough", "": None, lesson: None},
+        "/walkthrough": {typed: None, "": None},
+        "/microgpt": {typed: None, "": None},
+        "/take_apart": {typed: "/walkthrough", "": "/walkthrough"},
+        "/what_if/": {typed: "/walkthrough", "": "/walkthrough"},
+        "/lessons": {lesson: "/", "": "/"},
+    }
+    for path, led in moved.items():
+        for query, there in led.items():
+            answer = ask(guard, where + path + query, root_path=mounted)
+            assert (answer.status == 307) == (there is not None)
+            if there:
+                assert urljoin(where + path, answer.headers["location"]) == f"{where}{there}{query}"
+            else:
+                assert answer.text == "a page"
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH", "OPTIONS"])

@@ -39,7 +39,7 @@ class Server:
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
 
     def visitor(self, query=""):
-        return Visitor(f"http://{self.host}/?{query}")
+        return Visitor(f"http://{self.host}/walkthrough?{query}")
 
     def fetch(self, path, **options):
         with urllib.request.urlopen(

@@ -91,7 +91,7 @@ def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_f
 
 def test_more_stays_open_until_it_is_left(drawn):
     page = drawn(**of(**OWN))
-    opener = page.get_by_role("button", name="More")
+    opener = page.get_by_role("button", name="Settings", exact=True)
     opener.focus()
     page.keyboard.press("Enter")
     panel = page.get_by_role("group", name="More settings")

@@ -15,7 +15,7 @@ from attnviz.lessons.reference import LessonError, Of, Passes
 from attnviz.models.recorded import Recorded
 from attnviz.models.training import accuracy, passed, stages_for
 from attnviz.models.yardsticks import recorded
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import choice_of
 
 Figure = float | int | str

@@ -12,7 +12,7 @@ import numpy as np
 from attnviz.core.stage import Stage
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
-from attnviz.scene.fitting import SceneWithPass
+from attnviz.scene.resolution import SceneWithPass
 
 PATTERN = re.compile(r'(?:(?P<of>[AB])\.)?(?P<stage>[a-z]\w*)\[(?P<names>(?:"[^"]*"|[^\]"])*)\]')
 """A reference within a text."""

@@ -4,9 +4,11 @@ Without this, anyone could leave files in the server's memory, read how it is
 used, and have programs drive the app.
 """
 
+from urllib.parse import parse_qsl
+
 import streamlit as st
 from starlette.datastructures import URL
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from attnviz.server import acts_route, arrays_route, lesson_route
@@ -17,8 +19,11 @@ _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (acts_route.PATH, arrays_route.PATH)
 _ASKED = (*_POSTED, lesson_route.PATH)
-_AT_HOME = ("/walkthrough", "/take_apart", "/what_if")
-"""Names of the first page: its own, and those of pages that it has taken the place of, as links to them are out."""
+_WALKTHROUGH = "walkthrough"
+_ELSEWHERE = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
+"""Where pages are now: the first has no name of its own, and the walkthrough has taken the place of two others."""
+_LESSONS = {"lesson", "moment", "present"}
+"""The parameters of the first page. It was the walkthrough, to which links with any other lead."""
 _REFUSED = "There is nothing here: attnviz is used through its pages."
 
 
@@ -38,35 +43,43 @@ def leads_somewhere(path: str) -> bool:
     return len(names) == 1 or path.endswith(_ASKED) or not _FOLDERS.isdisjoint(names)
 
 
+def moved(path: str, query: str) -> str | None:
+    """The page that an address leads to now, its path below where the app is mounted; None where it has not moved."""
+    names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
+    if path == "/" and not names <= _LESSONS:
+        return _WALKTHROUGH
+    return _ELSEWHERE.get(path.rstrip("/"))
+
+
 def methods(path: str) -> tuple[str, ...]:
     """How a path may be asked; what is done in a viewer, and somebody's own arrays, is all that is sent."""
     return ("POST",) if path.endswith(_POSTED) else ("GET", "HEAD")
 
 
 class AllowedPaths:
-    """Refuses what our pages never ask for, and says where they are to who asks for one that isn't there.
-
-    Streamlit has the first page at no name of its own: where it is asked for by one, "Page not found" stands over it.
-    """
+    """Refuses what our pages never ask for, leads older links on, and says where pages are to who misses one."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self.app
-        if scope["type"] == "http" and scope["method"] not in (allowed := methods(scope["path"])):
-            answer = PlainTextResponse(_REFUSED, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
-        elif scope["type"] == "http" and not is_open(scope["path"]):
-            answer = PlainTextResponse(_REFUSED, 404)
-        elif scope["type"] == "http" and scope["path"].removeprefix(self._base(scope)).rstrip("/") in _AT_HOME:
-            query = URL(scope=scope).query
-            answer = RedirectResponse(f"{'..' if scope['path'].endswith('/') else '.'}/{query and f'?{query}'}")
-        elif scope["type"] == "http" and not leads_somewhere(scope["path"].removeprefix(base := self._base(scope))):
-            first_page = URL(scope=scope).replace(path=f"{base}/", query="")
-            answer = PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)
-        await answer(scope, receive, send)
+        await (self._refusal(scope) or self.app)(scope, receive, send)
 
-    def _base(self, scope: Scope) -> str:
-        """Where the app is mounted, by another app or by its own settings."""
-        return scope.get("root_path", "") + self.base
+    def _refusal(self, scope: Scope) -> Response | None:
+        if scope["type"] != "http":
+            return None
+        if scope["method"] not in (allowed := methods(scope["path"])):
+            return PlainTextResponse(_REFUSED, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
+        if not is_open(scope["path"]):
+            return PlainTextResponse(_REFUSED, 404)
+        url, base = URL(scope=scope), scope.get("root_path", "") + self.base  # mounted by another app, or by settings
+        path = scope["path"].removeprefix(base)
+        page = moved(path, url.query)
+        if page is not None:
+            up = ".." if path.endswith("/") and path != "/" else "."
+            return RedirectResponse(f"{up}/{page}{url.query and f'?{url.query}'}")
+        if not leads_somewhere(path):
+            first_page = url.replace(path=f"{base}/", query="")
+            return PlainTextResponse(f"There is no such page. attnviz opens at {first_page}", 404)
+        return None

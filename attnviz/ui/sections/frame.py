@@ -18,8 +18,7 @@ def draw(shown: Shown, title: str) -> None:
     The title takes no room: it is heard, and the menu shows it.
     """
     style.draw_of_a_pass()
-    with st.container(key="heard_title"):
-        st.title(title, anchor=False)
+    _draw_heard_title(title)
     arrival.keep_address(shown.address, shown.brought)
 
 
@@ -46,3 +45,14 @@ def draw_without_settings(shown: Shown) -> None:
     arrival.keep_address(shown.address, shown.brought)
     if shown.notices:
         st.warning("  \n".join(map(markdown, shown.notices)), icon=":material/info:")
+
+
+def draw_lessons() -> None:
+    """Draw the frame of the page of lessons."""
+    style.draw_of_a_pass()
+    _draw_heard_title("Lessons")
+
+
+def _draw_heard_title(title: str) -> None:
+    with st.container(key="heard_title"):
+        st.title(title, anchor=False)

@@ -21,7 +21,7 @@ from attnviz.scene.address import looking, parse, query
 from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.parameters import LOOKED_AT, PARAMETERS, VIEWERS
 from attnviz.scene.resolution import SceneWithPass, fit
-from attnviz.scene.scene import Scene
+from attnviz.scene.scene import Scene, parts_for_source
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
 from attnviz.ui.state.writer import Writer
@@ -29,6 +29,11 @@ from attnviz.ui.state.writer import Writer
 _PAGE = "page"
 _BROUGHT = "brought"
 _NOTICES = "notices"
+_SOURCE = {"model", "source", "sentence"}
+"""The parameters that say whose pass an address is of."""
+
+LESSONS = ("lesson", "moment")
+"""The parameters of the page of lessons, which the browser writes; it has `present` too."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +83,7 @@ class Shown(SceneWithPass, Writer):
         return key
 
 
-def read() -> Shown:
+def read(opening: str = "") -> Shown:
     """The scene of this run beside its pass; Streamlit is told its address if that is another.
 
     Streamlit forgets the address on a switch of pages, and a quick second click
@@ -90,6 +95,11 @@ def read() -> Shown:
     from what is shown (`Shown.address`): what Streamlit writes there may come
     before the page does, or when Back has led elsewhere already. What is mended
     on arrival is no step of its history, or Back would never leave.
+
+    Parameters
+    ----------
+    opening : str, optional
+        The model that the page opens with where somebody comes to it with another, or with no address.
     """
     arrival.by_the_router()
     written = {name: st.query_params.get_all(name) for name in st.query_params if name != arrival.RECONNECTED}
@@ -97,27 +107,38 @@ def read() -> Shown:
     has_arrived = tab.session is None or arrival.is_navigation()
     if has_arrived:
         st.session_state[_BROUGHT] = seams.address()
-        scene, notices = parse(written, tab.session.own if tab.session else {})
+        named = {"model": opening} if opening and _SOURCE.isdisjoint(written) else {}
+        scene, notices = parse(named | written, tab.session.own if tab.session else {})
         fitted = fit(scene, ANSWERS.original)
         fitted = replace(fitted, notices=(*notices, *fitted.notices))
         session = tab.session = _arrived(tab.session, fitted.scene, here)
         number = session.number()
     else:
         session = tab.session
-        if st.session_state[_PAGE] == here and session.arrivals_sent == session.arrivals:
+        is_here = st.session_state[_PAGE] == here
+        if is_here and session.arrivals_sent == session.arrivals:
             session.scene = looking(session.scene, written)
+        elif opening and not is_here and session.scene.source != opening:
+            session.update(**parts_for_source(opening))
         # what people do in the app needs no comment on what follows from it
         number, fitted, brought = session.number(), session.fitted(), st.session_state.pop(_NOTICES, ())
         fitted = replace(fitted, notices=tuple(each for each in brought if each not in fitted.refused))
     st.session_state[_PAGE], session.arrivals_sent = here, session.arrivals
     address = query(fitted.scene)
-    shown = {name: address.get(name) for name in PARAMETERS if name not in VIEWERS}
+    shown = {name: address.get(name) for name in (*PARAMETERS, *LESSONS) if name not in VIEWERS}
     if has_arrived:
         shown |= {name: address.get(name) for name in (*written, *address) if written.get(name) != [address.get(name)]}
     elif st.query_params.to_dict() != address:
         st.query_params.from_dict(address)
     read = st.session_state[_BROUGHT]
     return Shown(**vars(fitted), session=session, address=shown, brought=read, number=number)
+
+
+def show_lessons() -> None:
+    """Be on the page of lessons, which shows no scene: the tab keeps its own for the pages that do."""
+    arrival.by_the_router()
+    st.session_state[_PAGE] = seams.page()
+    arrival.keep_address({name: None for name in PARAMETERS if name != "present"}, seams.address())
 
 
 def _arrived(session: Session | None, scene: Scene, page: str) -> Session:

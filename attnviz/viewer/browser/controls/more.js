@@ -1,4 +1,4 @@
-// More: a button that opens a panel with the controls that are changed seldom, and beside a viewer with its keys.
+// Settings: a button that opens a panel with the controls that are changed seldom, and beside a viewer with its keys.
 import { button } from "../elements/button.js";
 import { makeControls } from "./controls.js";
 import { element } from "../elements/element.js";
@@ -7,7 +7,7 @@ import { makeKeys } from "./keys.js";
 let count = 0;
 
 export function makeMore(act) {
-  const opener = button("More", null, "more"),
+  const opener = button("Settings", null, "more"),
     panel = element("div", "more-settings"),
     controls = makeControls(panel, act);
   const keys = makeKeys();
