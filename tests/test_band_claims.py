@@ -64,7 +64,7 @@ def is_squared(at, *said):
     )
 
 
-def is_normed(at, less, root, before, now, dimension):
+def is_normed(at, less, root, now, dimension, before):
     place, rest = int(dimension) - 1, at.before - (at.before.mean() if less else 0)
     mean = np.square(rest).mean() + at.made.operation.epsilon
     made = rest / (mean**0.5 if root else mean)
@@ -197,7 +197,7 @@ CLAIMS = {
     r"^(Square) each number of “(.+)”, and add up\.$": is_squared,
     r"^(Subtract|Add) the mean, square, and add up\.$": is_squared,
     r"^Norm: (?:each number|(less the mean), and) over the (root of )?the mean of the squares: "
-    rf"{NUMBER} becomes {NUMBER} {IN}\.$": is_normed,
+    rf"{NUMBER} {IN}, {NUMBER} before\.$": is_normed,
     rf"^Added up: neuron (\d+) gets {NUMBER}\.$": lambda at, neuron, number: (
         int(neuron) == at.selection.neuron + 1 and number == short(at.row("hidden")[int(neuron) - 1])
     ),

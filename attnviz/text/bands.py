@@ -26,7 +26,7 @@ def _scaling(trace: Trace) -> str:
     return f"multiplied by {scale.factor:g}".replace("-", "−")
 
 
-_NORMED = (Story("{left} becomes {value} in dimension {column}."),)
+_NORMED = (Story("{value} in dimension {column}, {left} before."),)
 _LARGEST = "{sum:part.place} counts most: {sum:part.sum} = {sum:part}."
 _ROW_BY_ROW = Story("row by row.")  # where a bias counts most, or what they add up to is set by hand
 _PRODUCT = (Story(f"for dimension {{column}}, {_LARGEST}"), _ROW_BY_ROW)
@@ -47,7 +47,7 @@ _SAID: Mapping[str, tuple[str, tuple[Story, ...]]] = MappingProxyType(
         "q from": ("Where the :blue[**query**] of “{word}” is from", ()),
         "k from": ("Where the :orange[**key**] of “{key}” is from", ()),
         "v from": ("Where the :green[**value**] of “{key}” is from", ()),
-        "output from": ("How what the heads found becomes the :violet[**output**] of “{word}”", ()),
+        "output from": ("What the :violet[**output**] of “{word}” takes from each head", ()),
         "w_o of heads": (
             "What the heads found, side by side, times the **output parameters**: {story}",
             _PRODUCT,

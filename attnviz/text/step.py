@@ -90,8 +90,10 @@ class Step:
         Its name in the row of steps.
     headings : tuple of Section
         Exactly one holds for a trace.
+    why : tuple of Section
+        What the step does and what for, in one or two sentences; exactly one holds for a trace.
     sections : tuple of Section
-        What and why; those that hold for a trace make two or three short sentences.
+        More of that; those that hold for a trace make two or three short sentences.
     stages : tuple of str
         The stages whose making it shows, but for those that a section of the trace explains in words.
     entries : mapping of stage names to Entry
@@ -113,6 +115,7 @@ class Step:
     id: str
     title: str
     headings: tuple[Section, ...]
+    why: tuple[Section, ...]
     sections: tuple[Section, ...]
     stages: tuple[str, ...] = ()
     entries: Mapping[str, Entry] = field(default_factory=dict)
@@ -127,6 +130,11 @@ class Step:
     def heading(self) -> Runs:
         """Its heading, once it is of a trace."""
         return self.headings[0].text
+
+    @property
+    def reason(self) -> Runs:
+        """What it does and what for, once it is of a trace."""
+        return self.why[0].text
 
     @property
     def text(self) -> Runs:
@@ -153,6 +161,7 @@ class Step:
         return replace(
             self,
             headings=said(self.headings),
+            why=said(self.why),
             sections=sections,
             stages=tuple(name for name in there if name not in told),
             notes=notes,

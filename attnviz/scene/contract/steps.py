@@ -107,12 +107,15 @@ class Step(Sent):
         What it adds to the sheet of the selected word.
     sources
         Where the numbers of its first band are from.
+    why
+        What the step does and what for, in a sentence or two.
     """
 
     id: str
     title: str
     layer: Layer
     heading: Runs
+    why: Runs
     text: Runs
     notes: list[Runs]
     stages: list[Name]

@@ -83,6 +83,13 @@ ANSWER = Step(
     id="answer",
     title="Answer",
     headings=(Section("answers", "A probability for each answer"),),
+    why=(
+        Section(
+            "why",
+            "Each answer has a column, and the dot product with it, the logit, says how much speaks for that answer; "
+            "the softmax makes probabilities of logits, so that the answers can be weighed against each other.",
+        ),
+    ),
     sections=(
         Section("logits", _logits),
         Section("read", [["verdict", ""]], lambda trace: bool(trace.origin.read)),

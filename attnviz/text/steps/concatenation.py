@@ -12,6 +12,14 @@ CONCATENATION = Step(
         Section("side by side", "Put the heads side by side", several_heads),
         Section("one head", "One head: nothing stands beside it", one_head),
     ),
+    why=(
+        Section(
+            "several heads",
+            "Each head looked on its own; side by side, nothing of what any of them found is lost.",
+            several_heads,
+        ),
+        Section("one head", "One head has nothing to stand beside, so what it found is passed on as it is.", one_head),
+    ),
     sections=(
         Section(
             "side by side",

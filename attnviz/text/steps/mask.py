@@ -59,6 +59,12 @@ MASK = Step(
     id="mask",
     title="Mask",
     headings=(Section("hide", "Hide what may not be seen"),),
+    why=(
+        Section(
+            "why",
+            "A score of −∞ makes a share of exactly 0, so a {unit} takes nothing from what it may not see.",
+        ),
+    ),
     sections=(
         Section(
             "selects",

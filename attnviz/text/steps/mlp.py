@@ -28,6 +28,13 @@ MLP = Step(
     id="mlp",
     title="MLP",
     headings=(Section("mixed", "What the neurons write"),),
+    why=(
+        Section(
+            "why",
+            "Each neuron has a row that it writes, as strongly as it fires, so that what it found can be read by what "
+            "comes later.",
+        ),
+    ),
     sections=(Section("mixed", _mixed), Section("bias", "A **bias** is added once.", has("b_mlp"))),
     stages=("mlp",),
     entries={
@@ -67,6 +74,13 @@ MLP_RESIDUAL = Step(
     id="mlp-residual",
     title="MLP residual",
     headings=(Section("added", "The MLP adds to a token, and replaces nothing"),),
+    why=(
+        Section(
+            "why",
+            "What the neurons write is added, too, so the {unit} keeps what it held, and what comes later can "
+            "read both.",
+        ),
+    ),
     sections=(Section("added", _added),),
     stages=("mlp_residual",),
     entries={

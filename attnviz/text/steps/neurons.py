@@ -40,6 +40,20 @@ NEURONS = Step(
     id="neurons",
     title="Neurons",
     headings=(Section("neurons", "Which neurons fire?"),),
+    why=(
+        Section(
+            "relu",
+            "Each neuron looks for one pattern in the {unit}’s row, and is silent where it does not find it; without "
+            "the ReLU between them two matrices could do no more than one.",
+            is_relu,
+        ),
+        Section(
+            "gelu",
+            "Each neuron looks for one pattern in the {unit}’s row, and is nearly silent far from it; without the GELU "
+            "between them two matrices could do no more than one.",
+            _is_gelu,
+        ),
+    ),
     sections=(
         Section("got", _got),
         Section("relu", _fires, is_relu),

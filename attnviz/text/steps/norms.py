@@ -44,6 +44,13 @@ def _norm(
         id=id,
         title=title,
         headings=(Section("normed", heading),),
+        why=(
+            Section(
+                "why",
+                "Each row is brought to the same size, so what follows sees which of its numbers stand out, not how "
+                "large they have grown on the way.",
+            ),
+        ),
         sections=(
             Section(
                 "rms",

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.text.condition import has, several_heads
+from attnviz.text.condition import has, one_head, several_heads
 from attnviz.text.entry import Entry
 from attnviz.text.step import Section, Step
 from attnviz.text.story import PARTS, Story
@@ -49,6 +49,20 @@ OUTPUT = Step(
     id="output",
     title="Output",
     headings=(Section("mixed", _heading),),
+    why=(
+        Section(
+            "several heads",
+            "What each head found has columns of its own; the output parameters mix them, so that any dimension of the "
+            ":violet[**output**] can draw on every head.",
+            several_heads,
+        ),
+        Section(
+            "one head",
+            "The output parameters decide how much of what the head found goes to each dimension of the "
+            ":violet[**output**], so that what follows can read it there.",
+            one_head,
+        ),
+    ),
     sections=(
         Section("mixed", _mixed),
         Section("bias", _bias, has("b_o")),

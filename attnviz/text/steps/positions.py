@@ -35,6 +35,13 @@ POSITIONS = Step(
     id="positions",
     title="Positions",
     headings=(Section("positions", "Positions become vectors too"),),
+    why=(
+        Section(
+            "why",
+            "A score alone does not depend on where the {unit}s stand; a vector for the position, added to each row, "
+            "lets it.",
+        ),
+    ),
     sections=(
         Section(
             "positions",

@@ -90,6 +90,13 @@ PROJECTIONS = Step(
         Section("projected", "What each token looks for, offers and passes on", _any_matrix),
         Section("as given", "Queries, keys and values, as they are given", lacks(*_MATRICES)),
     ),
+    why=(
+        Section(
+            "why",
+            "To look for something, to be found and to pass something on are three tasks, so there is a vector for "
+            "each: :blue[**query**], :orange[**key**] and :green[**value**].",
+        ),
+    ),
     sections=(
         Section(
             "one sentence",

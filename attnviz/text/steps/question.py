@@ -57,6 +57,7 @@ QUESTION = Step(
     id="question",
     title="Start",
     headings=(Section("asked", _asked),),
+    why=(Section("why", "What a {unit} means depends on the others, so attention lets it take in something of them."),),
     sections=(
         Section("task", _task, origin("learnt", "built")),
         Section(

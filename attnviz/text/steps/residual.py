@@ -20,6 +20,13 @@ RESIDUAL = Step(
     id="residual",
     title="Residual",
     headings=(Section("added", "Attention adds to a token, and replaces nothing"),),
+    why=(
+        Section(
+            "why",
+            "What attention found is added to what the {unit} held, not put in its place, so nothing is lost and what "
+            "comes later can read both.",
+        ),
+    ),
     sections=(Section("added", _added),),
     stages=("residual",),
     entries={

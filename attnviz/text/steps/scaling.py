@@ -30,6 +30,10 @@ def _multiplied(trace: Trace) -> bool:
     return scale.factor is not None and scale.factor != 1 and scale.base is None
 
 
+def _by_a_number(trace: Trace) -> bool:
+    return not _divided(trace) and is_scaled(trace)
+
+
 _BASES = (2, 3)
 
 _BECOMES = "the score of “{query}” with “{key}”, {scores}, becomes a scaled score of {value}"
@@ -44,6 +48,25 @@ SCALING = Step(
         *(
             Section(f"powers of {b}", f"Scores times ln {b}, for shares that are fractions", _power_of(b))
             for b in _BASES
+        ),
+    ),
+    why=(
+        Section(
+            "divided",
+            "The more products a score adds up, the wider scores spread, and the softmax of a wide spread gives nearly "
+            "all to one {unit}; dividing by $\\sqrt{d_k}$ keeps the spread.",
+            _divided,
+        ),
+        Section(
+            "off",
+            "Scaling is off, so the spread of the scores grows with $\\sqrt{d_k}$, and the softmax of a wide spread "
+            "gives nearly all to one {unit}.",
+            is_unscaled,
+        ),
+        Section(
+            "multiplied",
+            "The factor sets how far apart scores are, and so how evenly the softmax shares attention among {unit}s.",
+            _by_a_number,
         ),
     ),
     sections=(

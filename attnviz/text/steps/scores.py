@@ -11,6 +11,13 @@ SCORES = Step(
     id="scores",
     title="Scores",
     headings=(Section("scores", "How well does each key match each query?"),),
+    why=(
+        Section(
+            "why",
+            "A :blue[**query**] and a :orange[**key**] are compared by their dot product: large numbers of the same "
+            "sign in the same dimensions make it large, so it says how well they match.",
+        ),
+    ),
     sections=(
         Section(
             "dot products",

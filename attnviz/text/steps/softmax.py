@@ -57,6 +57,20 @@ SOFTMAX = Step(
         Section("softmax", "Scores become shares", _exponentiates),
         Section("sum", "Scores over their sum, which is not softmax", _sums),
     ),
+    why=(
+        Section(
+            "softmax",
+            "Exponentiating makes every score positive and a better match count for more; dividing by the sum makes "
+            "shares, so what one {unit} gains the others lose.",
+            _exponentiates,
+        ),
+        Section(
+            "over sum",
+            "Dividing by the sum makes shares that add up to 1, so what one {unit} gains the others lose; without exp "
+            "a share may be negative.",
+            _sums,
+        ),
+    ),
     sections=(
         Section("layer", _purpose, _is_layer_of_a_model),
         Section(

@@ -34,6 +34,7 @@ TOKENS = Step(
         Section("words", _heading, has("embeddings")),
         Section("given", "What enters", lacks("embeddings")),
     ),
+    why=(Section("why", "Attention multiplies and adds, so each {unit} must enter as a row of numbers."),),
     sections=(
         Section(
             "words",

@@ -10,6 +10,13 @@ WEIGHTED_SUM = Step(
     id="weighted-sum",
     title="Weighted sum",
     headings=(Section("values", "Collect the values, in those shares"),),
+    why=(
+        Section(
+            "why",
+            "Each :green[**value**] counts by its share, and they are added up: the only place in the layer where "
+            "{unit}s exchange information.",
+        ),
+    ),
     sections=(
         Section(
             "mixture",

@@ -60,6 +60,13 @@ WHOLE_PASS = Step(
         Section("output", "The whole pass, from {unit}s to output", _ends_in_output),
         Section("answer", "The whole pass, from {unit}s to answer", has("probabilities")),
     ),
+    why=(
+        Section(
+            "why",
+            "All steps at once: each number is computed from those before it, so any can be followed back to the "
+            "{unit}s.",
+        ),
+    ),
     sections=(
         Section("counted", _counted),
         Section("took", _took("{head}"), lacks(_EARLIER)),

@@ -42,13 +42,14 @@ export function makeStepText(enter, isNew = null) {
 export function stepTextAt(pass, where) {
   const { layer, ...step } = stepAt(pass, where),
     source = sourceAt(pass, where);
-  const { heading, text, notes, formulas } = source
-    ? { heading: source.heading, text: [], notes: [], formulas: [source.formula] }
+  const { heading, why, text, notes, formulas } = source
+    ? { heading: source.heading, why: [], text: [], notes: [], formulas: [source.formula] }
     : step;
   const read = runs => runsAt(pass, runs, where.cell);
   return {
     layer: nameOf(layer),
     heading: read(heading),
+    why: read(why),
     text: read(text),
     notes: notes.map(read),
     formulas: formulas.map(latex => ofHead(latex, where.cell.head)),
@@ -61,14 +62,18 @@ function stepTextIn(pass, where) {
   return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...said, text: [] } : said;
 }
 
-export function drawStepText({ layer, heading, text, notes, formulas }) {
+export function drawStepText({ layer, heading, why, text, notes, formulas }) {
   const title = element("header");
   title.append(
     ...(layer ? [element("span", "layer", layer)] : []),
     lineOf("h2", "", heading),
     ...formulas.map(drawFormula),
   );
-  return [title, ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map(runs => lineOf("p", "note", runs))];
+  return [
+    title,
+    ...(why.length ? [lineOf("p", "why", why)] : []),
+    ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map(runs => lineOf("p", "note", runs)),
+  ];
 }
 
 function lineOf(tag, className, runs) {
