@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.core.arrays import fitting_mask
 from attnviz.core.axes import Axis
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
@@ -261,6 +262,32 @@ class Trace:
             names = ", ".join(stage.name for stage in self.stages)
             raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
         change.check(self[change.stage])
+
+    def with_mask(self, visible: np.ndarray, recipe: str) -> Trace:
+        """The trace with another mask, and all that depends on it recomputed.
+
+        Parameters
+        ----------
+        visible : ndarray of bool (queries, keys) or (heads, queries, keys)
+        recipe : str
+            Where it is from.
+
+        Raises
+        ------
+        ArrayError
+            If it doesn't fit the trace.
+        """
+        scores = next(stage for stage in self if split_layer(stage.name)[0] == "scores")
+        axes = scores.axes[-visible.ndim :]
+        made: dict[str, Stage] = {}
+        for old in self.stages:
+            inputs = [made[each] for each in old.inputs]
+            if old.name == "mask":
+                made["mask"] = Stage.given("mask", fitting_mask(visible, *scores.shape), axes, Source(recipe))
+            else:
+                stale = any(new is not self[new.name] for new in inputs)
+                made[old.name] = old.recomputed(inputs) if stale else old
+        return replace(self, stages=tuple(made.values()))
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""

@@ -59,6 +59,7 @@ def query(scene: Scene) -> dict[str, str]:
         "step": scene.step if scene.step != defaults.step else "",
         "cell": "" if scene.selection is None else str(scene.selection),
         "picked": scene.picked,
+        "hidden": "" if scene.hidden is None else str(scene.hidden),
         "changes": format_changes(scene.changes),
         "trail": format_trail(scene.trail),
         "ask": scene.question if scene.question != defaults.question else "",
@@ -231,7 +232,7 @@ def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
         return []
     if scene.source in READY_MADE:
         what = "A worked example" if scene.source in SOURCES else "A pass of somebody's own parameters"
-        rule, names = f"{what} brings its words and settings with it", (*OF_OPTIONS, "sentence", "context")
+        rule, names = f"{what} brings its words and settings with it", (*OF_OPTIONS, "sentence", "context", "hidden")
     elif has_options(scene):
         rule, names = "A sentence that a model can't read has no training and no context", ("checkpoint", "context")
     else:

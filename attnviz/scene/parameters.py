@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from attnviz.core.changes import Change, parse_change, split_changes
 from attnviz.core.errors import ChangeError, SettingsError
+from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.examples import EXAMPLES
@@ -90,6 +91,14 @@ def _changes(text: str, notices: list[str]) -> dict:
     return {"changes": tuple(changes)}
 
 
+def _hidden(text: str, notices: list[str]) -> dict:
+    try:
+        return {"hidden": Painting.parse(text)}
+    except SettingsError as error:
+        notices.append(f"{error} No mask is painted.")
+        return {}
+
+
 def _trail(text: str, notices: list[str]) -> dict:
     if not text:
         notices.append("trail is cells with “<” between them; got '', so no number is unfolded.")
@@ -158,6 +167,7 @@ READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "cell": _selection,
     "stage": lambda text, _: {"picked": text},  # of older links: the stage that numbers were set in
     "picked": lambda text, _: {"picked": text},
+    "hidden": _hidden,
     "changes": _changes,
     "trail": _trail,
     "ask": _chosen("ask", "question", QUESTIONS),

@@ -9,6 +9,7 @@ from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.attention import trace_of
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError, ChangeError, SettingsError
+from attnviz.core.painting import PAINTED, Painting
 from attnviz.core.settings import MAX_TOKENS, Settings
 from attnviz.core.tokens import leading
 from attnviz.core.trace import Trace
@@ -53,7 +54,7 @@ class SceneWithPass:
 
 
 def pass_of(scene: Scene) -> Trace:
-    """The pass of a scene before any number is set by hand.
+    """The pass of a scene, with the mask that is painted, before any number is set by hand.
 
     Raises
     ------
@@ -62,6 +63,15 @@ def pass_of(scene: Scene) -> Trace:
     ArrayError
         If numbers of it go beyond float64.
     """
+    trace = _unpainted(scene)
+    return trace if scene.hidden is None else trace.with_mask(~scene.hidden.hidden(*_sizes(trace)), PAINTED)
+
+
+def _sizes(trace: Trace) -> tuple[int, int, int]:
+    return tuple(trace.lengths[axis] for axis in ("head", "query", "key"))
+
+
+def _unpainted(scene: Scene) -> Trace:
     if lacks_file(scene):
         raise SettingsError(LACKS_ARRAYS)
     if scene.source == OWN_PARAMETERS:
@@ -95,6 +105,9 @@ def fit(scene: Scene, make_pass: Callable[[Scene], Trace] = pass_of) -> SceneWit
         return SceneWithPass(scene, None, None, refused=(str(error),))
     changes, trace, refused = _changed(original, scene.changes)
     scene, notices = _placed(scene, trace)
+    if scene.hidden is not None and not scene.hidden.fits(*_sizes(original)):
+        scene = replace(scene, hidden=Painting.of(scene.hidden.hidden(*_sizes(original))))
+        notices.append("hidden has cells that this pass doesn't have; they are left out.")
     a, of_a = _beside(scene, make_pass)
     scene = replace(scene, changes=changes, beside=a and pinned(a.scene))
     return SceneWithPass(scene, original, trace, (*notices, *of_a), refused, a)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, make_dataclass, replace
 
 from attnviz.core.changes import Change
+from attnviz.core.painting import Painting
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS, fitting_whole, nearest_heads
 from attnviz.examples import EXAMPLES
@@ -105,6 +106,8 @@ class Scene:
         Where a presenter's remote leads.
     drawing : Drawing or None
         How the next letter is drawn, where a model says what may come next; None for the most probable.
+    hidden : Painting or None
+        The mask that somebody painted, in place of that of the settings or the model.
     own : OwnParameters, Choice or None
         The arrays of `OWN_PARAMETERS` or the model of `OWN_MODEL`, which no address holds.
     """
@@ -130,10 +133,11 @@ class Scene:
     compare: str = COMPARISONS[0]
     route: str = ROUTES[0]
     drawing: Drawing | None = None
+    hidden: Painting | None = None
     own: Own | None = None
 
 
-DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "changes", "own")
+DECIDING = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden", "changes", "own")
 """The parts of a scene that decide the numbers of its pass."""
 
 
@@ -170,7 +174,7 @@ def parts_for_source(source: str) -> dict[str, object]:
     What is set by hand, picked or unfolded, and how far a model is trained, belong to the pass that is left.
     """
     first = Scene()
-    names = ("changes", "selection", "picked", "trail", "model_seed", "checkpoint", "own")
+    names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "own")
     left = {name: getattr(first, name) for name in names}
     typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
     return {"source": source} | left | typed

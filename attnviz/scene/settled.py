@@ -16,7 +16,7 @@ from attnviz.text.wording import counted
 def settled(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene with its pass's own settings, and a sentence for each that was mended."""
     if scene.source in READY_MADE:
-        scene = replace(scene, sentence=Scene().sentence)
+        scene = replace(scene, sentence=Scene().sentence, hidden=None)
     if scene.source != OWN:
         scene = replace(scene, context="")
     model, is_random = choice_of(scene), has_options(scene)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from attnviz.analysis.provenance import parse_trail
 from attnviz.core.changes import MUTABLE, Change
@@ -54,6 +54,28 @@ def writer_in(trace: Trace, message: object) -> tuple[int, str] | None:
         return None
     place = place_in(message.get("place"), trace[stage].shape[axis])
     return None if place is None else (place, stage)
+
+
+class Stroke(NamedTuple):
+    """What somebody paints at once: cells of the mask that are hidden, or visible again, in one head or in all."""
+
+    head: int | None
+    cells: tuple[tuple[int, int], ...]
+    hides: bool
+
+
+def stroke_in(trace: Trace, message: object) -> Stroke | None:
+    """The stroke that {"head": place or null, "cells": [[query, key], ...], "hides": bool} is, if it is one."""
+    if not isinstance(message, dict) or message.keys() != {"head", "cells", "hides"}:
+        return None
+    n_heads, n_queries, n_keys = (trace.lengths[axis] for axis in ("head", "query", "key"))
+    head, cells, hides = place_in(message["head"], n_heads), message["cells"], message["hides"]
+    if (head is None and message["head"] is not None) or not isinstance(hides, bool) or not isinstance(cells, list):
+        return None
+    if not 0 < len(cells) <= n_queries * n_keys or any(not isinstance(each, list) or len(each) != 2 for each in cells):
+        return None
+    found = tuple((place_in(query, n_queries), place_in(key, n_keys)) for query, key in cells)
+    return None if any(None in each for each in found) else Stroke(head, found, hides)
 
 
 def heads_in(message: object, length: int) -> tuple[int, ...]:

@@ -2,16 +2,20 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from attnviz.analysis.flips.contest import contest_of
+from attnviz.core.painting import MAX_PAINTED, Painting
 from attnviz.scene.acts.done import Done
-from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in
+from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token
 from attnviz.scene.document.extras import Extras
 from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import shortened, without_end
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import Scene, pinned, with_beside
+from attnviz.scene.scene import READY_MADE, VIEWS, Scene, pinned, with_beside
 from attnviz.scene.words import swapped
+from attnviz.text.steps.mask import MASK
 
 
 def _drop(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
@@ -40,6 +44,31 @@ def _flip(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
         return Done(scene, Extras(flips_of=message))
     said = "What would flip it is asked of a share that a softmax gives, in a row of at least two."
     return Done(scene, Extras(said=(said,)) if cell else Extras())
+
+
+def _paint(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
+    """Paint the mask: true begins, with what is hidden now; a stroke changes cells; null leaves it as it was before."""
+    if scene.source in READY_MADE:
+        return Done(scene)
+    if message is None:
+        return Done(replace(scene, hidden=None))
+    hidden = ~fitted.original["mask"].value
+    if message is True:
+        begun = replace(scene, hidden=Painting.of(hidden), step=MASK.id, view=VIEWS[0], reveal=None)
+        return Done(begun, Extras(arrives=True))
+    stroke = stroke_in(fitted.original, message)
+    if stroke is None:
+        return Done(scene)
+    n_heads = fitted.original.lengths["head"]
+    painted = np.broadcast_to(hidden, (n_heads, *hidden.shape[-2:])).copy()
+    heads = range(n_heads) if stroke.head is None else [stroke.head]
+    for query, key in stroke.cells:
+        painted[heads, query, key] = stroke.hides
+    painting = Painting.of(painted)
+    if len(str(painting)) > MAX_PAINTED:
+        rule = f"A painted mask has at most {MAX_PAINTED:,} characters in the address; this one would have"
+        return Done(scene, Extras(said=(f"{rule} {len(str(painting)):,}. Paint fewer cells, or a shorter sentence.",)))
+    return Done(replace(scene, hidden=painting))
 
 
 def _need(scene: Scene, fitted: SceneWithPass, message: object) -> Done:
@@ -85,6 +114,7 @@ OF_PASSES = {
     "swap": _swap,
     "slopes": _slopes,
     "flip": _flip,
+    "paint": _paint,
     "need": _need,
     "pin": _pin,
     "turn": _turn,

@@ -90,7 +90,10 @@ def _another_seed(scene: Scene, message: object) -> Done:
 
 def _option(scene: Scene, message: object, name: str) -> Done:
     value = option_in(message, offered(scene, name))
-    return Done(scene) if value is None else _set(scene, name, value)
+    if value is None:
+        return Done(scene)
+    repainted = {"hidden": None} if name in ("mask", "mask_size") else {}
+    return _set(replace(scene, **repainted), name, value)
 
 
 def _set(scene: Scene, name: str, value: int | str | bool) -> Done:

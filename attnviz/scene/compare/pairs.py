@@ -55,7 +55,9 @@ def _of_options(now: Scene) -> Iterator[Pair]:
     def other(**values: int | str | bool) -> Scene:
         return replace(now, options=with_options(options, **values))
 
-    if options.mask == "none":
+    if now.hidden is not None:
+        yield Pair("mask", "The mask before / as painted", replace(now, hidden=None), now)
+    elif options.mask == "none":
         yield Pair("mask", "No mask / a causal one", now, other(mask="causal"))
     else:
         yield Pair("mask", "No mask / this one", other(mask="none"), now)
@@ -75,6 +77,8 @@ def _of_options(now: Scene) -> Iterator[Pair]:
 
 def _of_models(now: Scene) -> Iterator[Pair]:
     model = choice_of(now)
+    if now.hidden is not None:
+        yield Pair("mask", "The mask before / as painted", replace(now, hidden=None), now)
     if len(model.checkpoints(now.model_seed)) > 1:
         before = replace(now, checkpoint=0)
         yield Pair("training", "Before training / after", before, replace(now, checkpoint=None))

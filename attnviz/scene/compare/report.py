@@ -88,6 +88,7 @@ def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
         ("Source", _source(one), _source(other)),
         ("Sentence", _sentence(one), _sentence(other)),
         ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
+        ("Painted mask", _painted(one), _painted(other)),
     ]
     if _source(one) != _source(other):  # which brings its own settings
         return what
@@ -125,6 +126,10 @@ def _quoted(text: str) -> str:
 def _option(scene: Scene, name: str) -> str:
     value = getattr(scene.options, name)
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _painted(scene: Scene) -> str:
+    return "none" if scene.hidden is None else str(scene.hidden)
 
 
 def _training(scene: Scene) -> str:

@@ -15,9 +15,10 @@ def imprint(scene: Scene) -> str:
     if scene.source in SOURCES:
         example, variant = SOURCES[scene.source]
         return f"Worked example: {example.title}, {variant.title}."
+    painted = " A painted mask." if scene.hidden is not None else ""
     if has_options(scene):
-        return f"Random parameters. {_settings(scene.options)}."
-    return f"{_model(scene)}."
+        return f"Random parameters. {_settings(scene.options)}.{painted}"
+    return f"{_model(scene)}.{painted}"
 
 
 def _settings(options: Options) -> str:

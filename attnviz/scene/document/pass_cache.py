@@ -25,7 +25,7 @@ from attnviz.core.trace import Trace
 from attnviz.models import MODELS
 from attnviz.scene.document.document import Body, beside_data, body, written
 from attnviz.scene.resolution import SceneWithPass, pass_of
-from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
+from attnviz.scene.scene import DECIDING, FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, of_model
 
 MAX_BYTES = 32_000_000  # besides the closed set, which comes to about as much
 MAX_PASS_BYTES = 250_000  # of numbers in a pass that may be kept: all its heads are in its document
@@ -38,7 +38,7 @@ Key = tuple
 
 def key_of(scene: Scene) -> Key:
     """What decides a scene's pass, as long as no number is set by hand."""
-    return (scene.source, scene.sentence, scene.context, scene.options, scene.model_seed, scene.checkpoint, scene.own)
+    return tuple(getattr(scene, name) for name in DECIDING if name != "changes")
 
 
 def pass_key(scene: Scene) -> Key:

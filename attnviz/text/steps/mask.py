@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attnviz.core.painting import PAINTED
 from attnviz.core.trace import Stage, Trace
 from attnviz.text.condition import Condition, both
 from attnviz.text.entry import Entry
@@ -34,6 +35,15 @@ def selects(trace: Trace) -> bool:
 def adds(trace: Trace) -> bool:
     """Whether the mask is added to the scores."""
     return not selects(trace)
+
+
+def is_painted(trace: Trace) -> bool:
+    """Whether somebody painted the mask, which may hide nothing yet."""
+    return trace["mask"].operation.recipe == PAINTED
+
+
+def _is_a_step(trace: Trace) -> bool:
+    return moves(trace) or is_painted(trace)
 
 
 def _stays(trace: Trace) -> bool:
@@ -112,5 +122,5 @@ MASK = Step(
             ),
         ),
     },
-    when=moves,
+    when=_is_a_step,
 )

@@ -35,6 +35,7 @@ export function numberAt(slot, paint, row, column) {
   return {
     ...face,
     text: exact ? `${exact} = ${face.text}` : face.text,
+    isExact: exact !== "",
     cell: { name, index },
     label: `${paint.look.nameOf(name, index)} = ${digits(paint.look.pass.number(name, index) ?? 0)}`,
     was: old !== undefined && old !== value ? short(old) : "",

@@ -161,7 +161,7 @@ function makeCell({ pick, point, edit }) {
       ]);
       if (now === written) return;
       written = now;
-      made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}`;
+      made.className = `${face.kind}${isChosen ? " chosen" : ""}${face.marked ? " marked" : ""}${face.apart ? " apart" : ""}${face.isExact ? " exact" : ""}`;
       made.dataset.cell = address;
       made.firstChild.data = face.text;
       if (was.textContent !== (face.was ?? "")) was.textContent = face.was ?? "";
