@@ -119,7 +119,7 @@ class Diagnosis:
     @property
     def first(self) -> Agreement | None:
         """The first stage that differs."""
-        return next((each for each in self.stages if not each.agrees), None)
+        return first_differing(self.stages)
 
 
 def magnitude(off: float) -> float:
@@ -131,6 +131,11 @@ def rank_of(stages: tuple[Agreement, ...]) -> tuple[int, int]:
     """How many stages agree before the first that differs, and how many in all."""
     agree = [each.agrees for each in stages]
     return (agree.index(False) if False in agree else len(agree)), sum(agree)
+
+
+def first_differing(stages: tuple[Agreement, ...]) -> Agreement | None:
+    """The first stage that differs."""
+    return next((each for each in stages if not each.agrees), None)
 
 
 def is_perfect(stages: tuple[Agreement, ...]) -> bool:

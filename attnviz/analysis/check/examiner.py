@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from attnviz.analysis.check.agreement import Agreement, agreement, targets
 from attnviz.analysis.check.arrays import OwnArrays
 from attnviz.analysis.check.basesearch import rotations_near
 from attnviz.analysis.check.candidates import Candidate, Candidates
-from attnviz.analysis.check.diagnosis import Diagnosis, is_perfect, magnitude, rank_of
+from attnviz.analysis.check.diagnosis import Diagnosis, first_differing, is_perfect, magnitude, rank_of
 from attnviz.analysis.check.formats import FLOAT32, FLOAT64
 from attnviz.analysis.check.mistakes import Mistake, Nodes, evaluated, mistakes_in, nodes_of
 from attnviz.analysis.check.rotation import (
@@ -23,6 +24,7 @@ from attnviz.analysis.check.rotation import (
     usual_rotations,
 )
 from attnviz.analysis.check.rounding import Precision, Rounded
+from attnviz.analysis.check.stages import from_scores_on
 from attnviz.analysis.check.unseeing import UNSEEING, filled
 from attnviz.core.stage import Stage
 
@@ -44,31 +46,63 @@ _SPREAD = 0.25
 """The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
 
 
-def diagnosed(candidates: Candidates) -> Diagnosis:
-    """The best explanation of arrays: in the finest precision in which a pass, perhaps with mistakes, makes them all.
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """A comparison of arrays with passes, in each of the precisions that they may be of.
 
     They are compared in the formats that they were written in, and where much of a stage differs in those that it may
-    have been computed in: of what goes in, or TF32.
+    have been computed in: of what goes in, or TF32. First with passes as they are, which takes the least, then with
+    turned ones, then with mistaken ones.
+
+    Attributes
+    ----------
+    candidates : Candidates
     """
-    held, looser = _precisions(candidates)
-    for precision in held:
-        found = Examiner(candidates.own, precision).diagnosis(candidates)
-        if found.explains_all:
-            return found
-    for precision in looser:
-        if found.first.spread < _SPREAD:
-            break
-        other = Examiner(candidates.own, precision).diagnosis(candidates)
-        if other.explains_all:
-            return other
-    return found
 
+    candidates: Candidates
 
-def agreeing(candidates: Candidates) -> Diagnosis | None:
-    """Of a pass without any mistake that makes all of the numbers, in one of the precisions they were written in."""
-    held, _ = _precisions(candidates)
-    found = (Examiner(candidates.own, precision).right(candidates)[0] for precision in held)
-    return next(filter(None, found), None)
+    @cached_property
+    def plain(self) -> Diagnosis | None:
+        """Of a pass as it is that makes all of the numbers, in a precision that they were written in."""
+        return next(filter(None, (each.plain for each in self._held)), None)
+
+    @cached_property
+    def coarse(self) -> Diagnosis | None:
+        """Of a pass as it is that makes all of the numbers if they were computed in a coarser precision."""
+        differing = [first_differing(state.stages) for _, state in self._held[-1].tied]
+        if self.plain or any(each.spread < _SPREAD for each in differing):
+            return None
+        return next(filter(None, (each.plain for each in self._looser)), None)
+
+    @cached_property
+    def turned(self) -> Diagnosis | None:
+        """Of a turned pass without a mistake that makes all of the numbers, as they were written."""
+        return next(filter(None, (each.turned for each in self._held)), None)
+
+    @property
+    def best(self) -> Diagnosis:
+        """Of what explains all in the finest precision, perhaps with mistakes; else of what explains most."""
+        for each in self._held:
+            found = each.diagnosis(may_be_turned=not self.coarse)
+            if found.explains_all:
+                return found
+        if self.coarse:
+            return self.coarse
+        for each in self._looser:
+            if found.first.spread < _SPREAD:
+                break
+            other = each.diagnosis()
+            if other.explains_all:
+                return other
+        return found
+
+    @cached_property
+    def _held(self) -> list[Examiner]:
+        return [Examiner(self.candidates, precision) for precision in _precisions(self.candidates)[0]]
+
+    @cached_property
+    def _looser(self) -> list[Examiner]:
+        return [Examiner(self.candidates, precision) for precision in _precisions(self.candidates)[1]]
 
 
 def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
@@ -100,44 +134,79 @@ class Examiner:
 
     Attributes
     ----------
-    own : mapping of stages to OwnArray
+    candidates : Candidates
     precision : Precision
     """
 
-    own: OwnArrays
+    candidates: Candidates
     precision: Precision
 
-    def right(self, candidates: Candidates) -> tuple[Diagnosis | None, list[tuple[Candidate, _State]]]:
-        """Of the first pass without a mistake that makes all of the numbers; and those that come nearest."""
+    @property
+    def own(self) -> OwnArrays:
+        """The arrays."""
+        return self.candidates.own
+
+    @property
+    def plain(self) -> Diagnosis | None:
+        """Of the first pass as it is that makes all of the numbers."""
+        return self._nearest[0]
+
+    @property
+    def tied(self) -> list[tuple[Candidate, _State]]:
+        """The passes that come nearest, if none makes all of the numbers."""
+        return self._nearest[1]
+
+    @cached_property
+    def turned(self) -> Diagnosis | None:
+        """Of the first of these, with queries and keys turned as is known of models, that makes all of the numbers."""
+        turned = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in self._turned_alone)
+        return next(filter(None, turned), None)
+
+    def diagnosis(self, may_be_turned: bool = True) -> Diagnosis:
+        """Of the pass that explains most of the arrays; of several that do, the first."""
+        right = self.plain or (self.turned if may_be_turned else None)
+        if right:
+            return right
+        found = max((self._explained(*each) for each in self.tied), key=lambda found: (found.rank, -found.rest))
+        if found.explains_all or not may_be_turned or not self._turnable:
+            return found
+        nearest = sorted(self._turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
+        usual = usual_rotations(nearest[0].sizes["d"])
+        rotated = (self._explained(*self._rotated(nearest[0], each)) for each in usual)
+        if wrong := next((each for each in rotated if each.explains_all), None):
+            return wrong
+        rotated = (self._first_perfect(each, self._searched(each)) for each in nearest if each in self._turned_alone)
+        return next(filter(None, rotated), found)
+
+    @cached_property
+    def _nearest(self) -> tuple[Diagnosis | None, list[tuple[Candidate, _State]]]:
         states = []
         for group in ("likely", "with_more_hidden"):
-            for candidate, nodes in self._likeliest(getattr(candidates, group)):
+            for candidate, nodes in self._likeliest(getattr(self.candidates, group)):
                 state = self._state(candidate, nodes, self.precision)
                 if is_perfect(state.stages):
                     return Diagnosis(candidate, self.precision, state.stages, unseeing=state.unseeing), []
                 states.append((candidate, state))
         best = max(rank_of(state.stages) for _, state in states)
-        tied = [each for each in states if rank_of(each[1].stages) == best]
-        turnable = (each for each, _ in tied if self._may_be_rotated(each))
-        rotated = (self._first_perfect(each, known_rotations(each.sizes["d"])) for each in turnable)
-        return next(filter(None, rotated), None), tied
+        return None, [each for each in states if rank_of(each[1].stages) == best]
 
-    def diagnosis(self, candidates: Candidates) -> Diagnosis:
-        """Of the pass that explains most of the arrays; of several that do, the first."""
-        right, tied = self.right(candidates)
-        if right:
-            return right
-        turnable = [each for each, _ in tied if self._may_be_rotated(each)]
-        found = max((self._explained(*each) for each in tied), key=lambda found: (found.rank, -found.rest))
-        if found.explains_all or not turnable:
-            return found
-        nearest = sorted(turnable, key=self._off_if_turned)[:_MAX_SEARCHED]
-        usual = usual_rotations(nearest[0].sizes["d"])
-        rotated = (self._explained(*self._rotated(nearest[0], each)) for each in usual)
-        if wrong := next((each for each in rotated if each.explains_all), None):
-            return wrong
-        rotated = (self._first_perfect(each, self._searched(each)) for each in nearest)
-        return next(filter(None, rotated), found)
+    @cached_property
+    def _turnable(self) -> list[Candidate]:
+        """Those of the nearest passes whose queries and keys may be turned: no stage agrees that this would change."""
+        changed = set(from_scores_on())
+        return [
+            candidate
+            for candidate, state in self.tied
+            if not any(each.agrees and each.stage in changed for each in state.stages)
+            and self._may_be_rotated(candidate)
+        ]
+
+    @cached_property
+    def _turned_alone(self) -> list[Candidate]:
+        """Those of them in which this would change the first stage that differs."""
+        changed = {"q", "k", *from_scores_on()}
+        first = {candidate: first_differing(state.stages) for candidate, state in self.tied}
+        return [candidate for candidate in self._turnable if first[candidate].stage in changed]
 
     def _first_perfect(self, plain: Candidate, rotations: Iterator[Rotation]) -> Diagnosis | None:
         """Of the pass with the first of some rotations that makes all of the numbers."""

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.check.arrays import OwnArrays, own_arrays, with_heads_called_output
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
-from attnviz.analysis.check.examiner import agreeing, diagnosed
+from attnviz.analysis.check.examiner import Examination
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.names import Meaning, Orientation, named
 from attnviz.core.errors import OwnArraysError
@@ -132,15 +132,18 @@ def _best(ways: list[Callable[[], Candidates]]) -> tuple[OwnArrays, Diagnosis]:
     fitting, misfit = [], None
     for way in ways:
         try:
-            fitting.append(way())
+            fitting.append(Examination(way()))
         except OwnArraysError as error:
             misfit = misfit or error
             continue
-        if len(ways) > 1 and (found := agreeing(fitting[-1])) and found.stages:
-            return fitting[-1].own, found
+        if len(ways) > 1 and (found := fitting[-1].plain) and found.stages:
+            return fitting[-1].candidates.own, found
     if not fitting:
         raise misfit
-    found = [(each.own, diagnosed(each)) for each in fitting[:_MAX_WAYS]]
+    likely = [each for each in fitting if each.coarse]
+    if not likely and len(ways) > 1 and (right := next((each for each in fitting if each.turned), None)):
+        return right.candidates.own, right.turned
+    found = [(each.candidates.own, each.best) for each in (likely or fitting)[:_MAX_WAYS]]
     return max(found, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
 
 
@@ -151,7 +154,7 @@ def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[O
         if not named(stage.name) or (stage.name == "mask") != (np.asarray(array).dtype == bool):
             continue
         (alone,), _ = own_arrays({stage.name: array})
-        for each in diagnosed(Candidates(alone, [candidate])).stages:
+        for each in Examination(Candidates(alone, [candidate])).best.stages:
             if each.layout and each.stage == stage.name:
                 ranked.append((not each.agrees, each.roundings, len(ranked), stage.name, alone[stage.name]))
     if not ranked:

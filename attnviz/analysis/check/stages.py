@@ -56,6 +56,11 @@ def later_than_scores() -> tuple[str, ...]:
     return tuple(names[names.index("attention") :])
 
 
+def from_scores_on() -> tuple[str, ...]:
+    """The stages that are made of queries multiplied with keys."""
+    return (*score_stages(), *later_than_scores())
+
+
 def made_of(given: set[str]) -> set[str]:
     """The stages that can be made of others, beginning with the given ones."""
     block, *_ = order.blocks_of(given)
