@@ -1,7 +1,6 @@
 """Addresses in the browser: the place that the viewer writes and reads is the one that the server means by it."""
 
 import json
-import re
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -9,8 +8,6 @@ from documents import document, fitted_at
 from page import ROOT
 
 from attnviz.scene.address import query
-from attnviz.scene.parameters import VIEWERS
-from attnviz.viewer.bundle import module
 
 ADDRESSES = {
     "first visit": {},
@@ -48,8 +45,3 @@ def test_the_server_reads_the_place_that_the_viewer_has_written(answers, name):
 def test_the_viewer_reads_the_place_that_the_server_has_written(answers, name):
     unfolded = {"from": ""}  # on the sheet, of which no address speaks
     assert answers[name]["where"] == document(fitted_at(ADDRESSES[name]))["where"] | unfolded
-
-
-def test_the_viewer_and_the_server_agree_on_whose_each_parameter_is():
-    written = module("address").read_text("utf-8")
-    assert sorted(json.loads(re.search(r"const OWN = (\[.*?\]);", written)[1])) == sorted(VIEWERS)

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from attnviz.core.errors import SettingsError
 
-_PLACE = re.compile("[1-9][0-9]{0,3}")
+PLACE = "[1-9][0-9]{0,3}"
+"""A place as it is written, as a regular expression."""
 
 
 class Measured(Protocol):
@@ -65,7 +66,7 @@ class Selection:
             If the text is not five to seven whole numbers from 1 on.
         """
         parts = text.split(".", 7)
-        if len(parts) not in (5, 6, 7) or not all(_PLACE.fullmatch(part) for part in parts):
+        if len(parts) not in (5, 6, 7) or not all(re.fullmatch(PLACE, part) for part in parts):
             raise SettingsError(
                 "cell is whole numbers from 1 on, head.query.key.feature.dimension and perhaps .answer and "
                 ".neuron, such as 1.2.3.1.1; "

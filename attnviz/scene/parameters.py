@@ -31,7 +31,8 @@ OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Op
 ALL = "all"
 """Of a step that has come to its end."""
 
-_REVEAL = re.compile("0|[1-9][0-9]?")
+REVEAL = "0|[1-9][0-9]?"
+"""How far a step has come, as a regular expression."""
 
 
 def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
@@ -114,7 +115,7 @@ def _present(text: str, notices: list[str]) -> dict:
 def _reveal(text: str, notices: list[str]) -> dict:
     if text == ALL:
         return {"reveal": None}
-    if not _REVEAL.fullmatch(text):
+    if not re.fullmatch(REVEAL, text):
         rule = f"reveal is a whole number from 0 to 99, or {ALL}"
         notices.append(f"{rule}; got {text[:40]!r}, so all of the step is shown.")
         return {"reveal": None}
@@ -158,6 +159,9 @@ def drawing_in(message: object) -> Drawing | None:
         found[name] = type(offered[0])(value)
     return Drawing(**found)
 
+
+CHOICES = {"ask": QUESTIONS, "order": ORDERS, "view": VIEWS, "compare": COMPARISONS, "route": ROUTES}
+"""The parameters that are one of a few values; of most the first is that of an address without it."""
 
 READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "source": _chosen("source", "source", (OWN, OWN_MODEL, *READY_MADE)),

@@ -13,7 +13,7 @@ BROWSER = Path(__file__).parent / "browser"
 """The modules, in rooms."""
 
 _IMPORT = re.compile(
-    r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
+    r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\.\./)?(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
 _LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)

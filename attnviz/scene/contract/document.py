@@ -10,6 +10,7 @@ from attnviz.scene.contract.models import Model, Next
 from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Said, Sent, Size, Values
 from attnviz.scene.contract.stages import Stage
 from attnviz.scene.contract.steps import Step
+from attnviz.scene.scene import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 
 
 class Selected(Sent):
@@ -39,13 +40,13 @@ class Where(Sent):
     cell: Selected
     picked: str
     trail: list[Cell]
-    ask: str
-    order: str
-    view: Literal["sheet", "matrices"]
+    ask: Literal[QUESTIONS]
+    order: Literal[ORDERS]
+    view: Literal[VIEWS]
     present: bool
     reveal: Place | None
-    compare: Literal["both", "difference"]
-    route: Literal["short", "every step"]
+    compare: Literal[COMPARISONS]
+    route: Literal[ROUTES]
 
 
 class MapColumn(Sent):

@@ -1,4 +1,7 @@
-"""The contract as TypeScript, for the browser's code: `python -m attnviz.scene.contract.typescript` writes it."""
+"""What is generated for the browser's code: `python -m attnviz.scene.contract.typescript` writes it.
+
+The contract as TypeScript, and how an address says where one looks.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,11 @@ from pathlib import Path
 from msgspec import inspect
 
 from attnviz.scene.contract.answer import Answer
+from attnviz.scene.contract.constants import javascript
 from attnviz.scene.contract.lesson import Moment
 from attnviz.scene.contract.request import ActsRequest
 
-FILE = Path(__file__).parents[2] / "viewer" / "generated" / "contract.d.ts"
+FOLDER = Path(__file__).parents[2] / "viewer" / "generated"
 MESSAGES = (Answer, Moment, ActsRequest)
 """What is sent to a browser, and what it sends."""
 
@@ -23,6 +27,11 @@ _HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contrac
 def typescript() -> str:
     """The types of all messages and of their parts."""
     return "\n".join([_HEAD, *(_declared(each) for each in structs_of(*MESSAGES))])
+
+
+def generated() -> dict[Path, str]:
+    """The files of the browser's code that are made of Python, and what they hold."""
+    return {FOLDER / "contract.d.ts": typescript(), FOLDER / "where.js": javascript()}
 
 
 def structs_of(*messages: type) -> Iterator[inspect.StructType]:
@@ -106,4 +115,5 @@ def _(of: inspect.DictType) -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(typescript(), "utf-8")
+    for file, text in generated().items():
+        file.write_text(text, "utf-8")

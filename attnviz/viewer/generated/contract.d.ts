@@ -169,8 +169,8 @@ export interface Where {
   cell: Selected;
   picked: string;
   trail: Array<string>;
-  ask: string;
-  order: string;
+  ask: "what if" | "what made it" | "what would move it";
+  order: "in order" | "large ones first";
   view: "matrices" | "sheet";
   present: boolean;
   reveal: number | null;

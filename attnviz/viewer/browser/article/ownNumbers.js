@@ -90,7 +90,8 @@ export function mountOwnNumbers(root, url, open) {
     line.hidden = more.hidden = !isFile || isModel;
   };
   // What is said of a file: its name and what came of it, which is heard too, and all else.
-  const tell = ({ pieces: [head, ...rest], ...kept }) => {
+  const tell = kept => {
+    const [head, ...rest] = kept.pieces;
     const made = piece => makePiece(piece, { open }).element;
     status.replaceChildren(element("p", "name", called(kept)), made(head));
     result.replaceChildren(...rest.map(made));

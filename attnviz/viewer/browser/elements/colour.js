@@ -39,7 +39,8 @@ export function css(colour) {
 function channels(text) {
   const probe = document.createElement("canvas").getContext("2d");
   probe.fillStyle = text.trim() || "#fff";
-  return [1, 3, 5].map(i => Number.parseInt(probe.fillStyle.slice(i, i + 2), 16));
+  const written = String(probe.fillStyle);
+  return [1, 3, 5].map(i => Number.parseInt(written.slice(i, i + 2), 16));
 }
 
 const known = new Map(); // colours as CSS writes them -> the same as numbers, for each theme there was

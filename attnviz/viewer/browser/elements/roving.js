@@ -2,7 +2,7 @@
 import { neighbour } from "./grid.js";
 
 // `rows()` are the elements as they are now; arrive(place) is called as a key leads to one of them, by its place in all.
-export function rovingFocus(box, rows, arrive = () => {}) {
+export function rovingFocus(box, rows, arrive = _place => {}) {
   box.addEventListener("focusin", ({ target }) => {
     const all = rows().flat();
     if (all.includes(target)) setTabStop(all, target);

@@ -7,6 +7,7 @@ const TAGS = { "": "span", strong: "strong", em: "em", code: "code", word: "span
 
 // Runs as they read for a selection: what they tell of it is filled in, and symbols are those of its head. What
 // `gapAt(cell)` gives, if anything, stands in place of what the numbers of a cell tell.
+/** @param {Pass} pass */
 export function runsAt(pass, runs, selection, gapAt) {
   return runs.flatMap(([style, text]) => {
     if (style === "verdict") return pass.document.model.verdict;

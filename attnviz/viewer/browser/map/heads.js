@@ -7,6 +7,7 @@ import { makeThumb } from "./thumb.js";
 
 const MAX_NAMED_HEADS = 5; // heads whose names have room
 
+/** @returns {View} */
 export function makeHeads(tools) {
   const box = element("div", "heads"),
     line = element("div", "choices"),
@@ -76,6 +77,7 @@ export function makeHeads(tools) {
 }
 
 // The stage whose heads are shown: the step's result, or its attention where that has none.
+/** @param {Pass} pass @param {Where} where */
 function headedAt(pass, where) {
   const step = stepAt(pass, where);
   const results = slotsOf(step)
@@ -84,11 +86,13 @@ function headedAt(pass, where) {
   return [...results, step.attention].find(name => pass.stages.has(name) && isHeaded(pass.stages.get(name)));
 }
 
+/** @param {Pass} pass */
 function isSent(pass, name) {
   return !pass.numbers(name).some(Number.isNaN);
 }
 
 // A pass in which one head is all there is of a stage.
+/** @param {Pass} pass */
 function headOf(pass, name, head) {
   const stage = pass.stages.get(name),
     [heads, ...shape] = stage.shape,

@@ -15,6 +15,7 @@ const LEAST = 32,
 const BETWEEN = 3;
 const MANY = 16; // steps, which have no room for large thumbs
 
+/** @returns {View} */
 export function makeMap(tools) {
   const box = element("div", "map");
   box.setAttribute("role", "toolbar");

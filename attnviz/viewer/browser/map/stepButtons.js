@@ -16,6 +16,7 @@ export function makeStepButtons(between, { alone }, on) {
     end = element("div", "end");
   end.append(next, place);
   box.append(back, between, end);
+  /** @type {View["update"]} */
   const update = (pass, where) => {
     back.disabled = !destinationOf(pass, where, "back");
     next.disabled = !destinationOf(pass, where, "on") && (Boolean(alone) || !askedOnward(pass, where));

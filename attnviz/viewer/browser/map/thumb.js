@@ -108,6 +108,7 @@ function strongest(strengths) {
 }
 
 // A function from a number's place in its stage to its colour.
+/** @param {Pass} pass */
 function paintOf(pass, name, colours, strengths) {
   const { scale, limit, hiddenBy } = pass.stages.get(name);
   const values = pass.numbers(name),

@@ -17,6 +17,7 @@ const LEAST_IN_A_TALK = 20; // pixels of a thumb, with titles below
 const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
 
+/** @returns {View} */
 export function makeWholePass(tools) {
   const box = element("section", "whole");
   box.setAttribute("aria-label", "The whole pass");
@@ -146,7 +147,7 @@ export function makeWholePass(tools) {
     element: box,
     update(pass, where, look) {
       shown = { pass, where, look };
-      box.hidden = !isHere(shown);
+      box.hidden = !isHere({ pass, where });
       if (!box.hidden) draw();
     },
   };

@@ -24,7 +24,10 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
     address: addressOf(window),
     server: serverAt(site),
     run: what => setTriggerValue("run", what),
-    page: page && { bytes: page.bytes, shell: async () => readShell((await import(new URL(page.path, site))).shell) },
+    page: page && {
+      bytes: page.bytes,
+      shell: async () => readShell((await import(new URL(page.path, site).href)).shell),
+    },
   });
   const shown = pages.get(root) ?? mountPage(root, host(), left);
   pages.set(root, shown);

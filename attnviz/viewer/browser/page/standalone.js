@@ -11,7 +11,7 @@ const SAID =
   "One pass, in one page. No link or QR code leads into it: send the page. Other words, and numbers set by hand, need attnviz itself.";
 const SAID_MS = 6000;
 
-const shell = document.cloneNode(true); // before anything is drawn
+const shell = /** @type {Document} */ (document.cloneNode(true)); // before anything is drawn
 const at = selector => document.querySelector(selector);
 let timer = null;
 

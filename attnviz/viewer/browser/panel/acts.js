@@ -10,6 +10,7 @@ export function drawActs(pass, where, tools) {
 }
 
 // The selected key is hidden from the selected query in the mask, and so in all layers.
+/** @param {Pass} pass */
 function drawHide(pass, { cell }, { set }) {
   const { query, key, shared } = pass.document.words,
     mask = { name: "mask", index: pass.indexAt("mask", cell) };
@@ -26,6 +27,7 @@ function drawHide(pass, { cell }, { set }) {
 }
 
 // The selected query and key, where both were typed in one sentence.
+/** @param {Pass} pass */
 function drawSwap(pass, { cell: { query, key } }, { send }) {
   const { query: words, typed } = pass.document.words;
   const isTyped = place => place >= words.length - typed;
@@ -38,6 +40,7 @@ function drawSwap(pass, { cell: { query, key } }, { send }) {
   ];
 }
 
+/** @param {Pass} pass @param {Where} where */
 function drawMute(pass, where, tools) {
   return drawSilence(
     pass,
@@ -56,6 +59,7 @@ export function drawMuteNeuron(pass, { name, index }, tools) {
 }
 
 // What writes to the residual stream is muted by setting all that it passes on to 0, and so is unmuted by undoing that.
+/** @param {Pass} pass */
 function drawSilence(pass, { stage, place, index, kind }, { send }) {
   const { layer } = pass.stepOf(stage),
     muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`;

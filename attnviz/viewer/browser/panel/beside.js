@@ -30,6 +30,7 @@ export function besideText(pass, where, look, cell) {
 }
 
 // What is written of the number in A and in B, and how far apart they are; null where there is nothing to say.
+/** @param {Pass} pass @param {Where} where @param {Look} look */
 function besideOf(pass, where, look, { name, index }) {
   const pair = pairOf(pass, where),
     other = pass.number(name, index);

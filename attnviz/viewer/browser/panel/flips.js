@@ -3,6 +3,7 @@ import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 
 // What leads there from a share of attention or of an answer.
+/** @param {Pass} pass */
 export function drawFlipsQuestion(pass, { name, index }, tools) {
   if (pass.stages.get(name).scale !== "share") return [];
   const what = pass.document.model?.answers === name ? "it" : "this row";
@@ -35,6 +36,7 @@ export function makeFlips(tools) {
   };
 }
 
+/** @param {Pass} pass */
 function draw(pass, { text, stages }, tools, close) {
   const head = element("div", "head"),
     list = element("ul");
@@ -50,6 +52,7 @@ function draw(pass, { text, stages }, tools, close) {
 }
 
 // Its number leads to the cell: where the text begins with the name of that, the name does.
+/** @param {Pass} pass */
 function drawFlip(pass, { cell, value, text }, tools) {
   const { name, index } = pass.read(cell),
     called = pass.nameOf(name, index),

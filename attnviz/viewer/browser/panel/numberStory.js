@@ -3,10 +3,12 @@ import { element } from "../elements/element.js";
 import { digits, fraction } from "../pass/numeral.js";
 
 // A number's name and its value, and by how much it moved where the pictures show that.
+/** @param {Pass} pass @param {Look} look */
 export function titleOf(pass, look, { name, index }) {
   return `${pass.nameOf(name, index)} = ${valueText(pass, name, pass.number(name, index))}${movedText(look, name, index)}`;
 }
 
+/** @param {Pass} pass */
 function valueText(pass, name, value) {
   if (pass.stages.get(name).scale === "flag") return value ? "visible" : "hidden";
   const exact = pass.document.fractions ? fraction(value) : "";

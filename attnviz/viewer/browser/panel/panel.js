@@ -48,6 +48,7 @@ export function makePanel(tools) {
     changed,
   );
 
+  /** @type {View["update"]} */
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where);
     const value = pass.number(focus.name, focus.index);
@@ -96,6 +97,7 @@ function drawName({ inMicrogpt }) {
 }
 
 // What the head of a share does in other texts too, where that was measured; on the first screen, which has room for it.
+/** @param {Pass} pass @param {Where} where */
 function habitOf(pass, where, { name, index: [head] }) {
   const isShare = isFirst(pass, where) && name === stepAt(pass, where).attention;
   return (isShare && pass.document.model?.training?.heads[head]) || "";
@@ -107,16 +109,19 @@ function inLine(buttons) {
   return buttons.length ? [line] : [];
 }
 
+/** @param {Pass} pass */
 function waiting(pass, { name, index }, { alone }) {
   return element("p", "waiting", alone ?? `${pass.nameOf(name, index)} is on its way.`);
 }
 
+/** @param {Pass} pass @param {Where} where @param {Look} look */
 function answered(pass, where, look, focus, tools) {
   if (where.ask === "what if") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
   if (where.ask === "what would move it") return drawSlopes(pass, where, look, focus, tools);
   return drawMade(pass, where, look, focus, tools);
 }
 
+/** @param {Pass} pass @param {Where} where @param {Look} look */
 function drawSlopes(pass, where, look, { name, index }, { wantSlopes, alone }) {
   if (look.kind !== "slopes") {
     wantSlopes();
@@ -144,6 +149,7 @@ function titled({ title, layer }) {
   return layer ? `${title} of layer ${layer}` : title;
 }
 
+/** @param {Pass} pass @param {Where} where @param {Look} look */
 function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
   const terms = pass.terms(name, index);
   if (!terms) return [waiting(pass, { name, index }, tools)];

@@ -27,6 +27,7 @@ function sorted(lines, order) {
   return order === "in order" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 }
 
+/** @param {Pass} pass */
 function drawLine(pass, { cells, text, value }, between, { unfold, point }) {
   const name = cell("name");
   cells.forEach((each, place) => {

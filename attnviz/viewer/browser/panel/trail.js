@@ -2,6 +2,7 @@
 import { element } from "../elements/element.js";
 
 // back(place) is called as one of them is clicked: it becomes the last.
+/** @param {Pass} pass */
 export function drawTrail(pass, trail, back) {
   const line = element("nav", "trail");
   line.setAttribute("aria-label", "The numbers that were unfolded");

@@ -7,6 +7,7 @@ const NUMBERS = "the numbers";
 const MOVED = "by how much they moved";
 
 // The changes as a list; tools.show(byHowMuch) switches the pictures to what moved.
+/** @param {Pass} pass @param {Where} where */
 export function drawWhatIf(pass, where, byHowMuch, tools) {
   const { changes, moved } = pass.document;
   const box = element("div", "what-if"),
@@ -39,6 +40,7 @@ export function drawWhatIf(pass, where, byHowMuch, tools) {
 }
 
 // One line where something else is asked, so that nobody takes a changed pass for the settings' own.
+/** @param {Pass} pass */
 export function drawChanged({ document: { changes } }, tools) {
   const count = changes.length === 1 ? "1 number is" : `${changes.length} numbers are`;
   const line = element("p", "changed", `${count} set by hand. `);

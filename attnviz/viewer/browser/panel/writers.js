@@ -8,6 +8,7 @@ import { lights } from "./numberStory.js";
 const MOST = 6; // that stand alone; the others are added up
 
 // Nothing for a number that is no logit of the last token, and no probability that comes of one.
+/** @param {Pass} pass */
 export function drawWriters(pass, { name, index }, isThere, tools) {
   const { model, next } = pass.document,
     { parts } = next ?? {};
@@ -61,6 +62,7 @@ export function drawWriters(pass, { name, index }, isThere, tools) {
 }
 
 // The key from which a head adds most, and how much; nothing of what is no head.
+/** @param {Pass} pass */
 function fromKey(pass, { byKey }, head, answer) {
   if (head < 0 || !byKey) return "";
   const { places } = byKey,
@@ -69,6 +71,7 @@ function fromKey(pass, { byKey }, head, answer) {
   return ` (from “${pass.document.words.key[places[head][answer]]}” ${digits(values[head * width + answer])})`;
 }
 
+/** @param {Pass} pass */
 function drawWriter(pass, { said, cell }, value, most, from, { pick, point }) {
   const found = pass.read(cell),
     link = button(said, () => pick(found.name, found.index), "link");

@@ -15,11 +15,12 @@ const SPACES = new Map([
   ["\\quad", "1em"],
 ]);
 const WITH_LIMITS = ["\\sum", "\\max"]; // what stands below them is set under them
-const ATTRIBUTES = new Map([
-  ...[..."()[]"].map(bracket => [bracket, { stretchy: "false" }]),
-  ...["\\top", "⊤"].map(transposing => [transposing, { lspace: "0", rspace: "0" }]),
-  ["\\sum", { movablelimits: "false" }],
-]);
+const STRETCHY = [..."()[]"].map(bracket => [bracket, { stretchy: "false" }]);
+const TRANSPOSING = ["\\top", "⊤"].map(transposing => [transposing, { lspace: "0", rspace: "0" }]);
+/** @type {Map<string, Record<string, string>>} */
+const ATTRIBUTES = new Map(
+  Object.entries({ ...Object.fromEntries([...STRETCHY, ...TRANSPOSING]), "\\sum": { movablelimits: "false" } }),
+);
 const UPRIGHT = /^\\(?:text|mathrm)\{(.*)\}$/;
 
 export function tokens(latex) {

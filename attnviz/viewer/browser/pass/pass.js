@@ -8,6 +8,7 @@ import { placing } from "./places.js";
 import { readRule, runOf } from "./rule.js";
 import { tell } from "./story.js";
 
+/** @param {import("../../generated/contract").Document} document @returns {Pass} */
 export function readPass(document) {
   const stages = new Map(Object.entries(document.stages).map(([name, stage]) => [name, readStage(stage)]));
   const numbers = lazily(name => numbersOf(stages.get(name).values, stages.get(name).length));
@@ -129,6 +130,7 @@ function otherNumbers(values, { length }) {
 }
 
 // The left side of a cell's formula, its places counted from 1.
+/** @param {Pass} pass */
 function leftSide(pass, name, index) {
   const inHead = isHeaded(pass.stages.get(name));
   return `(${pass.symbol(name, index[0])})_{${index

@@ -1,9 +1,8 @@
 // Places: where a selection, an address or a flat count lies in the stages of a pass. An index has a place for each axis
 // of its stage.
+import { CELL } from "../../generated/where.js";
 import { coordinatesAt, lengthsOf, placeAt } from "./axes.js";
 import { ofHead } from "./latex.js";
-
-const CELL = /^([a-z][a-z0-9_]{0,31})\[(\d{1,4}(?:,\d{1,4}){0,3})\]$/; // as attnviz/core/terms.py has it
 
 export function placing(stages) {
   const lengths = lengthsOf(stages.values());
@@ -14,13 +13,11 @@ export function placing(stages) {
     selectionAt: (name, index, selection) =>
       Object.assign({}, selection, ...index.map((place, i) => coordinatesAt(axesOf(name)[i], place))),
     // Each coordinate brought inside the longest axis that it lies on.
-    within: selection =>
-      Object.fromEntries(
-        Object.entries(selection).map(([coordinate, place]) => [
-          coordinate,
-          Math.min(place, (lengths[coordinate] ?? Infinity) - 1),
-        ]),
-      ),
+    /** @type {(selection: Selected) => Selected} */
+    within: selection => {
+      const inside = ([name, place]) => [name, Math.min(place, (lengths[name] ?? Infinity) - 1)];
+      return { ...selection, ...Object.fromEntries(Object.entries(selection).map(inside)) };
+    },
     // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one.
     axisOf: (wanted, name) =>
       [stages.get(name), ...stages.values()]

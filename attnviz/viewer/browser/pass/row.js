@@ -6,11 +6,13 @@ const ERROR = 1e-9; // of the larger of two numbers: those that are nearer diffe
 const MAX_NAMED = 3;
 
 // The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it.
+/** @param {Pass} pass */
 export function visibleRow(pass, { name, index }) {
   return Array.from(pass.row(name, index)).filter((_, place) => !pass.isUnseen(name, [...index.slice(0, -1), place]));
 }
 
 // The sum of the numbers of a cell's row: those of hidden keys are shares of 0, or set by hand; their scores are none.
+/** @param {Pass} pass */
 export function sumOf(pass, { name, index }) {
   return pass.row(name, index).reduce((sum, value) => (value === -Infinity ? sum : sum + value), 0);
 }
@@ -42,6 +44,7 @@ export function bestOf(pass, cell) {
 }
 
 // Those of a cell's row, where all their numbers are the same.
+/** @param {Pass} pass */
 export function alikeOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length < taken.length) return undefined;
@@ -51,6 +54,7 @@ export function alikeOf(pass, cell) {
 }
 
 // The largest number of a cell's row, and whether it is that of several.
+/** @param {Pass} pass */
 export function mostOf(pass, { name, index }) {
   const { most } = takenOf(pass, { name, index });
   if (!most.length) return undefined;
@@ -62,6 +66,7 @@ export function mostOf(pass, { name, index }) {
 }
 
 // The heads whose rows are the longest; undefined where all are equally long, and until all were sent.
+/** @param {Pass} pass */
 export function longestOf(pass, { name, index: [, ...index] }) {
   const { labels } = pass.stages.get(name).axes[0];
   const lengths = relativeLengths(labels.map((_, head) => pass.row(name, [head, ...index])));
@@ -75,6 +80,7 @@ export function longestOf(pass, { name, index: [, ...index] }) {
 
 // The places of a row that hold something for its query, and those of them with the largest number; none if some of the row
 // was not sent. What is hidden holds something only where it is a share that was set by hand.
+/** @param {Pass} pass */
 function takenOf(pass, { name, index }) {
   const row = Array.from(pass.row(name, index)),
     isShare = pass.stages.get(name).scale === "share";
@@ -95,6 +101,7 @@ function relativeLengths(rows) {
   return rows.map(row => Math.hypot(...row.map(value => value / unit)));
 }
 
+/** @param {Pass} pass */
 function quoted(pass, { name }, place) {
   const axis = pass.stages.get(name).axes.at(-1),
     text = axis.labels[place];

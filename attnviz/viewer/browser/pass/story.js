@@ -39,6 +39,7 @@ const FORMATS = {
 // The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
 // where a piece is the number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is
 // something, stands in place of what the numbers of a cell tell.
+/** @param {Pass} pass */
 export function tell(pass, stories, cell, selection, gapAt = () => null) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
@@ -49,6 +50,7 @@ export function tell(pass, stories, cell, selection, gapAt = () => null) {
   return [];
 }
 
+/** @param {Pass} pass */
 function holds(pass, when, { name, index }, selection) {
   return {
     hidden: () => pass.isUnseen(name, index),
@@ -70,6 +72,7 @@ function filledWhole(template, fill) {
   return isWhole ? found : null;
 }
 
+/** @param {Pass} pass */
 function fillSlot(pass, cell, selection, name, format, gapAt) {
   const isStage = pass.stages.has(name);
   if (name !== "value" && !isStage) return labelOf(pass, cell, selection, name);
@@ -79,6 +82,7 @@ function fillSlot(pass, cell, selection, name, format, gapAt) {
 }
 
 // What a place is called: on the last two axes of the cell's stage, or by a coordinate.
+/** @param {Pass} pass */
 function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];
   const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
@@ -87,6 +91,7 @@ function labelOf(pass, { name, index }, selection, slot) {
   return hasWords(axis) ? { text, style: "word" } : { text };
 }
 
+/** @param {Pass} pass */
 function numeral(pass, cell, writing) {
   const value = pass.number(cell.name, cell.index);
   if (value === undefined) return undefined;
@@ -106,6 +111,7 @@ function largestOf(lines) {
   return lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), undefined);
 }
 
+/** @param {Pass} pass */
 function linesOf(pass, { name, index }) {
   return pass.terms(name, index)?.lines ?? [];
 }

@@ -15,7 +15,7 @@ export function makeCanvas([rows, columns]) {
   grid.setAttribute("aria-rowcount", rows);
   grid.setAttribute("aria-colcount", columns);
   let size = [1, 1],
-    describe = () => "",
+    describe = _place => "",
     here = [0, 0],
     isMoving = false;
   const stand = place => {

@@ -5,7 +5,7 @@ import { scaleOf } from "./face.js";
 import { typeset } from "../elements/formula.js";
 import { digits, short } from "../pass/numeral.js";
 
-export function drawLegend(slots, paint, paintOf = () => paint) {
+export function drawLegend(slots, paint, paintOf = _slot => paint) {
   const scales = new Map();
   for (const slot of slots) {
     const { scale, limit } = scaleOf(slot, paintOf(slot));

@@ -18,6 +18,7 @@ export function narrowed(pass, cell, make, fits) {
   return pictures;
 }
 
+/** @param {Pass} pass */
 function axesOf(pass, cell, pictures, order) {
   return slotsIn(pictures).flatMap(({ name, side, given: { rows, columns } }) =>
     (side === "A" ? [] : [rows, columns])

@@ -105,6 +105,7 @@ export function makePicture(tools) {
   return {
     element: box,
     // Of the step's pictures, a page of paper may have a part alone.
+    /** @param {Pass} pass @param {Where} where @param {Look} look */
     update(pass, where, look, pictures = isSheet(pass, where) ? [] : stepAt(pass, where).pictures) {
       shown = { pass, where, look, pictures };
       draw();

@@ -38,7 +38,7 @@ export function rowsOfReadout(box) {
 // The focus's own row and column, and of each other matrix the line that it was computed from.
 function linesOf(slots, pass, { name, index }) {
   const sources = pass.cellsOf(name, index);
-  const focusFirst = [...slots].sort((one, other) => (other.name === name) - (one.name === name));
+  const focusFirst = [...slots].sort((one, other) => Number(other.name === name) - Number(one.name === name));
   const lines = focusFirst.flatMap(slot => {
     const own = slot.name === name ? slot.placeOf(index) : null;
     if (own) return [lineAt(slot, own, 0, own), lineAt(slot, own, 1, own)].filter(({ length }) => length > 1);

@@ -7,6 +7,7 @@ const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
 // Places stand in the `order` that is given for the name of their axis, as words do beside those of another pass; those that it
 // leaves out are not there. Else they stand as they are counted.
+/** @param {Pass} pass */
 export function makeSlot(pass, given, selection, order = {}) {
   const { stage: name, rows, columns } = given;
   const stage = pass.stages.get(name),

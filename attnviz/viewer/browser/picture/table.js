@@ -23,7 +23,7 @@ export function makeTable([rows, columns]) {
   const drawn = new Map();
   let reached = null,
     held = null,
-    describe = () => "";
+    describe = _place => "";
   const setTabStop = cell => {
     if (reached) reached.tabIndex = -1;
     reached = cell;

@@ -1,10 +1,9 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
+import { ALL, CHOICES, COORDINATES, PARAMETERS, PLACE, REVEAL } from "../../generated/where.js";
 import { revealsOf } from "./reveal.js";
-import { COMPARISONS, ORDERS, QUESTIONS, ROUTES, startAt, stepsOf, VIEWS } from "./state.js";
+import { chosen, startAt, stepsOf, VIEWS } from "./state.js";
 
-const OWN = ["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"];
-const ALL = "all"; // of a step that has come to its end
-const COORDINATES = ["head", "query", "key", "feature", "dimension", "answer", "neuron"]; // the last two are left out where they are the first
+const AT_LEAST = 5; // coordinates of a cell that are written; the last two are left out where they are the first
 
 // What the same pass can be looked at without, and what it is without the numbers that were set by hand.
 const DISPENSABLE = new Map([
@@ -16,8 +15,11 @@ const DISPENSABLE = new Map([
 // The address with another place in it: its search, from "?" on or empty.
 export function searchAt(pass, where, search) {
   const query = new URLSearchParams(search);
-  for (const name of OWN) query.delete(name);
-  for (const [name, text] of Object.entries(parametersOf(pass, where))) if (text) query.set(name, text);
+  const texts = parametersOf(pass, where);
+  for (const name of PARAMETERS) {
+    query.delete(name);
+    if (texts[name]) query.set(name, texts[name]);
+  }
   return textOf(query);
 }
 
@@ -27,12 +29,14 @@ function usualView(isPresented) {
 }
 
 // How far the step of an address has come that doesn't say it: all of it is there, but a talk begins with its question.
+/** @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
   return where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length ? 0 : null;
 }
 
+/** @param {Pass} pass @param {Where} where */
 function parametersOf(pass, where) {
-  const { step, cell, picked, trail, ask, order, view, present, reveal, compare, route } = where;
+  const { step, cell, picked, trail, view, present, reveal } = where;
   const place = textOfCell(cell),
     start = textOfCell(startAt(pass.document, step));
   return {
@@ -40,34 +44,37 @@ function parametersOf(pass, where) {
     cell: place === start && !pass.beside ? "" : place, // beside another pass one begins where they differ
     picked,
     trail: trail.join("<"),
-    ask: ask === QUESTIONS[0] ? "" : ask,
-    order: order === ORDERS[0] ? "" : order,
+    ...unusual(where),
     view: view === usualView(present) ? "" : view,
     present: present ? "1" : "",
     reveal: reveal === usualReveal(pass, where) ? "" : String(reveal ?? ALL),
-    compare: compare === COMPARISONS[0] ? "" : compare,
-    route: route === ROUTES[0] ? "" : route,
   };
 }
 
+// The choices that aren't the first of their values.
+/** @param {Where} where */
+function unusual(where) {
+  return Object.fromEntries(
+    Object.entries(CHOICES).map(([name, [usual]]) => [name, where[name] === usual ? "" : where[name]]),
+  );
+}
+
 // The place that an address says; what it doesn't say, or not in a way that can be read, is as on a first visit.
+/** @param {Pass} pass */
 export function readPlace(pass, search) {
   const query = new URLSearchParams(search);
   const said = name => (query.getAll(name).at(-1) ?? "").trim();
-  const oneOf = (name, all) => all.find(each => each.toLowerCase() === said(name).toLowerCase()) ?? all[0];
+  const present = said("present") === "1";
   const step = stepNamed(pass, said("step"));
   const place = {
     step,
     cell: pass.within(cellIn(said("cell")) ?? startAt(pass.document, step)),
     picked: said("picked"),
     trail: said("trail") ? said("trail").split("<") : [],
-    ask: oneOf("ask", QUESTIONS),
-    order: oneOf("order", ORDERS),
-    view: VIEWS.find(view => view === said("view").toLowerCase()) ?? usualView(said("present") === "1"),
-    present: said("present") === "1",
-    reveal: /^(0|[1-9]\d?)$/.test(said("reveal")) ? Number(said("reveal")) : null,
-    compare: oneOf("compare", COMPARISONS),
-    route: oneOf("route", ROUTES),
+    ...chosen((name, all) => all.find(each => each.toLowerCase() === said(name).toLowerCase())),
+    view: VIEWS.find(view => view === said("view").toLowerCase()) ?? usualView(present),
+    present,
+    reveal: REVEAL.test(said("reveal")) ? Number(said("reveal")) : null,
     from: "", // what is unfolded on the sheet is in no address
   };
   return said("reveal") ? place : { ...place, reveal: usualReveal(pass, place) };
@@ -80,6 +87,7 @@ export function hasView(search) {
 }
 
 // A step is found by its id or its title.
+/** @param {Pass} pass */
 function stepNamed(pass, text) {
   const named = pass.document.steps.find(({ id, title }) =>
     [id, title].some(each => each.toLowerCase() === text.toLowerCase()),
@@ -88,14 +96,18 @@ function stepNamed(pass, text) {
 }
 
 function cellIn(text) {
-  if (!/^[1-9]\d{0,3}(\.[1-9]\d{0,3}){4,6}$/.test(text)) return null;
-  const places = text.split(".").map(place => Number(place) - 1);
+  const written = text.split("."),
+    isWhole = written.length >= AT_LEAST && written.length <= COORDINATES.length;
+  if (!isWhole || !written.every(each => PLACE.test(each))) return null;
+  const places = written.map(place => Number(place) - 1);
   return Object.fromEntries(COORDINATES.map((name, i) => [name, places[i] ?? 0]));
 }
 
 function textOfCell(cell) {
-  const written = COORDINATES.slice(0, cell.neuron ? 7 : cell.answer ? 6 : 5);
-  return written.map(name => cell[name] + 1).join(".");
+  const last = COORDINATES.findLastIndex(name => cell[name]);
+  return COORDINATES.slice(0, Math.max(AT_LEAST, last + 1))
+    .map(name => cell[name] + 1)
+    .join(".");
 }
 
 // An address with other parameters in it, and without those that are null; it is as it was if nothing else is said.

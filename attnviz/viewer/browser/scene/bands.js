@@ -1,11 +1,13 @@
 // Bands: what the sheet of the selected word shows at a step: the step's own bands, and those before it on the same page.
 
 // Whether the sheet is there. A step that adds nothing to it is shown as it is for all words.
+/** @param {Pass} pass @param {Where} where */
 export function isSheet(pass, where) {
   return isOfSheet(pass, where) && pass.document.steps.find(({ id }) => id === where.step).bands.length > 0;
 }
 
 // The step that one sees who presents the sheet: the next of the walk, or its last.
+/** @param {Pass} pass @param {Where} where */
 export function presentedStep(pass, where) {
   const { steps } = pass.document,
     at = steps.findIndex(({ id }) => id === where.step);
@@ -15,6 +17,7 @@ export function presentedStep(pass, where) {
 }
 
 // Whether a pass has a sheet.
+/** @param {Pass} pass */
 export function hasSheet({ document: { steps } }) {
   return steps.some(({ bands }) => bands.length);
 }
@@ -26,6 +29,7 @@ export function isOfSheet(pass, { view }) {
 
 // The ids of the steps that one walks through: on the sheet the first of all, those with bands, and where nobody presents the
 // last of all.
+/** @param {Pass} pass @param {Where} where */
 export function walkOf(pass, where) {
   const { steps } = pass.document,
     isOfBands = isOfSheet(pass, where),
@@ -35,6 +39,7 @@ export function walkOf(pass, where) {
 
 // The pages of the sheet in their order, each by the last step with bands on it: by then all of them are there. How the first
 // query is made is none of them: on paper queries, keys and values are given.
+/** @param {Pass} pass */
 export function pagesOf({ document: { steps } }) {
   return [
     ...new Map(
@@ -69,6 +74,7 @@ function isSummed({ right }) {
 
 // The page of the sheet that one is on: its bands in order, and how far each has come: {step, band, isThere, isWhole, isLit,
 // multiplies}. `isThere` are its rows, `isWhole` is what they add up to; where it `multiplies`, its products are written.
+/** @param {Pass} pass @param {Where} where */
 export function standing(pass, where) {
   const { steps } = pass.document,
     now = steps.findIndex(({ id }) => id === where.step);
@@ -121,6 +127,7 @@ export function stagesOn(pass, where) {
 
 // Where the numbers of a band of that page are from, which one asks as where.from: {name, word, heading, formula, bands}; null if
 // nobody asks.
+/** @param {Pass} pass @param {Where} where */
 export function sourceAt(pass, where) {
   return (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
 }
@@ -138,6 +145,7 @@ export function sourceBands(pass, where, { bands }) {
   }));
 }
 
+/** @param {Pass} pass */
 function sourcesOn({ document: { steps } }, where) {
   const { page } = steps.find(({ id }) => id === where.step);
   return steps.find(step => step.page === page && step.sources.length) ?? { sources: [] };

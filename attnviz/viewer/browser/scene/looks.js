@@ -22,11 +22,13 @@ export function withPair(look, pass, where, shownIn) {
   return { ...look, pair: { ...pair, look: own } };
 }
 
+/** @param {Pass} pass @param {Where} where */
 export function askedOf(pass, where) {
   const { name, index } = focusOf(pass, where);
   return pass.address(name, index);
 }
 
+/** @param {Pass} pass @param {Where} where */
 function kindOf(pass, where, byHowMuch) {
   const { slopes, changes } = pass.document;
   if (pass.beside && where.compare === "difference") return "apart";
@@ -58,6 +60,7 @@ function saying(kind, pass, values, what, prefix) {
 }
 
 // After less before, 0 where a key is hidden in both: -inf less itself would be no number.
+/** @param {Pass} pass */
 function moved(pass) {
   const { before } = pass.document,
     old = pass.with(before);

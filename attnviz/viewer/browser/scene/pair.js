@@ -5,14 +5,14 @@ import { QUESTIONS } from "./state.js";
 // {pass, where, isThere, order, toA, toB, isApart}, where a pass has another beside it; null where it has none. `isThere` is
 // whether the word that asks is in A; `order` are the places of A along words as they stand beside those of B, and after them
 // what A has alone; toA(name, index) and toB(name, index) lead to the same cell in the other, or are null.
+/** @param {Pass} pass @param {Where} where */
 export function pairOf(pass, where) {
   const { beside } = pass;
   if (!beside) return null;
   const { places, stages } = pass.document.beside,
     back = Object.fromEntries(Object.entries(places).map(([role, own]) => [role, inverse(own)]));
-  const cell = Object.fromEntries(
-    Object.entries(where.cell).map(([name, place]) => [name, places[name]?.[place] ?? place]),
-  );
+  const placed = ([name, place]) => [name, places[name]?.[place] ?? place],
+    cell = { ...where.cell, ...Object.fromEntries(Object.entries(where.cell).map(placed)) };
   const across = (from, to, maps) => (name, index) =>
     from.stages.has(name) && to.stages.has(name)
       ? mapped(from.stages.get(name), to.stages.get(name), index, maps)
@@ -50,6 +50,7 @@ export function areApart(one, other, tolerance) {
 }
 
 // B less A, for each stage that has one beside it: {stage: numbers}. A cell with none beside it has no number.
+/** @param {Pass} pass @param {Where} where */
 export function differencesOf(pass, where) {
   const { toA } = pairOf(pass, where),
     { stages } = pass.document.beside;
@@ -74,6 +75,7 @@ export function differencesOf(pass, where) {
   );
 }
 
+/** @param {Pass} pass */
 function lengthOf(pass, role) {
   return pass.axisOf(role, pass.stages.keys().next().value)?.labels.length ?? 0;
 }

@@ -12,6 +12,7 @@ const MAX_PARTS = 24; // products, cells or rows that come one by one; of more, 
 
 // Its ticks: {reveal, part, ms}, as revealAt takes the first two; ms is how long one looks at it at normal speed. On the sheet
 // each has its step too.
+/** @param {Pass} pass @param {Where} where */
 export function ticksOf(pass, where) {
   if (isSheet(pass, where)) return ticksOfSheet(pass, where);
   const names = revealsOf(pass, where);
@@ -29,6 +30,7 @@ export function ticksOf(pass, where) {
 }
 
 // The sheet's bands from here on, reveal by reveal; from its first where one is at its end.
+/** @param {Pass} pass @param {Where} where */
 function ticksOfSheet(pass, where) {
   const walk = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step })),
     at = walk.indexOf(where.step);

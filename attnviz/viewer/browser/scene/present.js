@@ -9,6 +9,7 @@ const LETTERS = "@media screen { [data-presenting] { font-size: max(16px, min(2.
 const REST_MS = 3000; // from where the mouse rests until what it has shown is hidden again
 
 // Where a command leads from here, as parts of `where`; null if it leads nowhere.
+/** @param {Pass} pass @param {Where} where */
 export function destinationOf(pass, where, command) {
   const by = command.endsWith("back") ? -1 : 1;
   if (command.startsWith("head")) return atHead(pass, where, by);

@@ -13,6 +13,7 @@ const REVEALS = {
 };
 
 // The names of a step's reveals before all of it is there; where.reveal counts them, and is null when all is there.
+/** @param {Pass} pass @param {Where} where */
 export function revealsOf(pass, where) {
   if (isAsking(pass, where)) return ["asked"];
   if (isSheet(pass, where)) return Array(revealsOfBands(stepAt(pass, where)).count - 1).fill("band");
@@ -31,11 +32,13 @@ export function revealsOf(pass, where) {
 }
 
 // Whether a talk begins with the question that a model is asked, and its answer comes last.
+/** @param {Pass} pass @param {Where} where */
 function isAsking(pass, where) {
   const { model } = pass.document;
   return where.present && isOfSheet(pass, where) && isFirst(pass, where) && Boolean(model) && !model.isOpen;
 }
 
+/** @param {Pass} pass @param {Where} where */
 export function resultStages(pass, where) {
   return [
     ...new Set(
@@ -48,6 +51,7 @@ export function resultStages(pass, where) {
 
 // What is there at a reveal: the same everywhere else, and `part` further while Play is between this reveal and the next.
 // {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
+/** @param {Pass} pass @param {Where} where */
 export function revealAt(pass, where, part = null) {
   if (isSheet(pass, where)) {
     const absent = toCome(pass, where);
@@ -69,6 +73,7 @@ export function revealAt(pass, where, part = null) {
 }
 
 // Cells come in the order of their row, beginning with the selected one; rows likewise.
+/** @param {Pass} pass @param {Where} where */
 function isDone(pass, where, stage, index, { cells, rows }) {
   const { shape } = pass.stages.get(stage);
   const focus = focusOf(pass, where);

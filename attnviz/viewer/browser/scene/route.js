@@ -19,11 +19,13 @@ export function stopAtEnd(pass, where, place) {
 }
 
 // The first stop of a step.
+/** @param {Pass} pass @param {Where} where */
 export function firstStop(pass, where) {
   return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 }
 
 // Where one is, as it is counted: stops of the short route in a talk, else steps; nothing beside the walk, which has no number.
+/** @param {Pass} pass @param {Where} where */
 export function countedPlace(pass, where) {
   if (isCounted(pass, where)) {
     const all = stopsOf(pass, where),
@@ -37,12 +39,14 @@ export function countedPlace(pass, where) {
 }
 
 // Whether one's place is counted in stops: in a talk on the short route.
+/** @param {Pass} pass @param {Where} where */
 export function isCounted(pass, where) {
   return where.present && isShort(pass, where);
 }
 
 // What there is to be asked of a server where a talk goes on, as [act, message]: the next letter of a model that writes, while
 // its bars are seen; and at the end another sentence. Null where there is nothing.
+/** @param {Pass} pass @param {Where} where */
 export function askedOnward(pass, where) {
   if (!where.present) return null;
   const { next, steps } = pass.document,
@@ -52,12 +56,14 @@ export function askedOnward(pass, where) {
 }
 
 // Whether a talk would begin where all is written: there is no letter left for a remote.
+/** @param {Pass} pass @param {Where} where */
 export function isWritten(pass, where) {
   const { next, steps } = pass.document;
   return Boolean(next) && (next.ends || next.isFull) && !where.present && where.step === steps[0].id;
 }
 
 // The other sentence that stands at the end of a talk; null before it.
+/** @param {Pass} pass @param {Where} where */
 export function offeredAt(pass, where) {
   const { offer, steps } = pass.document,
     isAtEnd = where.present && where.step === steps[0].id && where.reveal === null;
@@ -65,6 +71,7 @@ export function offeredAt(pass, where) {
 }
 
 // Every stop: each reveal of each step. A question is asked first, and answered in the end.
+/** @param {Pass} pass @param {Where} where */
 function stopsOf(pass, where) {
   const stops = walkOf(pass, where).flatMap(step =>
     [...revealsOf(pass, { ...where, step }).keys(), null].map(reveal => ({ step, reveal })),
@@ -83,11 +90,13 @@ function placeIn(stops, { step, reveal }) {
   return at < 0 ? stops.findIndex(stop => stop.step === step) : at;
 }
 
+/** @param {Pass} pass @param {Where} where */
 function isShort(pass, where) {
   return where.route === ROUTES[0] && isOfSheet(pass, where);
 }
 
 // The question, comparing, sharing and collecting in the last layer, what the layer before it shared, and the answer.
+/** @param {Pass} pass */
 function shortOf(pass, stops) {
   const { steps } = pass.document,
     ofWords = steps.filter(({ page }) => page.startsWith("words")),

@@ -1,6 +1,7 @@
 // Shortcuts: what a key means on the whole page, a presenter's remote included.
 import { areLettersOn } from "./letters.js";
 
+/** @type {Map<string, string>} */
 const KEYS = new Map([
   ["PageDown", "on"],
   ["PageUp", "back"],
@@ -24,7 +25,7 @@ const KEYS = new Map([
   ["E", "example"],
   ["Home", "first"],
   ["End", "last"],
-  ...Array.from({ length: 10 }, (_, digit) => [String(digit), `band ${digit}`]),
+  ...Array.from({ length: 10 }, (_, digit) => /** @type {const} */ ([String(digit), `band ${digit}`])),
 ]);
 const NUMBER_MS = 1000; // within which the digits of a number follow each other
 const CLOSED = ":not([role=combobox][aria-expanded=false])"; // a box whose list is closed: nobody is typing in it

@@ -1,18 +1,21 @@
 // State: where one is in a pass, and where each move leads. `where` is as in the document; nothing here changes it.
+import { CHOICES } from "../../generated/where.js";
 import { lengthsOf } from "../pass/axes.js";
 import { isSheet, presentedStep, stagesOn, walkOf } from "./bands.js";
 
-const MOVES = "what would move it";
-export const QUESTIONS = ["what made it", MOVES, "what if"];
-export const ORDERS = ["large ones first", "in order"];
-export const VIEWS = ["matrices", "sheet"];
-export const COMPARISONS = ["both", "difference"];
-export const ROUTES = ["short", "every step"];
+export const QUESTIONS = CHOICES.ask;
+export const ORDERS = CHOICES.order;
+export const VIEWS = CHOICES.view;
+export const COMPARISONS = CHOICES.compare;
+export const ROUTES = CHOICES.route;
+const MOVES = QUESTIONS[1];
 
+/** @param {Pass} pass @param {Where} where */
 export function stepAt(pass, where) {
   return pass.document.steps.find(step => step.id === where.step);
 }
 
+/** @param {Pass} pass @param {Where} where */
 export function isFirst(pass, where) {
   return pass.document.steps[0].id === where.step;
 }
@@ -23,6 +26,7 @@ export function slotsOf(step) {
 }
 
 // The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
+/** @param {Pass} pass @param {Where} where */
 export function focusOf(pass, where) {
   const unfolded = pass.read(where.trail.at(-1) ?? "");
   if (unfolded) return unfolded;
@@ -30,6 +34,7 @@ export function focusOf(pass, where) {
   return { name, index: pass.indexAt(name, where.cell) };
 }
 
+/** @param {Pass} pass @param {Where} where */
 function subjectOf(pass, where) {
   if (where.picked && isShown(pass, where, where.picked)) return where.picked;
   const { subject, bands } = stepAt(pass, where);
@@ -43,6 +48,7 @@ function subjectOf(pass, where) {
 }
 
 // A step without pictures shows the whole pass.
+/** @param {Pass} pass @param {Where} where */
 function isShown(pass, where, name) {
   if (isSheet(pass, where)) return stagesOn(pass, where).has(name);
   const step = stepAt(pass, where);
@@ -50,12 +56,14 @@ function isShown(pass, where, name) {
 }
 
 // The step that shows the cell in focus, where this one doesn't: one that was unfolded may be from far before.
+/** @param {Pass} pass @param {Where} where */
 export function homeOf(pass, where) {
   const { name } = focusOf(pass, where);
   return isShown(pass, where, name) ? null : pass.stepOf(name);
 }
 
 // The same place in a pass, which may be another than the one it was in.
+/** @param {Pass} pass @param {Where} where */
 export function fitted(pass, where) {
   const there = {
     ...where,
@@ -63,16 +71,20 @@ export function fitted(pass, where) {
     cell: pass.within(where.cell),
     picked: pass.stages.has(where.picked) ? where.picked : "",
     trail: leading(pass, where.trail),
-    ask: QUESTIONS.includes(where.ask) ? where.ask : QUESTIONS[0],
-    order: ORDERS.includes(where.order) ? where.order : ORDERS[0],
-    view: VIEWS.includes(where.view) ? where.view : VIEWS[0],
-    compare: COMPARISONS.includes(where.compare) ? where.compare : COMPARISONS[0],
-    route: ROUTES.includes(where.route) ? where.route : ROUTES[0],
+    ...chosen((name, all) => all.find(each => each === where[name])),
   };
   return { ...there, step: presentedStep(pass, there), trail: heldTrail(pass, there) };
 }
 
+// What `find(name, all)` finds among the values of each choice; the first where it finds none.
+/** @returns {Pick<Where, keyof typeof CHOICES>} */
+export function chosen(find) {
+  const values = Object.entries(CHOICES).map(([name, all]) => [name, find(name, all) ?? all[0]]);
+  return Object.fromEntries(values);
+}
+
 // What would move a number is asked of one number, which stays the same while one looks at other steps and heads.
+/** @param {Pass} pass @param {Where} where */
 function heldTrail(pass, where) {
   if (where.ask !== MOVES || where.trail.length) return where.trail;
   const { name, index } = focusOf(pass, where);
@@ -114,6 +126,7 @@ function followed(before, now, cell) {
 }
 
 // A trail as far as each of its cells was computed from the next.
+/** @param {Pass} pass */
 function leading(pass, trail) {
   const kept = [];
   for (const address of trail) {
@@ -125,12 +138,14 @@ function leading(pass, trail) {
   return kept;
 }
 
+/** @param {Pass} pass */
 function isAmong(pass, cells, address) {
   return cells.some(({ name, index }) => pass.address(name, index) === address);
 }
 
 // Another step, all of it there. The number whose slopes are shown stays the one that was asked about. A layer has a start of
 // its own: who has picked nothing sees that.
+/** @param {Pass} pass */
 export function atStep({ document }, where, step) {
   const first = startAt(document, where.step),
     next = startAt(document, step);
@@ -141,6 +156,7 @@ export function atStep({ document }, where, step) {
 
 // The id of the step so many further on in one's walk, or null where there is none. A step beside the walk stands before
 // the next that is on it.
+/** @param {Pass} pass @param {Where} where */
 export function besideStep(pass, where, by) {
   const ids = stepsOf(pass),
     walk = walkOf(pass, where),
@@ -150,17 +166,20 @@ export function besideStep(pass, where, by) {
 }
 
 // The ids of the steps that this pass has.
+/** @param {Pass} pass */
 export function stepsOf(pass) {
   return pass.document.steps.map(({ id }) => id);
 }
 
 // Another cell, in the step that shows its stage if this one doesn't.
+/** @param {Pass} pass @param {Where} where */
 export function atCell(pass, where, name, index) {
   const found = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
   return isShown(pass, where, name) ? found : { ...found, step: pass.stepOf(name).id, reveal: null };
 }
 
 // A cell, where one sees how it was computed: the first step says only what comes out.
+/** @param {Pass} pass @param {Where} where */
 export function inspected(pass, where, name, index) {
   return {
     ...(isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {}),
@@ -169,6 +188,7 @@ export function inspected(pass, where, name, index) {
 }
 
 // One of the cells that the focus was computed from, unfolded in place.
+/** @param {Pass} pass @param {Where} where */
 export function unfolded(pass, where, name, index) {
   const from = focusOf(pass, where);
   return {
@@ -178,6 +198,7 @@ export function unfolded(pass, where, name, index) {
 }
 
 // The head so many further on, round and round.
+/** @param {Pass} pass @param {Where} where */
 export function atHead(pass, where, by) {
   const heads = headsOf(pass);
   return withHead(where, (where.cell.head + by + heads) % heads);
@@ -187,6 +208,7 @@ export function withHead(where, head) {
   return { cell: { ...where.cell, head }, trail: where.ask === MOVES ? where.trail : [] };
 }
 
+/** @param {Pass} pass */
 function headsOf(pass) {
   return lengthsOf(pass.stages.values()).head ?? 1;
 }

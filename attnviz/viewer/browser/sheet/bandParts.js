@@ -80,6 +80,7 @@ export function withRows(pass, part, count) {
 
 // The words that have a column, in their order, and those that stand together: the selected one, those that were brought in,
 // the last first, and those with the largest shares have one; where heads stand below each other, in any of them.
+/** @param {Pass} pass */
 function keysOf(pass, bands, room, brought) {
   const part = bands.find(isOfKeys);
   if (!part) return { columns: [], rest: [] };
@@ -108,6 +109,7 @@ function keysOf(pass, bands, room, brought) {
 
 // The answers that have a column, and those that stand together: the most probable have one, and those that are words of the
 // sentence.
+/** @param {Pass} pass */
 function answersOf(pass, bands, room) {
   const part = bands.findLast(isOfAnswers);
   if (!part) return { columns: [], rest: [] };
@@ -148,6 +150,7 @@ function upTo(length) {
 
 // Words all have a column. Of many places those do that are largest in the last row of them, and of those alike there (neurons
 // that don't fire) in the row before: all bands show the same.
+/** @param {Pass} pass */
 function placesOf(pass, parts, place, room) {
   const {
       columns,
@@ -171,6 +174,7 @@ function placesOf(pass, parts, place, room) {
   return all.filter(column => kept.includes(column) || column === selected);
 }
 
+/** @param {Pass} pass */
 function besideOf(pass, right, selection) {
   const all = upTo(right?.size[1] ?? 0);
   return all.length > MOST_BESIDE
@@ -195,10 +199,12 @@ export function isShownBy(look, { cells, band: { array } }) {
 }
 
 // Where the selection lies among the columns of a part.
+/** @param {Pass} pass */
 export function selectedColumn(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[1];
 }
 
+/** @param {Pass} pass */
 function selectedRow(pass, { cells, selection }) {
   return cells.placeOf(pass.indexAt(cells.name, selection))[0];
 }
@@ -209,6 +215,7 @@ export function endsOf({ beside, right, ends }) {
 }
 
 // What is multiplied in a row under a column: the number at its left, or the column's share, and the cell itself.
+/** @param {Pass} pass */
 export function factorsAt(pass, { cells, left, attention, selection }, row, column) {
   const number = ({ name, index }, ...place) => pass.number(name, index(...place));
   const one = left

@@ -11,6 +11,7 @@ const SAME = "same in both";
 
 // `parts` are those of B, `others` those of A, with `acts` and `paint` of their own. Returns the parts that
 // stand there, each with its `side`, "" where it is of both, and a `note` on how far they are apart.
+/** @param {Pass} pass */
 export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }) {
   const besides = new Map(others.map(part => [part.key, part]));
   const { unit } = pass.document.words;
@@ -73,6 +74,7 @@ function briefly(pass, part, opened) {
   return { ...(isLong && !opened.has(part.key) ? withRows(pass, part, ALONE) : part), isLong };
 }
 
+/** @param {Pass} pass */
 function isAnyInA(pass, { cells: { columns }, columns: places }) {
   const inA = pass.document.beside.places[columns.coordinates[0][0]];
   return places.some(place => inA[place] !== null);
@@ -83,6 +85,7 @@ function endsIn(part, side, paint, acts) {
 }
 
 // A part of A with its words in the columns of B's part, and the same rows and places, where there are as many.
+/** @param {Pass} pass */
 function alongside(pass, a, b) {
   const [role] = b.cells.columns.coordinates[0] ?? [],
     places = pass.document.beside.places[role];

@@ -22,6 +22,7 @@ import { roomForColumns, roomForLines, setSizes, weightOf } from "./sizes.js";
 const MOST_IN_HAND = 16; // words that have a row on a phone
 const MOST_ANSWERS = 11; // columns of them in a talk
 
+/** @returns {View} */
 export function makeSheet(tools) {
   const box = element("section", "sheet"),
     table = element("table"),
@@ -386,6 +387,7 @@ function canStand(other, pass, { cells, left, right }) {
 }
 
 // What a number was before any was set by hand; undefined where it is none of those that moved.
+/** @param {Pass} pass */
 function beforeOf(pass) {
   const { before } = pass.document,
     old = pass.with(before);

@@ -50,6 +50,7 @@ function isProduct({ lines, between }) {
 }
 
 // What is multiplied, a line each, and the sum.
+/** @param {Pass} pass */
 function drawProducts(pass, { lines }, total) {
   const names = lines[0].cells.map(({ name }) => pass.stages.get(name)),
     size = ({ value }) => -Math.abs(value);
@@ -78,6 +79,7 @@ function labelOf(place) {
 }
 
 // The value that a share is taken of, dimension by dimension.
+/** @param {Pass} pass */
 function drawValue(pass, { cells }, share, { key }) {
   const rows = cells.rows.labels.map((label, row) => {
     const value = pass.number(cells.name, cells.index(row, key));

@@ -17,6 +17,7 @@ export function beginnings(pass, where) {
 }
 
 // What is shown when all is left out from those bands on, as in a look: shown(stage, index, array).
+/** @param {Pass} pass @param {Where} where */
 export function shownBefore(pass, where, from) {
   const layers = Object.values(Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)));
   const left = new Set(
@@ -33,6 +34,7 @@ export function shownBefore(pass, where, from) {
 }
 
 // The same place with another word and answer selected than the largest, where that is left to be found.
+/** @param {Pass} pass @param {Where} where */
 export function besideTheLargest(pass, where, shown) {
   const other = (role, name) => {
     const index = name && pass.indexAt(name, where.cell),
@@ -67,6 +69,7 @@ function isWorkedOut({ cells, said }) {
 }
 
 // Each head has a row in it: that of the selected one follows from what was left out before.
+/** @param {Pass} pass */
 function hasRowOfHead(pass, { cells: { stage, rows } }) {
   return rows !== null && isOfHeads(pass.stages.get(stage).axes[rows]);
 }

@@ -23,7 +23,7 @@ export function keepFile(window, kept) {
 // Sends what is kept for a tab, again and again until the server answers, the file takes too long or `isWanted()` says no.
 // tell() is told meanwhile which part of it has been sent, or why it waits; send(url, body, tell, isWanted) gives {status,
 // text}, or null without an answer. Returns what is kept, with what came of it, or null.
-export async function sendFile(url, tab, kept, isWanted, tell = () => {}, { send = post, wait = paused } = {}) {
+export async function sendFile(url, tab, kept, isWanted, tell = _how => {}, { send = post, wait = paused } = {}) {
   const line = JSON.stringify({ tab, filename: kept.name, ...kept.said });
   while (isWanted()) {
     const response = await send(url, new Blob([line, "\n", kept.bytes]), tell, isWanted);

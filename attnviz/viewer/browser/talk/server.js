@@ -23,6 +23,7 @@ export function makeServer({ post, look }) {
     timer = null;
   let given = null,
     show = null; // the answer that is shown, or that what is done next is done to; what shows it
+  const is = wanted => state === wanted;
   const becomes = event => {
     state = NEXT[state][event] ?? state;
   };
@@ -38,13 +39,13 @@ export function makeServer({ post, look }) {
     }, ms);
   };
   const flush = async () => {
-    if (state !== "resting" || !queue.length) return;
+    if (!is("resting") || !queue.length) return;
     clearTimeout(timer);
     const acts = queue.splice(0, MAX_ACTS),
       { tab, address, view } = given;
     becomes("asked");
     const answer = await post({ tab, address, look: look(), view, acts }).catch(refused);
-    const isWanted = state === "asking";
+    const isWanted = is("asking");
     becomes("answered");
     if (isWanted) take(answer, acts, view);
     else flush();

@@ -19,6 +19,7 @@ const KEYS = new Map([
   ["End", Infinity],
 ]);
 
+/** @returns {View} */
 export function makeTraining(tools) {
   const box = element("section", "training");
   box.setAttribute("aria-label", "Training");

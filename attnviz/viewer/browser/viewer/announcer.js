@@ -9,6 +9,7 @@ import { countedPlace } from "../scene/route.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
 // While isPlaying() it keeps still, and says in the end what has become of it.
+/** @returns {View} */
 export function makeAnnouncer(isPlaying) {
   const line = element("p", "heard");
   line.setAttribute("role", "status");
@@ -35,12 +36,14 @@ export function makeAnnouncer(isPlaying) {
 }
 
 // Counted as one sees it (map/stepButtons.js).
+/** @param {Pass} pass @param {Where} where */
 function stepText(pass, where) {
   const counted = countedPlace(pass, where),
     { title } = stepAt(pass, where);
   return counted ? `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.` : `${title}.`;
 }
 
+/** @param {Pass} pass @param {Where} where @param {Look} look */
 function numberText(pass, where, look) {
   const { name, index } = focusOf(pass, where),
     value = pass.number(name, index);
@@ -58,6 +61,7 @@ function answerText(pass) {
 }
 
 // What a model has written, and what it writes next.
+/** @param {Pass} pass */
 function writtenText(pass) {
   const { next, model, link } = pass.document;
   if (!next) return "";

@@ -143,6 +143,7 @@ function drawPage(page, { pass, where, look, columns, isFurther }) {
   for (const view of views) view.connect?.(); // where all stands
 }
 
+/** @param {Pass} pass @param {Where} where @param {Look} look */
 function drawSaid(pass, where, look) {
   const focus = focusOf(pass, where),
     { name, index } = focus;

@@ -47,6 +47,7 @@ function placeAt(pass, where, step) {
   return { ...there, ...atStep(pass, there, step), picked: "" };
 }
 
+/** @param {Pass} pass @param {Where} where */
 function drawHead(pass, where, { name }) {
   const head = element("header"),
     title = element("h2"),
@@ -65,6 +66,7 @@ function drawHead(pass, where, { name }) {
 }
 
 // Which head it is that looks, where there are several.
+/** @param {Pass} pass @param {Where} where */
 function headOf(pass, where) {
   const { labels } = pass.stages.get(stepAt(pass, where).attention).axes.find(isOfHeads);
   return labels.length > 1 ? `, ${labels[where.cell.head]} of ${labels.length}` : "";
@@ -87,6 +89,7 @@ function drawWords(
   return line;
 }
 
+/** @param {Pass} pass */
 function drawFoot({ document: { imprint, changes, beside } }, nth, count) {
   const foot = element("footer"),
     { between, parted } = beside ?? {};

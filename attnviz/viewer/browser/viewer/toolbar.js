@@ -81,6 +81,7 @@ export function makeToolbar(
     const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
     redraw(views, [choice(Object.values(names), names[view], name => look(VIEWS.find(each => names[each] === name)))]);
   });
+  /** @type {View["update"]} */
   const update = (pass, where) => {
     const { numpy: lines } = stepAt(pass, where);
     link = pass.document.link;

@@ -45,10 +45,11 @@ import { makeWholePass } from "../map/wholepass.js";
 // page, where the viewer can be downloaded, has the bytes and the shell() of a page for it; alone, where there is no server, says
 // so: send says false then. `left` is what an earlier viewer's end() gave: one begins where it was left.
 // Returns {show(document), end()}.
+/** @param {HTMLElement} root @param {Host} host */
 export function mount(root, host, left = null) {
-  let pass = null,
-    where = null,
-    part = null,
+  let pass = /** @type {Pass} */ (null),
+    where = /** @type {Where} */ (null);
+  let part = null,
     byHowMuch = false;
   let isWanted = false; // whether the page is downloaded as soon as all heads are here
   let chosen = left; // where somebody went last, in which document: what is typed on the way to other words may lack those picked
@@ -58,7 +59,7 @@ export function mount(root, host, left = null) {
     const { name, lines, isShown } = revealAt(pass, where, part);
     const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
     const own = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
-    const look = withPair(own, pass, where, (...there) => revealAt(...there, part).isShown);
+    const look = withPair(own, pass, where, (other, there) => revealAt(other, there, part).isShown);
     root.dataset.reveal = name;
     root.classList.toggle("presenting", where.present);
     root.classList.toggle("of-one-word", isSheet(pass, where));
@@ -90,7 +91,7 @@ export function mount(root, host, left = null) {
     if (pass && command === "present" && !host.alone && isWritten(pass, where)) return writeAgain();
     if (pass && command === "compare") return host.alone ? false : send(pass.beside ? "unpin" : "pin", true);
     const asked = pass && command === "on" && !host.alone ? askedOnward(pass, where) : null;
-    if (asked) return send(...asked);
+    if (asked) return send(asked[0], asked[1]);
     if (pass && command === "example") return host.example?.() ?? false;
     const parts = pass && destinationOf(pass, where, command),
       isOver = pass && !parts && where.present && (command === "on" || command === "back");
@@ -114,8 +115,8 @@ export function mount(root, host, left = null) {
     },
   );
   const errands = makeRequestsOnce(host.alone ? () => {} : host.send);
-  const send = (...message) => {
-    const isSent = host.send(...message) !== false;
+  const send = (event, message) => {
+    const isSent = host.send(event, message) !== false;
     if (!isSent) render(); // what was typed is the number of the pass again
     return isSent;
   };

@@ -69,7 +69,9 @@ export function makeAnswerBars(tools) {
 
 // The most probable answers, and among them the one that comes next.
 function mostOf(all, shares, next) {
-  const ranked = [...all].sort((one, other) => (other === next) - (one === next) || shares[other] - shares[one]);
+  const ranked = [...all].sort(
+    (one, other) => Number(other === next) - Number(one === next) || shares[other] - shares[one],
+  );
   return ranked.slice(0, MOST_IN_A_TALK);
 }
 

@@ -17,6 +17,7 @@ const TIED = "tied";
 
 // [{place, index, label, share, verdict, before}] in the order of the words: `before` is what was answered without the numbers
 // set by hand, null where that is the same.
+/** @param {Pass} pass */
 export function answersOf(pass) {
   const { model, before } = pass.document;
   if (!model) return [];
@@ -52,6 +53,7 @@ function placesOf({ read, right }) {
   return asked.length ? asked : places;
 }
 
+/** @param {Pass} pass */
 function likeliest(pass, name, place) {
   const shares = pass.row(name, [place, 0]),
     share = Math.max(...shares),
@@ -65,6 +67,7 @@ function isOther(one, other) {
 }
 
 // `words` is the line of words that they stand beside.
+/** @returns {View} */
 export function makeAnswers({ pick, visit, wantFlips }, words) {
   const line = element("div"),
     box = element("div", "answers");

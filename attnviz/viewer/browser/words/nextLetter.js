@@ -12,6 +12,7 @@ const PACE_MS = 180; // from a letter that is drawn to the wish for the next, wh
 const ORDER = { size: "by probability", name: "by alphabet" };
 const MANY = 100; // names at a click
 
+/** @returns {View} */
 export function makeNextLetter(tools) {
   const box = element("section", "next-letter"),
     line = element("p", "line"),

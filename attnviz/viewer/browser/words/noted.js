@@ -4,6 +4,7 @@ const LEAST = 0.02; // of a share that counts as a look
 
 // The arcs of a layer whose words `asked`, the arcs of the selected query in the next layer, lead to: of each of these words
 // what it looked at, and of each other its largest share, faint. `focus` is a cell that is there in any case.
+/** @param {Pass} pass @param {Look} look */
 export function notedArcs(pass, look, attention, cell, { asked, focus }) {
   const seen = new Set(asked.filter(({ share }) => share > LEAST).map(({ key }) => key));
   const own = focus.name === attention ? focus.index : null;

@@ -3,6 +3,7 @@ import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
 import { offeredAt } from "../scene/route.js";
 
+/** @returns {View} */
 export function makeOffer({ send }) {
   const box = element("p", "offer"),
     act = button("", () => send(shown.event, shown.value), "link");

@@ -24,6 +24,7 @@ export function makePairing(tools) {
   box.append(joined.element, sides, parted, acts);
   turn.hidden = end.hidden = Boolean(tools.alone);
   let looked = "";
+  /** @type {View["update"]} */
   const update = (pass, where) => {
     const { beside } = pass.document;
     box.hidden = !beside;
@@ -55,6 +56,7 @@ export function makePairing(tools) {
 }
 
 // What is said as a pass is pinned, or becomes another than the one beside it; "" where none is.
+/** @param {Pass} pass */
 export function pairingText({ document: { beside } }) {
   return !beside ? "" : beside.between.length ? `A and B beside each other. ${beside.parted}` : SAME_SO_FAR;
 }

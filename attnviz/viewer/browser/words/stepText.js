@@ -17,6 +17,7 @@ import { isNewcomer, WELCOME } from "./welcome.js";
 export function makeStepText(enter, isNew = null) {
   const box = makeScroller(element("section", "step-text"));
   let shown = "";
+  /** @type {View["update"]} */
   const update = (pass, where) => {
     const said = stepTextIn(pass, where),
       door = isFirst(pass, where) ? pass.document.door : null;
@@ -39,6 +40,7 @@ export function makeStepText(enter, isNew = null) {
 }
 
 // What the step says, as it reads for what is selected; or where what stands on the sheet is from, where one asks that.
+/** @param {Pass} pass @param {Where} where */
 export function stepTextAt(pass, where) {
   const { layer, ...step } = stepAt(pass, where),
     source = sourceAt(pass, where);
@@ -57,6 +59,7 @@ export function stepTextAt(pass, where) {
 }
 
 // Two passes of a model that writes on have their answers and their arcs on one page, and need the room of what is said of it.
+/** @param {Pass} pass @param {Where} where */
 function stepTextIn(pass, where) {
   const said = stepTextAt(pass, where);
   return pass.document.next && isFirst(pass, where) && pairOf(pass, where) ? { ...said, text: [] } : said;

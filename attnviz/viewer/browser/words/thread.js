@@ -18,6 +18,7 @@ const MOST_IN_LINE = 16; // words that arcs can lead to; more stand in several l
 const LEAST_IN_A_TALK = 0.01; // a share that is said there: of many words few have one
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
+/** @returns {View} */
 export function makeThread(tools) {
   const box = element("section", "thread");
   const inner = element("div", "inner"),
@@ -194,6 +195,7 @@ function arcsBeside({ pass, where: { cell }, look, toB }, attention) {
 }
 
 // The last two of several layers: {name, attention, purpose}; null where there is one.
+/** @param {Pass} pass */
 function lastTwo({ document: { layers } }) {
   return layers.length > 1 ? layers.map((layer, nth) => ({ ...layer, name: nameOf(nth + 1) })).slice(-2) : null;
 }

@@ -1,0 +1,24 @@
+"""How an address says where one looks, as constants of the browser's code, which reads and writes it too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+
+from attnviz.core.selection import PLACE, Selection
+from attnviz.core.terms import CELL
+from attnviz.scene.parameters import ALL, CHOICES, REVEAL, VIEWERS
+
+
+def javascript() -> str:
+    """A module with these constants."""
+    values = {
+        "PARAMETERS": VIEWERS,
+        "CHOICES": CHOICES,
+        "COORDINATES": [field.name for field in fields(Selection)],
+        "ALL": ALL,
+    }
+    patterns = {"CELL": CELL.replace("?P<", "?<"), "PLACE": PLACE, "REVEAL": REVEAL}
+    lines = [f"export const {name} = /** @type {{const}} */ ({json.dumps(value)});" for name, value in values.items()]
+    lines += [f"export const {name} = /^(?:{pattern})$/;" for name, pattern in patterns.items()]
+    return "\n".join(["// Made by `python -m attnviz.scene.contract.typescript`. Change it in Python.", *lines, ""])
