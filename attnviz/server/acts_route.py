@@ -11,8 +11,8 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.scene.acts.session import answer_to
-from attnviz.scene.contract.received import RequestError
 from attnviz.scene.contract.request import read
+from attnviz.scene.own.received import RequestError
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
 

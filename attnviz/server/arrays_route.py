@@ -14,8 +14,8 @@ from starlette.routing import Route
 
 from attnviz.articles.upload import reply
 from attnviz.core.settings import MAX_FILE_BYTES
-from attnviz.scene.contract.received import RequestError
 from attnviz.scene.document.encoding import json_of
+from attnviz.scene.own.received import RequestError
 from attnviz.scene.own.request import OwnRequest, read
 from attnviz.ui.state import turns
 from attnviz.ui.state.tabs import OPEN, Tab
