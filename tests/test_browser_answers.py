@@ -3,13 +3,11 @@
 import re
 
 import pytest
-from alone import sent
 from answers import RECALL, TIRED, answer_is, trace_of_model
-from tab import at, becomes, expect, heading, numbers_are, parameters, sentence, step_is
+from tab import at, becomes, expect, heading, numbers_are, parameters, sentence
 
 from attnviz.core.changes import muted, parse_change
 from attnviz.core.numerals import digits
-from attnviz.text.steps import steps_of
 
 pytestmark = pytest.mark.browser
 
@@ -110,20 +108,6 @@ def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(opened):
         value = RECALLED[stage].value[parse_change(f"{unfolded(page)}=0").index]
         expect(page.locator(".panel h3")).to_have_text(re.compile(f"^{stage}\\[.* = {digits(value)}$"))
     expect(page.locator(".panel")).to_contain_text("learnt in training")
-
-
-@pytest.mark.slow
-def test_all_steps_of_two_layers_cost_no_message_to_the_server(opened):
-    page = opened(model="recall")
-    steps = steps_of(RECALLED)
-    assert len(steps) == 23
-    step_is(page, 1)
-    for number, step in enumerate(steps, 1):
-        step_is(page, number)
-        expect(page.locator(".map [aria-current] .title")).to_have_text(step.title)
-        answer_is(page, "1", RECALLED)
-        page.keyboard.press("PageDown")
-    assert sent(page) == []
 
 
 def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_comes_last(visit):
