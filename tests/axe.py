@@ -13,16 +13,13 @@ _OFF_BY_ITSELF = ("target-size", "identical-links-same-purpose", "landmark-compl
 """Rules that axe follows if it is asked to. Left off: a contrast of 7 (level AAA) and those that it has given up."""
 
 _SHOWN = """(colour) => getComputedStyle(document.querySelector('[data-testid="stApp"]')).backgroundColor === colour"""
-_FOUND = """async ([rules, within, only]) => {
+_FOUND = """async ([rules, within]) => {
   const shadows = [...document.querySelectorAll("*")].map((each) => each.shadowRoot).filter(Boolean);
   const place = [document, ...shadows].map((root) => root.querySelector(within)).find(Boolean);
-  const runOnly = only && { type: "rule", values: only };
-  const { violations } = await axe.run(place, { resultTypes: ["violations"], rules, runOnly });
+  const { violations } = await axe.run(place, { resultTypes: ["violations"], rules });
   const told = (id, { html, failureSummary }) => `${id}: ${html.slice(0, 160)}: ${failureSummary}`;
   return violations.flatMap(({ id, nodes }) => nodes.map((node) => told(id, node)));
 }"""
-
-_OF_SIZES = f"""async () => ({_FOUND})([{{}}, ".viewer", ["target-size", "scrollable-region-focusable"]])"""
 
 
 def violations(page, theme, within="html"):
@@ -55,8 +52,3 @@ def violations_of_viewer(page):
     """What the rules find in the viewer alone, in the page that tests mount it in, but for colours."""
     page.evaluate("() => Object.assign(document, { title: 'attnviz' }) && (document.documentElement.lang = 'en')")
     return _found(page, {"color-contrast": {"enabled": False}}, ".viewer")
-
-
-def violations_of_sizes(page):
-    """What the rules find in the viewer alone that depends on its size: targets, and parts that scroll."""
-    return page.evaluate(_OF_SIZES)

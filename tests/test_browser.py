@@ -8,23 +8,10 @@ import pytest
 from page import ROOT
 from tab import at, becomes, expect, heading, resized, step_is
 
-from attnviz import Settings, trace_of
 from attnviz.examples import EXAMPLES
 from attnviz.text.steps import steps_of
 
 pytestmark = pytest.mark.browser
-
-HOSTILE = (
-    "<b>bold</b> ![](http://evil.example/x.png) [a](http://evil.example) $x^2$ :red[x] %{y} __dunder__ _it_ & → :cat:"
-)
-
-
-def test_markup_typed_as_words_appears_as_those_very_characters(visit):
-    words = trace_of(Settings(HOSTILE)).labels["query"]
-    page = visit().open(at(step="Softmax", sentence=HOSTILE, cell=f"1.{words.index('_it_') + 1}.1.1.1"))
-    expect(page.locator(".story")).to_contain_text("“_it_” gives “<”")
-    assert page.get_by_role("listbox", name="Queries").locator(".text").all_inner_texts() == list(words)
-    assert page.get_by_test_id("stMain").locator("img, a[href*=evil], em, .viewer b").count() == 0
 
 
 @pytest.mark.parametrize("source", ["002 sum", "004 code"])

@@ -20,11 +20,7 @@ SMALL = {"sentence": "the cat sat", "d_model": "4"}
 VIEWS = {
     "the first model": "walkthrough",
     "a large pass, which is drawn": at(**LARGE, step="scores"),
-    "the whole of a pass in layers": at(model="recall", sentence="g 5 g", step="whole-pass"),
     "presenting": at(step="softmax", **SMALL, present=1),
-    "the sheet": at(step="weighted-sum", **SMALL, view="sheet"),
-    "what would move a number": at(step="scores", **SMALL, ask="what would move it"),
-    "what if": at(step="scores", **SMALL, ask="what if", changes="scores[0,1,2]=3"),
     "a word that a model does not know": at(model="who-is-it", **SMALL),
 }
 _GREYED = """() => {

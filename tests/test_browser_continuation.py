@@ -80,9 +80,8 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     assert tab.errors == []
 
 
-def test_the_sheet_marks_the_columns_that_are_kept(visit):
-    tab = visit()
-    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="softmax", cell="1.5.3.1.1"))
+def test_the_sheet_marks_the_columns_that_are_kept(opened):
+    page = opened(at(view="sheet", step="softmax", cell="1.5.3.1.1"), model="microgpt", sentence="eliza")
     kept = page.locator(".sheet tr.kept td")
     becomes(
         page,
@@ -155,9 +154,8 @@ def test_a_neuron_is_muted_and_fires_again(visit):
     )
 
 
-def test_a_number_has_the_name_that_microgpt_gives_it(visit):
-    tab = visit()
-    page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="softmax"))
+def test_a_number_has_the_name_that_microgpt_gives_it(opened):
+    page = opened(at(view="sheet", step="softmax"), model="microgpt", sentence="eliza")
     expect(page.locator(".panel .in-microgpt")).to_have_text("in microgpt: attn_weights")
     page.locator('td[data-cell="scaled[0,5,4]"]').click()
     expect(page.locator(".panel .in-microgpt")).to_have_text("in microgpt: attn_logits")

@@ -27,5 +27,4 @@ def test_on_a_phone_the_text_comes_first_and_no_step_is_long(visit):
         height, beyond = main.evaluate("e => [e.scrollHeight, e.scrollWidth - e.clientWidth]")
         assert height <= 3 * SCREEN, number
         assert beyond == 0, number
-        if number < 10:
-            page.get_by_role("button", name="Next ›").click()
+        page.keyboard.press("PageDown")

@@ -42,9 +42,7 @@ SMALL = ((1280, 720), (1366, 768))
 @pytest.mark.parametrize(
     "shown",
     [
-        {"model": "who-is-it", "present": 1, "view": "matrices"},
         {"model": "who-is-it", "step": "scaling", "changes": "scores[0,11,1]=-50"},
-        {"model": "mirror"},
         {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1, "view": "matrices"},
     ],
 )

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from alone import sent
 from numerals import short
 from page import SENTENCE
 from sight import out_of_sight
@@ -46,36 +45,6 @@ def numbers_are(page, trace):
         return [text for value, text in expected if text != ("−∞" if value == -float("inf") else short(value))]
 
     becomes(page, wrong, [])
-
-
-@pytest.mark.parametrize(
-    ("settings", "most", "last"),
-    [
-        (WHO, 17, {"step": "answer"}),
-        (SIX | {"mask": "causal"}, 15, {"step": "output"}),
-    ],
-)
-def test_a_talk_takes_few_presses_each_of_which_shows_something_and_sends_nothing(opened, settings, most, last):
-    page = opened("?route=every+step", **settings)
-    page.keyboard.press("p")
-    expect(page.locator(".viewer.presenting")).to_be_visible()
-    main = page.locator(".main")
-    expect(main.locator(".thread.large")).to_be_visible()  # the question
-    expect(page.locator(".training, .panel").filter(visible=True)).to_have_count(0)
-    seen = [main.inner_text()]
-    presses = 0
-    while parameters(page) | last != parameters(page) or "reveal" in parameters(page):
-        before = parameters(page)
-        page.keyboard.press("PageDown")
-        becomes(page, lambda before=before: parameters(page) != before, True)
-        presses += 1
-        assert presses <= most
-        becomes(page, lambda: main.inner_text() != seen[-1], True, parameters(page))
-        seen.append(main.inner_text())
-    for text in reversed(seen[:-1]):
-        page.keyboard.press("PageUp")
-        becomes(page, lambda: main.inner_text(), text)
-    assert sent(page) == []
 
 
 @pytest.mark.slow
@@ -236,11 +205,10 @@ def trace_of_who():
 
 @pytest.mark.slow
 def test_what_is_said_beside_the_rows_can_be_read_at_a_desk(visit):
-    for shown in ({"model": "who-is-it", "step": "softmax"}, {"model": "recall", "step": "softmax-2"}):
-        page = visit().open(at(view="sheet", **shown))
-        resized(page, 1366, 768)
-        sizes = page.locator(".sheet td.said:not(:empty)").evaluate_all(
-            "(all) => all.map((each) => parseFloat(getComputedStyle(each).fontSize))"
-        )
-        assert len(sizes) >= 4
-        assert min(sizes) >= 13, shown
+    page = visit().open(at(view="sheet", step="softmax", **WHO))
+    resized(page, 1366, 768)
+    sizes = page.locator(".sheet td.said:not(:empty)").evaluate_all(
+        "(all) => all.map((each) => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert len(sizes) >= 4
+    assert min(sizes) >= 13

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from alone import number, sent, written
+from answers import RECALL, answer_is, trace_of_model
 from passes import TRACES
 from tab import at, becomes, cell, parameters, resized
 
@@ -16,7 +17,7 @@ from attnviz.scene.scene import of_model
 
 pytestmark = pytest.mark.browser
 
-TRACE = TRACES["two layers that learnt"]
+TRACE, RECALLED = TRACES["two layers that learnt"], trace_of_model("recall", RECALL)
 LAYERS = ("Layer 1", "Layer 2")
 
 
@@ -48,15 +49,17 @@ def test_the_map_opens_the_layer_one_is_in_and_folds_the_other_into_one_step(ope
 
 @pytest.mark.slow
 def test_next_walks_through_all_steps_each_on_the_map_and_named_with_its_layer(opened):
-    page = opened(trace=TRACE)
-    for step in steps():
+    page = opened(model="recall")
+    for step in steps(RECALLED):
         assert parameters(page).get("step", "question") == step["id"]
         assert page.locator(".map [aria-current] .title").inner_text() == step["title"]
         said = page.locator(".step-text header .layer").all_inner_texts()
         assert said == ([LAYERS[step["layer"] - 1]] if step["layer"] else [])
         seen, there = page.locator(".map").evaluate("(map) => [map.clientWidth, map.scrollWidth]")
         assert there <= seen + 1, "the whole map is in sight"
+        answer_is(page, "1", RECALLED)
         page.keyboard.press("PageDown")
+    assert sent(page) == []
 
 
 @pytest.mark.parametrize("n", [1, 2])
