@@ -97,9 +97,10 @@ def test_no_number_is_typed_that_a_pass_has(case):
     """A numeral or a number word in a text is a slot, or stands in a claim, or in the name of a cell that is asked."""
     _, _, made = case
     ask = msgspec.to_builtins(made.ask) if made.ask else {}
-    backing = " ".join([*made.claims, ask.get("of", "")])
+    others = [*ask.get("wrong", ()), *ask.get("instead", ())]
+    backing = " ".join([*made.claims, ask.get("of", ""), *(each["of"] for each in others)])
     backed = set(NUMBER.findall(backing))
-    told = [each["told"] for each in (*ask.get("wrong", ()), *ask.get("instead", ()))]
+    told = [each["told"] for each in others]
     for text in (made.title, made.text, made.after, made.notes, ask.get("prompt", ""), *told):
         bare = NAMED.sub("", CITED.sub("", SLOT.sub("", text)))
         typed = set(NUMBER.findall(bare)) | {
