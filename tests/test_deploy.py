@@ -142,6 +142,13 @@ def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
     assert site.answering(f"/{path}", 2).count("-") == 1, "the second time, nobody was asked for it"
 
 
+def test_a_moment_of_a_lesson_is_the_same_from_every_process(site):
+    address, moment = site.address, "/moment?lesson=who-is-it&moment=2"
+    answers = {asked(f"{address}{moment}", **{"User-Agent": f"visitor {n}"})[2] for n in range(8)}
+    assert len(answers) == 1, "the parameters reach the app, and all say the same"
+    assert json.loads(answers.pop())["number"] == 2
+
+
 def test_whatever_reaches_the_app_is_limited():
     public = (ROOT / "deploy/nginx/nginx.conf").read_text("utf-8").partition("listen 127.0.0.1:8480")[0]
     locations = re.findall(r"location ([^{]+) \{(.*?)\}", public, re.DOTALL)

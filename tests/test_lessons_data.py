@@ -84,9 +84,10 @@ def test_what_texts_claim_is_so(case):
         assert evaluated(claim, opened_once(made.at)), f"{claim}, by a second way"
 
 
-IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 1}
+IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 2}  # “the two” is no number
 IN_WORDS |= {"half": 2, "twice": 2, "doubled": 2, "hundred": 100}
-NOT_COUNTED = re.compile("the two|two different")
+NAMED = re.compile(r"(?:heads?|layer|dimension|position) \d+(?: and \d+)?")
+"""Places by their names."""
 CITED = re.compile(r"et al\. \d{4}")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
@@ -96,11 +97,12 @@ def test_no_number_is_typed_that_a_pass_has(case):
     """A numeral or a number word in a text is a slot, or stands in a claim, or in the name of a cell that is asked."""
     _, _, made = case
     ask = msgspec.to_builtins(made.ask) if made.ask else {}
-    backing = " ".join([*made.claims, ask.get("of", "")])
+    others = [*ask.get("wrong", ()), *ask.get("instead", ())]
+    backing = " ".join([*made.claims, ask.get("of", ""), *(each["of"] for each in others)])
     backed = set(NUMBER.findall(backing))
-    told = [each["told"] for each in (*ask.get("wrong", ()), *ask.get("instead", ()))]
+    told = [each["told"] for each in others]
     for text in (made.title, made.text, made.after, made.notes, ask.get("prompt", ""), *told):
-        bare = NOT_COUNTED.sub("", CITED.sub("", SLOT.sub("", text)))
+        bare = NAMED.sub("", CITED.sub("", SLOT.sub("", text)))
         typed = set(NUMBER.findall(bare)) | {
             str(IN_WORDS[word]) for word in re.findall(r"[a-z]+", bare.lower()) if IN_WORDS.get(word)
         }
