@@ -237,7 +237,7 @@ def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_a
     with served(port=port) as (address, pid):
         page.goto(f"{address}/worked_examples{at(notebook='002')}")
         expect(heading(page, "Attention needs no parameters")).to_be_visible()
-        expect(page.get_by_role("link", name="The same in NumPy")).to_be_visible()
+        expect(page.get_by_role("link", name="Your own numbers")).to_be_visible()
         page.goto(f"{address}/walkthrough{at(sentence=WORDS, step='scores', cell='1.3.2.1.1')}")
         expect(heading(page, score())).to_be_visible()
         os.kill(pid, signal.SIGKILL)
