@@ -12,6 +12,7 @@ from page import changes_of
 from test_scene import scenes
 from test_viewer import MEANT
 
+from attnviz.core.painting import Painting
 from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.models.continuation import Drawing
@@ -92,6 +93,11 @@ DOES = {
         PASSES,
         {"temperature": 0.5, "top_k": 5, "top_p": 0.9, "seed": 3},
         lambda scene: replace(scene, drawing=Drawing(0.5, 5, 0.9, 3)),
+    ),
+    "paint": (
+        ("own", "model", "unknown words"),
+        {"head": None, "cells": [[0, 1]], "hides": True},
+        lambda scene: replace(scene, hidden=Painting.parse("01")),
     ),
     "slopes": (PASSES, "q[0,1,0]", lambda scene: scene),
     "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),

@@ -55,7 +55,7 @@ def test_every_act_of_a_setting_has_a_box():
         *("replace", "checkpoint"),  # which a notice and the view ask for
         *("change", "drop", "reset", "mute", "swap", "slopes", "flip", "need"),
         *("pin", "unpin", "turn", "pair"),
-        *("next", "shorter", "names", "draw"),
+        *("next", "shorter", "names", "draw", "paint"),
     }
 
 
@@ -158,7 +158,8 @@ def test_what_is_offered_is_what_there_is(scene):
     elif has_options(scene):
         assert offers["n_heads"] == [n for n in range(1, 200) if scene.options.d_model % n == 0]
         for name in OPTIONS.keys() - {"n_heads", "seed", "mask_size"}:
-            known = [each for each in OPTIONS[name].allowed if each != "whole" or has_whole(scene.sentence, None)]
+            is_whole = has_whole(scene.sentence, scene.context)
+            known = [each for each in OPTIONS[name].allowed if each != "whole" or is_whole]
             assert offers[name] == ([] if OPTIONS[name].is_switch else known)
         assert ("mask_size" in offers) == (scene.options.mask in ("padding", "window"))
     elif scene.source in MODELS:

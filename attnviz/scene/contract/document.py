@@ -267,6 +267,8 @@ class Document(Sent):
         A second pass, A, beside this one, B; null where there is none.
     next
         What may come next, where a model says that.
+    painted
+        Whether the mask is painted; null where it can't be.
     """
 
     stages: dict[Name, Stage]
@@ -293,3 +295,4 @@ class Document(Sent):
     pairs: list[PairOffered]
     beside: Beside | None
     next: Next | None
+    painted: bool | None

@@ -23,7 +23,7 @@ from attnviz.scene.document.imprint import imprint
 from attnviz.scene.document.plan import Plan, plan_of
 from attnviz.scene.reading import reading_model
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import OWN, Scene, choice_of
+from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
 from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.text import movement
@@ -148,6 +148,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
         "flips": turns(trace, flips_of) if flips_of else None,
         "imprint": imprint(scene),
+        "painted": None if scene.source in READY_MADE else scene.hidden is not None,
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
         "link": {"sentence": scene.sentence} if scene.source == OWN or choice_of(scene) else {},
         "door": _door(scene),

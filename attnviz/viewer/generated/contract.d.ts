@@ -79,6 +79,7 @@ export interface Document {
   pairs: Array<PairOffered>;
   beside: Beside | null;
   next: Next | null;
+  painted: boolean | null;
 }
 
 /** An act that is offered in words. */

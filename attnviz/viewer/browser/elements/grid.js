@@ -13,7 +13,8 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
 }
 
-// `cells` is {element, size(), placeIn(event), focus(place)}; `acts` are point(place or null) and pick(place).
+// `cells` is {element, size(), placeIn(event), focus(place)}; `acts` are point(place or null) and pick(place); press(place, cell)
+// and over(place, cell) where one presses, and comes to while one does; toggle(place) says whether Space does another thing there.
 export function listen(cells, acts) {
   const { element: box } = cells;
   let pointed = "";
@@ -22,7 +23,15 @@ export function listen(cells, acts) {
     pointed = String(place);
     acts.point(place);
   };
-  box.addEventListener("pointermove", event => point(cells.placeIn(event)));
+  box.addEventListener("pointermove", event => {
+    point(cells.placeIn(event));
+    acts.over(cells.placeIn(event), event.target);
+  });
+  box.addEventListener("pointerdown", event => {
+    // a finger goes on to other cells, too
+    if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
+    if (event.button === 0) acts.press(cells.placeIn(event), event.target);
+  });
   box.addEventListener("pointerleave", () => point(null));
   box.addEventListener("focusin", event => {
     if (event.target.matches(":focus-visible")) point(cells.placeIn(event));
@@ -38,6 +47,7 @@ export function listen(cells, acts) {
     event.preventDefault();
     event.stopPropagation(); // on the page, arrow keys lead to another step
     if (to) cells.focus(to);
+    else if (event.key === " " && acts.toggle(from)) return;
     else acts.pick(from);
   });
 }

@@ -14,7 +14,7 @@ import { whenOther } from "../elements/whenOther.js";
 const LARGEST_TABLE = 16;
 const CLOSEST = 10; // pixels between lines that part heads
 
-// `acts` are point(slot, place or null) and pick(slot, place).
+// `acts` are those of `listen`, each of a slot and a place.
 export function makeMatrix(size, acts) {
   const figure = element("figure", "matrix");
   const caption = element("figcaption"),
@@ -44,12 +44,13 @@ export function makeMatrix(size, acts) {
     drawn = null;
   const stand = whenOther(([at, role]) => place(figure, size, role, at));
   const frame = whenOther(([marks, cell]) => drawFrames(frames, marks, cell));
-  listen(cells, { point: place => acts.point(slot, place), pick: place => acts.pick(slot, place) });
+  listen(cells, Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...of) => act(slot, ...of)])));
 
   return {
     element: figure,
     update(newSlot, newGeometry, paint) {
       slot = newSlot;
+      figure.dataset.stage = slot.name;
       geometry = newGeometry;
       stand([geometry, slot.stage.role]);
       writeCaption(caption, slot, paint.look);

@@ -12,7 +12,8 @@ import { makeSlot, slotsIn } from "./slot.js";
 import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
-export function makePicture(tools) {
+// What is pressed in its cells goes to the brush, too.
+export function makePicture(tools, brush) {
   const box = element("section", "picture");
   box.setAttribute("aria-label", "The picture");
   box.hidden = true; // or it took its share of the page while what stands before it finds its size
@@ -28,6 +29,9 @@ export function makePicture(tools) {
         const cell = cellAt(slot, place);
         if (cell) tools.pick(slot.name, cell);
       },
+      press: (slot, place, cell) => brush.press(slot, place && cellAt(slot, place), cell),
+      over: (slot, place, cell) => brush.over(slot, place && cellAt(slot, place), cell),
+      toggle: (slot, place) => brush.toggle(slot, cellAt(slot, place)),
     },
     bars.element,
   );
@@ -108,6 +112,7 @@ export function makePicture(tools) {
     /** @param {Pass} pass @param {Where} where @param {Look} look */
     update(pass, where, look, pictures = isSheet(pass, where) ? [] : stepAt(pass, where).pictures) {
       shown = { pass, where, look, pictures };
+      box.classList.toggle("painted", Boolean(pass.document.painted));
       draw();
     },
   };

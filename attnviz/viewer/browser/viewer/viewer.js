@@ -2,6 +2,7 @@
 // document holds. Everything a person typed arrives as text and is only ever set as textContent.
 import { hasView, readPlace, searchAt } from "../scene/address.js";
 import { isNarrowFrame } from "../elements/narrow.js";
+import { makeBrush } from "../picture/brush.js";
 import { makeAnnouncer } from "./announcer.js";
 import { coloursOf } from "../elements/colour.js";
 import { element } from "../elements/element.js";
@@ -171,7 +172,8 @@ export function mount(root, host, left = null) {
     pairing = makePairing(tools),
     thread = makeThread(tools),
     stepText = makeStepText(enter, left?.isNew),
-    picture = makePicture(tools),
+    brush = makeBrush(tools),
+    picture = makePicture(tools, brush),
     wholePass = makeWholePass(tools);
   const sheet = makeSheet(tools),
     training = makeTraining(tools),
@@ -185,7 +187,7 @@ export function mount(root, host, left = null) {
     foot = element("div", "foot");
   foot.append(toolbar.element, status.element);
   main.append(
-    ...[pairing, thread, stepText, nextLetter, offer, sheet, picture, wholePass].map(view => view.element),
+    ...[pairing, thread, stepText, nextLetter, offer, brush, sheet, picture, wholePass].map(view => view.element),
     foot,
   );
   panel.element.prepend(heads.element);
@@ -211,6 +213,7 @@ export function mount(root, host, left = null) {
     heads,
     panel,
     toolbar,
+    brush,
     sheet,
     picture,
     wholePass,

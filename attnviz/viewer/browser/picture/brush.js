@@ -1,0 +1,95 @@
+// The brush: cells of the mask are hidden, or shown again, by a click, a stroke over several, or Space; in a head or in all.
+import { button, choice } from "../elements/button.js";
+import { element, redraw } from "../elements/element.js";
+import { isSheet } from "../scene/bands.js";
+import { stepAt } from "../scene/state.js";
+
+const ALL = "all heads",
+  MASK = "mask";
+const NEAR = ["scaled", "masked", "attention"]; // the stages of whose steps one may begin to paint
+
+// Returns {element, update(pass, where, look), press(slot, index), over(slot, index), toggle(slot, index)}; an index is that of a
+// cell, or null. toggle says whether it was one to paint.
+export function makeBrush(tools) {
+  const box = element("p", "brush"),
+    heads = element("span");
+  const begin = button("Paint the mask", () => tools.send("paint", true)),
+    clear = button("Clear", () => paint(everywhere(), false)),
+    end = button("As it was", () => tools.send("paint", null)),
+    said = element("span", "said", "Click or drag cells of the mask, or press Space, to hide or show a key.");
+  end.title = "The mask before it was painted";
+  box.setAttribute("aria-label", "Paint the mask");
+  box.setAttribute("role", "group");
+  box.append(begin, said, heads, clear, end);
+  box.hidden = true;
+  let shown = null,
+    inAll = true,
+    stroke = null;
+  const headNow = () => (inAll ? null : shown.where.cell.head);
+  const paint = (cells, hides) => tools.send("paint", { head: headNow(), cells, hides });
+  const everywhere = () => {
+    const [queries, keys] = shown.pass.stages.get(MASK).shape.slice(-2);
+    return Array.from({ length: queries * keys }, (_, place) => [Math.floor(place / keys), place % keys]);
+  };
+  const isPaintable = slot => Boolean(shown?.pass.document.painted) && slot.name === MASK && slot.side !== "A";
+  const hides = index => shown.pass.number(MASK, index) === 1;
+  const drawHeads = () => {
+    const n = shown.pass.stages.get(shown.pass.document.layers[0].attention).shape[0],
+      own = `head ${shown.where.cell.head + 1}`;
+    redraw(
+      heads,
+      n > 1
+        ? [
+            choice([ALL, own], inAll ? ALL : own, text => {
+              inAll = text === ALL;
+              drawHeads();
+            }),
+          ]
+        : [],
+    );
+  };
+  const finish = () => {
+    removeEventListener("pointerup", finish);
+    removeEventListener("pointercancel", finish);
+    const done = stroke;
+    stroke = null;
+    if (done) paint([...done.cells.values()], done.hides);
+  };
+  const add = (index, cell) => {
+    const place = index.slice(-2);
+    if (!stroke.cells.has(String(place))) cell?.classList.toggle("hidden", stroke.hides); // until the pass is there
+    stroke.cells.set(String(place), place);
+  };
+  return {
+    element: box,
+    update(pass, where, look) {
+      shown = { pass, where, look };
+      const { painted } = pass.document,
+        stages = stepAt(pass, where).stages ?? [];
+      box.hidden =
+        Boolean(tools.alone) ||
+        where.present ||
+        isSheet(pass, where) ||
+        painted === null ||
+        !stages.some(name => NEAR.includes(name.replace(/_\d+$/, "")));
+      begin.hidden = painted;
+      for (const each of [said, heads, clear, end]) each.hidden = !painted;
+      if (!box.hidden && painted) drawHeads();
+    },
+    press(slot, index, cell) {
+      if (!index || !isPaintable(slot)) return;
+      stroke = { hides: hides(index), cells: new Map() };
+      add(index, cell);
+      addEventListener("pointerup", finish);
+      addEventListener("pointercancel", finish);
+    },
+    over(slot, index, cell) {
+      if (stroke && index && isPaintable(slot)) add(index, cell);
+    },
+    toggle(slot, index) {
+      if (!isPaintable(slot)) return false;
+      paint([index.slice(-2)], hides(index));
+      return true;
+    },
+  };
+}

@@ -1,0 +1,75 @@
+"""The brush: strokes over the mask by mouse, keys and finger, told to the server as the act that they are."""
+
+from alone import sent
+from documents import fitted_at
+
+PAINTED = {"sentence": "the cat sat", "hidden": "011.001", "step": "mask"}
+PLACE = "?step=mask&cell=2.1.1.1.1"
+
+
+def cell(page, query, key):
+    return page.locator(f'.picture [data-stage="mask"] td[data-row="{query}"][data-column="{key}"]')
+
+
+def strokes(page):
+    return [message for name, message in sent(page) if name == "paint"]
+
+
+def middle(found):
+    box = found.bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def test_a_click_a_stroke_and_space_paint_in_all_heads_or_in_one(opened):
+    page = opened(PLACE, **PAINTED)
+    cell(page, 2, 0).click()
+    page.mouse.move(*middle(cell(page, 0, 1)))
+    page.mouse.down()
+    page.mouse.move(*middle(cell(page, 0, 2)))
+    page.mouse.up()
+    page.get_by_role("button", name="head 2").click()
+    cell(page, 1, 1).focus()
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Space")
+    assert strokes(page) == [
+        {"head": None, "cells": [[2, 0]], "hides": True},
+        {"head": None, "cells": [[0, 1], [0, 2]], "hides": False},
+        {"head": 1, "cells": [[1, 1]], "hides": True},
+        {"head": 1, "cells": [[1, 2]], "hides": False},
+    ]
+
+
+def test_a_finger_paints_as_it_goes(opened):
+    page = opened(PLACE, **PAINTED)
+    from_, to = middle(cell(page, 1, 0)), middle(cell(page, 2, 1))
+    client = page.context.new_cdp_session(page)
+
+    def touch(kind, *points):
+        at = [{"x": x, "y": y} for x, y in points]
+        client.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": at})
+
+    touch("touchStart", from_)
+    touch("touchMove", to)
+    touch("touchEnd")
+    page.wait_for_function("sent.length > 0")
+    assert strokes(page)[0] == {"head": None, "cells": [[1, 0], [2, 1]], "hides": True}
+
+
+def test_one_begins_clears_and_goes_back_by_buttons(opened):
+    page = opened("?step=softmax", sentence="the cat sat")
+    page.get_by_role("button", name="Paint the mask").click()
+    assert strokes(page) == [True]
+    page = opened(PLACE, **PAINTED)
+    page.get_by_role("button", name="Clear").click()
+    page.get_by_role("button", name="As it was").click()
+    everywhere, was = strokes(page)
+    assert was is None
+    assert everywhere == {"head": None, "cells": [[q, k] for q in range(3) for k in range(3)], "hides": False}
+
+
+def test_what_can_not_be_painted_has_no_brush(opened):
+    for shown in ({"source": "004 softmax"}, {"sentence": "the cat sat"}):
+        page = opened("?step=tokens", **shown)
+        assert not page.locator(".brush").is_visible()
+    assert fitted_at(PAINTED).scene.step == "mask"
