@@ -32,7 +32,7 @@ ROUNDS = 2
 MAX_SECONDS = 0.5
 """Seconds of processor that the costliest run or act may take."""
 
-LARGE = ADDRESS | {"positions": "sinusoidal", "mask": "window", "mask_size": "64", "ask": "what would move it"}
+LARGE = ADDRESS | {"positions": "sinusoidal", "mask": "window", "mask_size": "64", "ask": "slope"}
 CELL = {"cell": "scores[1,1,1]", "value": 2}
 ACTS: dict[str, list[list]] = {
     "an act that changes nothing": [["nothing", True]],

@@ -8,7 +8,7 @@ RECORD = [
     ("pass", [["sentence", "animal street tired"], ["slopes", "output[0,0]"]]),
     ("pass", [["checkpoint", 0], ["pair", "training"]]),
     ("pass", [["turn", True], ["unpin", True]]),
-    ("pass", [["source", "your own sentence"], ["sentence", "the cat sat on the mat"]]),
+    ("pass", [["source", "own-sentence"], ["sentence", "the cat sat on the mat"]]),
     ("pass", [["seed", " 7x"], ["d_model", 9]]),
     ("pass", [["another_seed", True], ["pair", "mask"]]),
     ("pass", [["change", {"cell": "q[0,1,2]", "value": 2.5}], ["mute", {"stage": "heads", "place": 0}]]),

@@ -13,9 +13,9 @@ ADDRESSES = {
     "first visit": {},
     "one word": {"sentence": "alone"},
     "a cell": {"step": "output", "cell": "2.3.4.2.7", "picked": "w_o"},
-    "a talk": {"step": "scores", "present": "1", "reveal": "2", "order": "in order"},
-    "a trail": {"step": "output", "trail": "output[1,2]<concat[1,5]", "ask": "what would move it"},
-    "an example": {"source": "001 with", "step": "Softmax", "cell": "1.2.1.3.1", "ask": "what if"},
+    "a talk": {"step": "scores", "present": "1", "reveal": "2", "order": "index"},
+    "a trail": {"step": "output", "trail": "output[1,2]<concat[1,5]", "ask": "slope"},
+    "an example": {"source": "001 with", "step": "Softmax", "cell": "1.2.1.3.1", "ask": "whatif"},
 }
 
 

@@ -33,7 +33,7 @@ def test_hiding_the_animal_from_the_last_word_changes_the_answer_and_says_what_i
 
 def test_a_muted_head_of_a_layer_changes_the_answer_and_is_undone(visit):
     tab = visit()
-    page = tab.open(at(model="recall", step="weighted-sum-2", ask="what if"))
+    page = tab.open(at(model="recall", step="weighted-sum-2", ask="whatif"))
     page.get_by_role("button", name="Mute head 1 of layer 2").press("Enter")
     quiet = RECALLED.with_changes(muted(0, "heads_2"))
     answer_is(page, "1", quiet, was="1", before=RECALLED)
@@ -45,7 +45,7 @@ def test_a_muted_head_of_a_layer_changes_the_answer_and_is_undone(visit):
 
 
 def test_two_words_that_are_swapped_change_the_sentence_and_what_depends_on_their_order(visit):
-    page = visit().open(at(model="recall", step="answer", ask="what if", cell="1.6.4.1.1"))
+    page = visit().open(at(model="recall", step="answer", ask="whatif", cell="1.6.4.1.1"))
     page.get_by_role("button", name="Swap “1” and “6”").click()
     swapped = "g 5 d 1 e 6 a 3 e"
     expect(sentence(page)).to_have_value(swapped)

@@ -66,7 +66,7 @@ def test_a_key_is_hidden_and_shown_again(visit):
 
 
 def test_a_muted_head_moves_the_output_and_is_undone_alone(visit):
-    page = visit().open(at(step="Output", ask="what if"))
+    page = visit().open(at(step="Output", ask="whatif"))
     expect(page.get_by_role("button", name="Mute head 1")).to_be_visible()
     page.keyboard.press("]")
     page.get_by_role("button", name="Mute head 2").click()

@@ -128,7 +128,7 @@ def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_wha
     before, entry = page.url, page.evaluate(ENTRY)
     page.evaluate(SLOW)
     page.get_by_role("button", name="Change it").click()
-    set_by_hand = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "scores", "picked": "scores", "ask": "what if"}
+    set_by_hand = {"heads": "4", "changes": "scores[0,1,2]=3", "step": "scores", "picked": "scores", "ask": "whatif"}
     becomes(page, lambda: parameters(page).items() >= set_by_hand.items(), True)
     tab.settled()
     there = page.url

@@ -92,7 +92,7 @@ def test_one_key_leads_to_all_words_and_back_and_another_out_of_the_room(opened)
 
 
 def test_one_key_makes_the_screen_black_and_the_next_shows_it_again(visit):
-    page = visit().open(at(model="who-is-it", step="scores", present=1, route="every step"))
+    page = visit().open(at(model="who-is-it", step="scores", present=1, route="every-step"))
     expect(page.locator(".way .place")).to_have_text("step 4 of 9")  # of those that one walks through
     page.mouse.click(2, 300)
     for key, shown, leads_to in (

@@ -39,7 +39,7 @@ ADDRESSES = {
     "everything on": {"mask": "causal", "positions": "sinusoidal", "present": "1", "reveal": "3"},
     "a language model": {"model": "microgpt", "draw": "0.5,5,0.9,3"},
     "a context": {"context": "der Hund", "sentence": "constructor toString __proto__"},
-    "a trail": {"trail": "output[1,2]<concat[1,5]", "ask": "what would move it"},
+    "a trail": {"trail": "output[1,2]<concat[1,5]", "ask": "slope"},
     "changes": {"changes": "attention[0,2,0]=1;heads[1]=0;masked[0,0,1]=-inf", "mask": "causal"},
     **{
         f"example {each.id} {variant.id}": {"source": f"{each.id} {variant.id}"}

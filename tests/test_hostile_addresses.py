@@ -13,8 +13,9 @@ from test_scene import PARAMETERS
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import query
+from attnviz.scene.looks import ORDERS, QUESTIONS
 from attnviz.scene.resolution import pass_of
-from attnviz.scene.scene import ORDERS, OWN, QUESTIONS, SOURCES, Scene
+from attnviz.scene.scene import OWN, SOURCES, Scene
 from attnviz.text.ids import ids
 
 NUMBERS = (

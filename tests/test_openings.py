@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from documents import fitted_at
 
+from attnviz.scene.looks import QUESTIONS
 from attnviz.scene.opening import what_if
-from attnviz.scene.scene import QUESTIONS
 from attnviz.text.steps import STEPS
 
 IF = QUESTIONS[-1]

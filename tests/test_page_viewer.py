@@ -142,16 +142,16 @@ def test_the_viewer_is_led_where_the_scene_says_only_by_who_arrives():
 
 
 def test_the_place_that_the_viewer_has_written_is_the_one_that_the_server_says():
-    at = opened(step="Scores", cell="1.2.3.1.1", order="in order", picked="q")
-    for place in ({"step": "output", "cell": "2.3.1.1.4", "ask": "what if"}, {"step": "softmax"}):
+    at = opened(step="Scores", cell="1.2.3.1.1", order="index", picked="q")
+    for place in ({"step": "output", "cell": "2.3.1.1.4", "ask": "whatif"}, {"step": "softmax"}):
         for name in ("step", "cell", "order", "picked", "ask"):
             at.query_params.pop(name, None)
         for name, text in place.items():
             at.query_params[name] = text
         where = did(at, "mute", MUTE)["pass"]["where"]
-        assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "what made it"))
+        assert (where["step"], where["ask"]) == (place["step"], place.get("ask", "made"))
         assert where["cell"]["head"] == (1 if "cell" in place else 0)
-        assert (where["order"], where["picked"]) == ("large ones first", "")
+        assert (where["order"], where["picked"]) == ("large", "")
 
 
 def test_where_one_looks_after_another_source_is_where_the_next_run_leads():

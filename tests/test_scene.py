@@ -15,14 +15,14 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS
 from attnviz.scene.address import looking, parse, query
+from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS
 from attnviz.scene.parameters import LOOKED_AT, VIEWERS
 from attnviz.scene.resolution import fit
 from attnviz.scene.scene import (
-    COMPARISONS,
     FIRST_VISIT,
-    ORDERS,
     OWN,
-    QUESTIONS,
+    OWN_MODEL,
+    OWN_PARAMETERS,
     SOURCES,
     Options,
     Scene,
@@ -236,6 +236,29 @@ def test_of_vectors_one_looks_first_at_the_largest_number(model):
     assert (value[selection.feature], output[selection.dimension]) == (max(value), max(output))
 
 
+FORMER_QUESTIONS = ("what made it", "what would move it", "what if")
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        *(({"ask": text}, {"question": id}) for text, id in zip(FORMER_QUESTIONS, QUESTIONS, strict=True)),
+        *(({"order": text}, {"order": id}) for text, id in zip(("large ones first", "in order"), ORDERS, strict=True)),
+        ({"route": "every step"}, {"route": "every-step"}),
+        ({"source": "your own sentence"}, {"source": OWN}),
+        ({"source": "your own parameters"}, {"source": OWN_PARAMETERS}),
+        ({"source": "your own microgpt"}, {"source": OWN_MODEL}),
+    ],
+)
+def test_what_addresses_of_before_say_is_read_as_the_id_that_stands_for_it_now(former, now):
+    for written in (former, {name: text.title() for name, text in former.items()}):
+        scene, notices = parse(written)
+        assert notices == ()
+        assert vars(scene).items() >= now.items()
+    ((name, text),) = former.items()
+    assert query(scene).get(name) != text
+
+
 def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
     own = {
         "changes": (Change("q", (0, 0, 0), 1.0),),
@@ -374,7 +397,7 @@ def test_a_talk_begins_with_its_question_and_an_address_can_lead_to_its_end():
     assert [parse(query(each)).scene for each in (begun, ended)] == [begun, ended]
 
 
-@pytest.mark.parametrize("more", [{}, {"reveal": "all"}, {"route": "every step"}])
+@pytest.mark.parametrize("more", [{}, {"reveal": "all"}, {"route": "every-step"}])
 def test_what_is_presented_without_anything_named_is_what_a_first_visit_shows(more):
     scene = parse({"present": "1", **more}).scene
     assert pinned(scene) == pinned(FIRST_VISIT)

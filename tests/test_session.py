@@ -58,7 +58,7 @@ def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
     session.do("mask", "causal")
     assert session.extras.seed == " 42"
     session.do("source", "002 sum")
-    session.do("source", "your own sentence")
+    session.do("source", "own-sentence")
     assert session.extras.seed == " 42"
     session.do("another_seed", True)
     assert session.extras.seed is None

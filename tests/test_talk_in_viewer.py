@@ -296,7 +296,7 @@ def test_every_step_is_a_choice_and_in_the_address(opened):
     page.mouse.move(300, 300)
     page.mouse.move(310, 310)
     page.get_by_role("button", name="Every step").click()
-    becomes(page, lambda: parameters(page).get("route"), "every step")
+    becomes(page, lambda: parameters(page).get("route"), "every-step")
     page.get_by_role("button", name="Short").click()
     becomes(page, lambda: "route" in parameters(page), False)
 

@@ -14,6 +14,7 @@ from attnviz.core.changes import format_changes
 from attnviz.core.settings import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
+from attnviz.scene.looks import VIEWS
 from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
@@ -21,7 +22,6 @@ from attnviz.scene.scene import (
     OWN,
     READY_MADE,
     SOURCES,
-    VIEWS,
     Options,
     Own,
     Scene,

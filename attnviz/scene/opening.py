@@ -2,8 +2,9 @@
 
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
+from attnviz.scene.looks import QUESTIONS
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import QUESTIONS, Scene
+from attnviz.scene.scene import Scene
 from attnviz.scene.start import selected
 from attnviz.text.steps import STEPS, entry
 

@@ -10,29 +10,22 @@ from attnviz.core.selection import Selection
 from attnviz.core.settings import MAX_CHARACTERS
 from attnviz.examples import EXAMPLES
 from attnviz.models.continuation import OFFERED, Drawing
-from attnviz.scene.scene import (
-    COMPARISONS,
-    ORDERS,
-    OWN,
-    OWN_MODEL,
-    QUESTIONS,
-    READY_MADE,
-    ROUTES,
-    VIEWS,
-    Options,
-    Scene,
-)
+from attnviz.scene.looks import ALL, CHOICES, FORMER, REVEAL, VIEWERS
+from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, READY_MADE, Options, Scene
 from attnviz.text.ids import find
 from attnviz.text.steps import STEPS
 
 OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
 """The parameters that are settings, and their names in `Settings`."""
 
-ALL = "all"
-"""Of a step that has come to its end."""
+_FIELDS = {"cell": "selection", "ask": "question"}
+"""The scene's fields that are called otherwise than the parameter."""
 
-REVEAL = "0|[1-9][0-9]?"
-"""How far a step has come, as a regular expression."""
+_FORMER = FORMER | {
+    "your own sentence": OWN,
+    "your own parameters": OWN_PARAMETERS,
+    "your own microgpt": OWN_MODEL,
+}
 
 
 def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
@@ -45,8 +38,9 @@ def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
 
 
 def _choice(name: str, text: str, allowed: Sequence[str], default: str, notices: list[str]) -> str:
-    """The allowed text that was written, in any case."""
-    found = next((each for each in allowed if each.casefold() == text.strip().casefold()), None)
+    """The allowed text that was written, in any case; of an address of before, what stands for it now."""
+    written = text.strip().casefold()
+    found = next((each for each in allowed if each.casefold() == _FORMER.get(written, written)), None)
     if found is None:
         notices.append(f"{name} is one of {', '.join(map(repr, allowed))}; got {text[:40]!r}, using {default!r}.")
     return default if found is None else found
@@ -160,9 +154,6 @@ def drawing_in(message: object) -> Drawing | None:
     return Drawing(**found)
 
 
-CHOICES = {"ask": QUESTIONS, "order": ORDERS, "view": VIEWS, "compare": COMPARISONS, "route": ROUTES}
-"""The parameters that are one of a few values; of most the first is that of an address without it."""
-
 READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "source": _chosen("source", "source", (OWN, OWN_MODEL, *READY_MADE)),
     "sentence": _typed("sentence"),
@@ -174,36 +165,16 @@ READERS: dict[str, Callable[[str, list[str]], dict]] = {
     "hidden": _hidden,
     "changes": _changes,
     "trail": _trail,
-    "ask": _chosen("ask", "question", QUESTIONS),
-    "order": _chosen("order", "order", ORDERS),
-    "view": _chosen("view", "view", VIEWS),
     "present": _present,
     "reveal": _reveal,
     "notebook": _chosen("notebook", "notebook", tuple(EXAMPLES)),
     "draw": _draw,
-    "compare": _chosen("compare", "compare", COMPARISONS),
-    "route": _chosen("route", "route", ROUTES),
+    **{name: _chosen(name, _FIELDS.get(name, name), allowed) for name, allowed in CHOICES.items()},
 }
 """What reads each of the other parameters: from its text, the scene's field and value; mended with a notice."""
 
 PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *READERS)
 """The names of all parameters."""
 
-_LOOKS = {
-    "step": "step",
-    "cell": "selection",
-    "picked": "picked",
-    "trail": "trail",
-    "ask": "question",
-    "order": "order",
-    "view": "view",
-    "present": "present",
-    "reveal": "reveal",
-    "compare": "compare",
-    "route": "route",
-}
-VIEWERS = tuple(_LOOKS)
-"""The parameters that say where in a pass one looks. The viewer writes them, without a run of the script."""
-
-LOOKED_AT = tuple(_LOOKS.values())
-"""The parts of a scene that they stand for."""
+LOOKED_AT = tuple(_FIELDS.get(name, name) for name in VIEWERS)
+"""The parts of a scene that `VIEWERS` stand for."""

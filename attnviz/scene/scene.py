@@ -14,10 +14,11 @@ from attnviz.examples.variant import Variant
 from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.models.continuation import Drawing
+from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.scene.own.parameters import OwnParameters
 from attnviz.text.steps import STEPS
 
-OWN = "your own sentence"
+OWN = "own-sentence"
 
 
 def source_of(example: Example, variant: Variant) -> str:
@@ -30,10 +31,10 @@ SOURCES = {
 }
 """The passes of the worked examples by what stands for them."""
 
-OWN_PARAMETERS = "your own parameters"
+OWN_PARAMETERS = "own-parameters"
 """The source of a pass that somebody gave the arrays of. They are in no address."""
 
-OWN_MODEL = "your own microgpt"
+OWN_MODEL = "own-microgpt"
 """The source of a model that somebody gave a file of, which is in no address either."""
 
 Own = OwnParameters | Choice
@@ -43,13 +44,6 @@ READY_MADE = (OWN_PARAMETERS, *SOURCES)
 """The sources that bring their words and settings with them."""
 
 SENTENCE = "the cat sat on the mat"
-QUESTIONS = ("what made it", "what would move it", "what if")
-ORDERS = ("large ones first", "in order")
-VIEWS = ("matrices", "sheet")
-"""All words at once, stage by stage, or one word's whole attention."""
-COMPARISONS = ("both", "difference")
-ROUTES = ("short", "every step")
-"""Two passes beside each other, or how far the second is from the first."""
 Options = make_dataclass(
     "Options", [(name, type(each.default), each.default) for name, each in OPTIONS.items()], frozen=True
 )

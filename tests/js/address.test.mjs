@@ -16,8 +16,8 @@ const PLACES = [
     cell: { head: 1, query: 5, key: 0, feature: 3, dimension: 7, answer: 0, neuron: 0 },
     reveal: 0,
   },
-  { ...FIRST, step: "whole-pass", trail: ["output[1,0]", "concat[1,5]"], ask: "what would move it", order: "in order" },
-  { ...FIRST, ask: "what if" },
+  { ...FIRST, step: "whole-pass", trail: ["output[1,0]", "concat[1,5]"], ask: "slope", order: "index" },
+  { ...FIRST, ask: "whatif" },
   { ...FIRST, step: "scores", view: "sheet", reveal: 0 },
   { ...FIRST, step: "scores", view: "sheet", present: true },
   { ...FIRST, step: "output", cell: { ...FIRST.cell, answer: 3 } },
@@ -43,7 +43,7 @@ test("an address gives back the place that was written into it, and keeps what b
   assert.equal(searchAt(PASS, PLACES.at(-1), ""), "?step=output&cell=1.2.3.1.1.4");
   assert.equal(
     searchAt(PASS, PLACES[3], ""),
-    "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=what+would+move+it&order=in+order",
+    "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=slope&order=index",
   );
 });
 
@@ -80,7 +80,19 @@ test("whatever an address holds, it is read as a place of the pass", () => {
 test("a step is found by its id and by its title, in upper or lower case, a question likewise", () => {
   for (const text of ["softmax", "Softmax", "SOFTMAX"]) assert.equal(readPlace(PASS, `?step=${text}`).step, "softmax");
   assert.equal(readPlace(PASS, "?step=q, k, v").step, "qkv");
-  assert.equal(readPlace(PASS, "?ask=What+If").ask, "what if");
+  assert.equal(readPlace(PASS, "?ask=WhatIf").ask, "whatif");
+});
+
+test("what addresses of before say of how one looks is read as the id that stands for it now", () => {
+  for (const [question, id] of [
+    ["what made it", "made"],
+    ["What+would+move+it", "slope"],
+    ["what if", "whatif"],
+  ])
+    assert.equal(readPlace(PASS, `?ask=${question}`).ask, id);
+  assert.equal(readPlace(PASS, "?order=large ones first").order, "large");
+  assert.equal(readPlace(PASS, "?order=in order").order, "index");
+  assert.equal(readPlace(PASS, "?route=every+step").route, "every-step");
 });
 
 test("what is mended on arrival is mended in the address, and nothing else is touched", () => {

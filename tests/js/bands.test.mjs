@@ -62,7 +62,7 @@ test("numbers are multiplied before their sum is there", () => {
 });
 
 test("who presents goes from band to band, and back the same way", () => {
-  const every = { route: "every step" },
+  const every = { route: "every-step" },
     first = { ...at("question", every), ...destinationOf(PASS, at("question", every), "present") };
   assert.deepEqual([first.step, first.reveal, first.view], ["question", null, "sheet"]);
   const places = walked(first),
@@ -118,7 +118,7 @@ test("Play goes the same way, from where one is to the end, and from the end onc
   assert.deepEqual(played(at("output")), played(at("qkv")));
   assert.deepEqual(
     played(at("qkv")),
-    walked({ ...at("qkv"), present: true, route: "every step" }).map(({ step, reveal }) => `${step} ${reveal}`),
+    walked({ ...at("qkv"), present: true, route: "every-step" }).map(({ step, reveal }) => `${step} ${reveal}`),
   );
 });
 

@@ -15,7 +15,7 @@ test("slopes are shown once they are those of the number that was asked about, a
     ...document,
     slopes: { of: "output[1,0]", text: "", values: { attention: chunks(slopes) } },
   });
-  const where = { ...readPlace(pass, "?step=output"), ask: "what would move it" };
+  const where = { ...readPlace(pass, "?step=output"), ask: "slope" };
   const look = lookAt(pass, where, false);
   assert.equal(look.kind, "slopes");
   assert.equal(look.pass.number("attention", [0, 0, 1]), slopes[1]);
@@ -23,7 +23,7 @@ test("slopes are shown once they are those of the number that was asked about, a
   assert.equal(look.titleOf("attention"), "Attention: slope of output[cat, 1]");
   assert.equal(look.nameOf("q", [0, 1, 2]), pass.nameOf("q", [0, 1, 2]), "what has no slopes is what it was");
   assert.equal(look.titleOf("q"), "");
-  for (const other of [{ ask: "what made it" }, { trail: ["output[2,0]"] }])
+  for (const other of [{ ask: "made" }, { trail: ["output[2,0]"] }])
     assert.equal(lookAt(pass, { ...where, ...other }, false).kind, "numbers");
 });
 
@@ -31,7 +31,7 @@ test("what a change moved is after less before, and 0 where a key is hidden in b
   const document = documentOf({ sees: (i, j) => j <= i });
   const old = values(document, "masked").map((value, place) => (place === 1 ? 2.5 : place === 0 ? -Infinity : value));
   const pass = readPass({ ...document, changes: [{ text: "", stage: "masked" }], before: { masked: chunks(old) } });
-  const where = { ...readPlace(pass, "?step=mask"), ask: "what if" };
+  const where = { ...readPlace(pass, "?step=mask"), ask: "whatif" };
   assert.equal(lookAt(pass, where, false).kind, "numbers");
   const look = lookAt(pass, where, true);
   const now = pass.numbers("masked"),

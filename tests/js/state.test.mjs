@@ -139,7 +139,7 @@ test("a place in one pass is a place in any other", () => {
 });
 
 test("whose slopes are asked for stays in focus on other steps; a trail ends there else", () => {
-  const where = fitted(PASS, at({ step: "output", ask: "what would move it" }));
+  const where = fitted(PASS, at({ step: "output", ask: "slope" }));
   const there = { ...where, ...atStep(PASS, where, "softmax") };
   assert.equal(addressIn(there), "output[1,0]");
   assert.equal(addressIn({ ...there, ...atHead(PASS, there, 1) }), "output[1,0]");

@@ -10,10 +10,11 @@ from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import cell_in, heads_in, place_in, places_in, stroke_in
 from attnviz.scene.document.continuing import can_continue, next_token
 from attnviz.scene.document.extras import Extras
+from attnviz.scene.looks import VIEWS
 from attnviz.scene.parameters import drawing_in
 from attnviz.scene.reading import shortened, without_end
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import READY_MADE, VIEWS, Scene, pinned, with_beside
+from attnviz.scene.scene import READY_MADE, Scene, pinned, with_beside
 from attnviz.scene.words import swapped
 from attnviz.text.steps.mask import MASK
 

@@ -11,17 +11,9 @@ from attnviz.scene.acts.done import Done
 from attnviz.scene.acts.messages import option_in, place_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, offered
 from attnviz.scene.document.extras import Extras
+from attnviz.scene.looks import COMPARISONS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
-from attnviz.scene.scene import (
-    COMPARISONS,
-    OWN,
-    READY_MADE,
-    SOURCES,
-    Scene,
-    choice_of,
-    parts_for_source,
-    with_options,
-)
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, choice_of, parts_for_source, with_options
 
 
 def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], Done]]:

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
-from attnviz.scene.parameters import ALL, CHOICES, REVEAL, VIEWERS
+from attnviz.scene.looks import ALL, CHOICES, FORMER, LABELS, REVEAL, VIEWERS
 
 
 def javascript() -> str:
@@ -15,6 +15,8 @@ def javascript() -> str:
     values = {
         "PARAMETERS": VIEWERS,
         "CHOICES": CHOICES,
+        "LABELS": LABELS,
+        "FORMER": FORMER,
         "COORDINATES": [field.name for field in fields(Selection)],
         "ALL": ALL,
     }

@@ -10,7 +10,7 @@ from attnviz.scene.contract.models import Model, Next
 from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Said, Sent, Size, Values
 from attnviz.scene.contract.stages import Stage
 from attnviz.scene.contract.steps import Step
-from attnviz.scene.scene import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
+from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 
 
 class Selected(Sent):

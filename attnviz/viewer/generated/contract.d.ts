@@ -170,13 +170,13 @@ export interface Where {
   cell: Selected;
   picked: string;
   trail: Array<string>;
-  ask: "what if" | "what made it" | "what would move it";
-  order: "in order" | "large ones first";
+  ask: "made" | "slope" | "whatif";
+  order: "index" | "large";
   view: "matrices" | "sheet";
   present: boolean;
   reveal: number | null;
   compare: "both" | "difference";
-  route: "every step" | "short";
+  route: "every-step" | "short";
 }
 
 /** An array of the pass. */

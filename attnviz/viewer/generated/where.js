@@ -1,6 +1,8 @@
 // Made by `python -m attnviz.scene.contract.typescript`. Change it in Python.
 export const PARAMETERS = /** @type {const} */ (["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"]);
-export const CHOICES = /** @type {const} */ ({"ask": ["what made it", "what would move it", "what if"], "order": ["large ones first", "in order"], "view": ["matrices", "sheet"], "compare": ["both", "difference"], "route": ["short", "every step"]});
+export const CHOICES = /** @type {const} */ ({"ask": ["made", "slope", "whatif"], "order": ["large", "index"], "view": ["matrices", "sheet"], "compare": ["both", "difference"], "route": ["short", "every-step"]});
+export const LABELS = /** @type {const} */ ({"made": "what made it", "slope": "what would move it", "whatif": "what if", "large": "large ones first", "index": "in order", "short": "Short", "every-step": "Every step"});
+export const FORMER = /** @type {const} */ ({"what made it": "made", "what would move it": "slope", "what if": "whatif", "large ones first": "large", "in order": "index", "every step": "every-step"});
 export const COORDINATES = /** @type {const} */ (["head", "query", "key", "feature", "dimension", "answer", "neuron"]);
 export const ALL = /** @type {const} */ ("all");
 export const CELL = /^(?:(?<stage>[a-z][a-z0-9_]{0,31})\[(?<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,3})\])$/;

@@ -8,12 +8,12 @@ export function button(text, act, className = "") {
   return made;
 }
 
-// Buttons for some texts, the present one pressed; act(text) is called as one is clicked.
-export function choice(texts, present, act) {
+// Buttons for some texts, the present one pressed; act(text) is called as one is clicked. Ids are drawn by their `labels`.
+export function choice(texts, present, act, labels = {}) {
   const line = element("span", "choice");
   line.append(
     ...texts.map(text => {
-      const made = button(text, () => act(text));
+      const made = button(labels[text] ?? text, () => act(text));
       made.setAttribute("aria-pressed", text === present);
       return made;
     }),

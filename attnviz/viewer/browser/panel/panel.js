@@ -1,4 +1,5 @@
 // The panel: what the number in focus is, what made it, what would move it, and what if it were another.
+import { LABELS } from "../../generated/where.js";
 import { drawBeside } from "./beside.js";
 import { drawActs, drawMuteNeuron } from "./acts.js";
 import { button, choice } from "../elements/button.js";
@@ -66,7 +67,7 @@ export function makePanel(tools) {
       home ? [button(`Show it in “${home.title}”`, () => tools.pick(focus.name, focus.index), "link")] : [],
     );
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
-    const isOffered = where.ask === "what if" || (pass.document.model && stepAt(pass, where).arcs);
+    const isOffered = where.ask === "whatif" || (pass.document.model && stepAt(pass, where).arcs);
     const question = isThere ? drawFlipsQuestion(pass, focus, tools) : [];
     redraw(
       acts,
@@ -78,9 +79,9 @@ export function makePanel(tools) {
     byHand.element.hidden = !isThere || !isAsked;
     acts.hidden = flips.isOpen;
     questions.hidden = answer.hidden = !isAsked || flips.isOpen; // the first screen is of one sentence
-    if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask)]);
+    if (where.ask !== asked) redraw(questions, [choice(QUESTIONS, where.ask, tools.ask, LABELS)]);
     asked = where.ask;
-    redraw(changed, pass.document.changes.length && where.ask !== "what if" ? [drawChanged(pass, tools)] : []);
+    redraw(changed, pass.document.changes.length && where.ask !== "whatif" ? [drawChanged(pass, tools)] : []);
     redraw(
       answer,
       value === undefined
@@ -116,8 +117,8 @@ function waiting(pass, { name, index }, { alone }) {
 
 /** @param {Pass} pass @param {Where} where @param {Look} look */
 function answered(pass, where, look, focus, tools) {
-  if (where.ask === "what if") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
-  if (where.ask === "what would move it") return drawSlopes(pass, where, look, focus, tools);
+  if (where.ask === "whatif") return [drawWhatIf(pass, where, look.kind === "differences", tools)];
+  if (where.ask === "slope") return drawSlopes(pass, where, look, focus, tools);
   return drawMade(pass, where, look, focus, tools);
 }
 
@@ -166,6 +167,6 @@ function drawMade(pass, where, look, { name, index, value, isThere }, tools) {
 
 function drawOrder({ order }, { go }) {
   const line = element("p", "switch", "Terms: ");
-  line.append(choice(ORDERS, order, each => go({ order: each })));
+  line.append(choice(ORDERS, order, each => go({ order: each }), LABELS));
   return line;
 }

@@ -24,7 +24,7 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
 }
 
 function sorted(lines, order) {
-  return order === "in order" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
+  return order === "index" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 }
 
 /** @param {Pass} pass */

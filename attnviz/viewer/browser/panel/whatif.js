@@ -45,7 +45,7 @@ export function drawChanged({ document: { changes } }, tools) {
   const count = changes.length === 1 ? "1 number is" : `${changes.length} numbers are`;
   const line = element("p", "changed", `${count} set by hand. `);
   line.append(
-    button("See what moved", () => tools.ask("what if")),
+    button("See what moved", () => tools.ask("whatif")),
     undoAll(tools),
   );
   return line;

@@ -1,5 +1,5 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
-import { ALL, CHOICES, COORDINATES, PARAMETERS, PLACE, REVEAL } from "../../generated/where.js";
+import { ALL, CHOICES, COORDINATES, FORMER, PARAMETERS, PLACE, REVEAL } from "../../generated/where.js";
 import { revealsOf } from "./reveal.js";
 import { chosen, startAt, stepsOf, VIEWS } from "./state.js";
 
@@ -71,13 +71,18 @@ export function readPlace(pass, search) {
     cell: pass.within(cellIn(said("cell")) ?? startAt(pass.document, step)),
     picked: said("picked"),
     trail: said("trail") ? said("trail").split("<") : [],
-    ...chosen((name, all) => all.find(each => each.toLowerCase() === said(name).toLowerCase())),
+    ...chosen((name, all) => all.find(each => each === idOf(said(name).toLowerCase()))),
     view: VIEWS.find(view => view === said("view").toLowerCase()) ?? usualView(present),
     present,
     reveal: REVEAL.test(said("reveal")) ? Number(said("reveal")) : null,
     from: "", // what is unfolded on the sheet is in no address
   };
   return said("reveal") ? place : { ...place, reveal: usualReveal(pass, place) };
+}
+
+// An id as it was written, or what stands now for what an address of before had in its place.
+function idOf(text) {
+  return FORMER[text] ?? text;
 }
 
 // Whether an address says how one looks at its pass.

@@ -32,8 +32,8 @@ export function askedOf(pass, where) {
 function kindOf(pass, where, byHowMuch) {
   const { slopes, changes } = pass.document;
   if (pass.beside && where.compare === "difference") return "apart";
-  if (where.ask === "what would move it") return slopes?.of === askedOf(pass, where) ? "slopes" : "numbers";
-  return where.ask === "what if" && byHowMuch && changes.length ? "differences" : "numbers";
+  if (where.ask === "slope") return slopes?.of === askedOf(pass, where) ? "slopes" : "numbers";
+  return where.ask === "whatif" && byHowMuch && changes.length ? "differences" : "numbers";
 }
 
 const LOOKS = {

@@ -1,5 +1,6 @@
 // Workings: how a number of the sheet in a hand was computed, which opens below its row: what is multiplied line by line, and
 // of a share the value that it is a share of.
+import { LABELS } from "../../generated/where.js";
 import { button } from "../elements/button.js";
 import { element } from "../elements/element.js";
 import { digits } from "../pass/numeral.js";
@@ -124,7 +125,7 @@ function drawQuestions({ ask }) {
   const line = element("p", "questions");
   line.append(
     ...QUESTIONS.slice(1).map(question =>
-      button(`${question[0].toUpperCase()}${question.slice(1)}?`, () => ask(question)),
+      button(`${LABELS[question][0].toUpperCase()}${LABELS[question].slice(1)}?`, () => ask(question)),
     ),
   );
   return line;

@@ -1,4 +1,5 @@
 // The toolbar: Play, Compare, Present, Copy link, the link as a QR code, Print, all of it as a page to download, and the step in NumPy.
+import { LABELS } from "../../generated/where.js";
 import { afterFrame } from "../elements/afterFrame.js";
 import { button, choice } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
@@ -12,8 +13,6 @@ import { bytesOf, sizeText } from "./download.js";
 import { makeScroller } from "../elements/scroller.js";
 import { ROUTES, stepAt, VIEWS } from "../scene/state.js";
 import { whenOther } from "../elements/whenOther.js";
-
-const ROUTE_NAMES = { short: "Short", "every step": "Every step" };
 
 export function makeToolbar(
   play,
@@ -91,12 +90,7 @@ export function makeToolbar(
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, on, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
     drawViews([where.view, pass.document.words.unit]);
-    if (where.route !== routed)
-      redraw(routes, [
-        choice(Object.values(ROUTE_NAMES), ROUTE_NAMES[where.route], name =>
-          choose(ROUTES.find(route => ROUTE_NAMES[route] === name)),
-        ),
-      ]);
+    if (where.route !== routed) redraw(routes, [choice(ROUTES, where.route, choose, LABELS)]);
     routed = where.route;
     routes.hidden = !where.present || !isOfSheet(pass, where);
     views.hidden = !hasSheet(pass);
