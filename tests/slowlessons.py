@@ -1,5 +1,6 @@
 """Lessons by a second way: each number that a question asks for, one product after the other, in Python's floats."""
 
+import functools
 import json
 import math
 import re
@@ -303,6 +304,13 @@ COUNTED = {
     "count.hidden": _hidden,
     "count.visible": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
     "count.padding": lambda fitted, passes: len({j for _, j in _hides(fitted.scene, _n(fitted))[0]}),
+    "count.d_model": lambda fitted, passes: len(fitted.trace["embeddings"].value[0]),
+    "count.held_out": lambda fitted, passes: len({*MODELS[fitted.scene.source].task.names}) // 10,
+    "count.layers": lambda fitted, passes: sum(stage.name.startswith("attention") for stage in fitted.trace),
+    "count.neurons": lambda fitted, passes: len(fitted.trace["hidden"].value[0]),
+    "count.steps": lambda fitted, passes: max(MODELS[fitted.scene.source].checkpoints(fitted.scene.model_seed)),
+    "count.steps_done": lambda fitted, passes: _steps(fitted),
+    "count.texts": lambda fitted, passes: len(MODELS[fitted.scene.source].task.held_out().answers),
     "count.heads": lambda fitted, passes: len(fitted.trace.layers[0].trace["w_q"].value),
     "count.d_k": lambda fitted, passes: fitted.trace.layers[0].trace["w_k"].shape[-1],
     "count.answers": lambda fitted, passes: len(fitted.trace["w_u"].value[0]),
@@ -335,6 +343,12 @@ COUNTED = {
 }
 
 
+def _steps(fitted):
+    """How many steps of training the model of a scene has had."""
+    done = MODELS[fitted.scene.source].checkpoints(fitted.scene.model_seed)
+    return done[-1] if fitted.scene.checkpoint is None else done[fitted.scene.checkpoint]
+
+
 def _measured(name, fitted):
     """What was recorded of a model, as the file has it (`test_microgpt` measures it again)."""
     kind, _, what = name.partition(".")
@@ -345,10 +359,9 @@ def _measured(name, fitted):
         head, where = re.fullmatch(r"head_(\d)\.(\w+)", what).groups()
         return PARTS[seed]["heads"][int(head) - 1]["looks"][{"before": "the letter before"}[where]]
     if kind == "accuracy":
-        return _accuracy(what, fitted)
+        return _accuracy(what, fitted.scene.source, seed)
     choice = MODELS[fitted.scene.source]
     measured = {step: loss for step, loss, _ in choice.curve(seed)}
-    done = choice.checkpoints(seed)[-1 if fitted.scene.checkpoint is None else fitted.scene.checkpoint]
     return {
         "model": lambda: PARTS[seed]["loss"],
         "guessing": lambda: math.log(len(choice.task.answers)),
@@ -357,10 +370,11 @@ def _measured(name, fitted):
         "without_head_1": lambda: PARTS[seed]["heads"][0]["loss"],
         "pairs": lambda: _table_of_pairs(choice.task),
         "untrained": lambda: measured[0],
-        "here": lambda: measured[done],
+        "here": lambda: measured[_steps(fitted)],
     }[what]()
 
 
+@functools.cache
 def _table_of_pairs(task):
     """The loss of a table of pairs of letters on held-out names, name by name."""
     n, counts = task.n_held_out, {}
@@ -377,14 +391,15 @@ def _table_of_pairs(task):
     return sum(losses) / len(losses)
 
 
-def _accuracy(what, fitted):
+@functools.cache
+def _accuracy(what, source, seed):
     """The part of held-out texts that is answered right, in passes of their own."""
-    model = MODELS[fitted.scene.source].at(fitted.scene.model_seed)
+    model = MODELS[source].at(seed)
     batch = model.task.held_out()
     right = 0
-    for tokens, answers in zip(batch.tokens[:128], batch.answers[:128], strict=True):
+    for tokens, answers in zip(batch.tokens, batch.answers, strict=True):
         trace = model.trace(" ".join(model.task.words[token] for token in tokens))
         if what != "model":
             trace = trace.with_changes(Change("output_1", (None,), 0.0))
         right += int(trace["probabilities"].value[-1].argmax()) == answers[-1]
-    return np.float64(right / 128)
+    return right / len(batch.tokens)

@@ -32,13 +32,17 @@ MOMENTS = {
 opened_once = functools.cache(opened)
 
 
-def asked(*kinds):
-    """The moments that ask a question of these kinds, with their passes, as it is written and as it is sent."""
-    return {
-        name: (made, opened_once(made.at), sent(name))
-        for name, (_, _, made) in MOMENTS.items()
-        if made.ask and type(made.ask).__struct_config__.tag in kinds
-    }
+def asking(*kinds):
+    """The moments that ask a question of these kinds, by their names."""
+    return [
+        name for name, (_, _, made) in MOMENTS.items() if made.ask and type(made.ask).__struct_config__.tag in kinds
+    ]
+
+
+def shown(name):
+    """A moment as it is written, its passes, and as it is sent."""
+    _, _, made = MOMENTS[name]
+    return made, opened_once(made.at), sent(name)
 
 
 @functools.cache
@@ -76,12 +80,30 @@ def test_a_lesson_takes_ten_moments_and_five_minutes_at_most_and_ends_with_somet
     assert all(sent(f"{name} {number}")["ending"] is None for number, _ in enumerate(before, start=1))
 
 
-@of_each("case", MOMENTS)
-def test_what_texts_claim_is_so(case):
-    _, _, made = case
+@of_each("name", [*MOMENTS])
+def test_what_texts_claim_is_so(name):
+    _, _, made = MOMENTS[name]
     for claim in made.claims:
         assert is_so(claim, opened_once(made.at)), claim
         assert evaluated(claim, opened_once(made.at)), f"{claim}, by a second way"
+
+
+def texts_of(name):
+    """All that is said of a moment, as it is written; of the last, what its lesson ends with and is about, too."""
+    lesson, number, made = MOMENTS[name]
+    own, ask = LESSONS[lesson], made.ask
+    told = [each.told for each in (*getattr(ask, "wrong", ()), *getattr(ask, "instead", ()))]
+    ending = [own.says, own.ending.explain, own.ending.answer] if number == len(own.moment) else []
+    return [made.title, made.text, made.after, made.notes, *([ask.prompt] if ask else []), *told, *ending]
+
+
+@of_each("name", [*MOMENTS])
+def test_every_slot_is_what_a_second_way_gives(name):
+    _, _, made = MOMENTS[name]
+    for slot in (each for text in texts_of(name) for each in SLOT.finditer(text)):
+        own, other = (read(slot["of"], opened_once(made.at)) for read in (value, evaluated))
+        is_same = own == other if isinstance(own, str) else math.isclose(own, other, rel_tol=1e-9, abs_tol=1e-12)
+        assert is_same, (slot[0], own, other)
 
 
 IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 2}  # “the two” is no number
@@ -92,16 +114,15 @@ CITED = re.compile(r"et al\. \d{4}")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-@of_each("case", MOMENTS)
-def test_no_number_is_typed_that_a_pass_has(case):
+@of_each("name", [*MOMENTS])
+def test_no_number_is_typed_that_a_pass_has(name):
     """A numeral or a number word in a text is a slot, or stands in a claim, or in the name of a cell that is asked."""
-    _, _, made = case
+    _, _, made = MOMENTS[name]
     ask = msgspec.to_builtins(made.ask) if made.ask else {}
     others = [*ask.get("wrong", ()), *ask.get("instead", ())]
     backing = " ".join([*made.claims, ask.get("of", ""), *(each["of"] for each in others)])
     backed = set(NUMBER.findall(backing))
-    told = [each["told"] for each in others]
-    for text in (made.title, made.text, made.after, made.notes, ask.get("prompt", ""), *told):
+    for text in texts_of(name):
         bare = NAMED.sub("", CITED.sub("", SLOT.sub("", text)))
         typed = set(NUMBER.findall(bare)) | {
             str(IN_WORDS[word]) for word in re.findall(r"[a-z]+", bare.lower()) if IN_WORDS.get(word)
@@ -109,9 +130,9 @@ def test_no_number_is_typed_that_a_pass_has(case):
         assert typed <= backed, (typed - backed, text)
 
 
-@of_each("case", asked("word", "cell"))
-def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_place(case):
-    made, passes, found = case
+@of_each("name", asking("word", "cell"))
+def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_place(name):
+    made, passes, found = shown(name)
     of = find(made.ask.of, passes)
     numbers = [slow(of.trace, cell.stage, cell.index) for cell in of.cells]
     sizes = {"largest": lambda n: n, "smallest": lambda n: -n, "largest in size": abs}[made.ask.pick]
@@ -154,9 +175,9 @@ def _is_right_elsewhere(told, of, place, sizes):
     return False
 
 
-@of_each("case", asked("share", "number"))
-def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(case):
-    made, passes, found = case
+@of_each("name", asking("share", "number"))
+def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
+    made, passes, found = shown(name)
     question = found["question"]
     right = evaluated(made.ask.of, passes)
     assert math.isclose(question["right"], right, rel_tol=1e-9, abs_tol=1e-12)
@@ -171,8 +192,8 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(case):
         assert math.isclose(1 / (1 + math.exp(others - own_score)), right, rel_tol=1e-9)
     else:
         assert written(right, made.ask.form) == question["text"]
-        shown = float(question["text"].replace("−", "-").replace(",", ""))
-        assert abs(shown - right) <= question["tolerance"]
+        read_off = float(question["text"].replace("−", "-").replace(",", ""))
+        assert abs(read_off - right) <= question["tolerance"]
 
 
 def reading(told, of):
@@ -183,9 +204,9 @@ def reading(told, of):
     raise AssertionError(f"Nothing computes what is told: {told}. Add it to READINGS.")
 
 
-@of_each("case", asked("count"))
-def test_how_many_there_are_and_what_other_numbers_count(case):
-    made, passes, found = case
+@of_each("name", asking("count"))
+def test_how_many_there_are_and_what_other_numbers_count(name):
+    made, passes, found = shown(name)
     question = found["question"]
     assert question["right"] == slow_figure(f"count.{made.ask.of}", passes)
     for near in question["nears"]:
@@ -194,9 +215,9 @@ def test_how_many_there_are_and_what_other_numbers_count(case):
         assert near["value"] == slow_figure(told, passes), told
 
 
-@of_each("case", asked("compare"))
-def test_more_less_or_the_same_and_where_another_answer_would_be_right(case):
-    made, passes, found = case
+@of_each("name", asking("compare"))
+def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
+    made, passes, found = shown(name)
     ask, question = made.ask, found["question"]
     one, other = evaluated(ask.of, passes), evaluated(ask.than or f"A.{ask.of}", passes)
     assert question["right"] == [["more", "less", "the same"].index(relation(one, other))]
@@ -218,9 +239,9 @@ def relation(one, other):
     return "the same" if math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12) else "more" if one > other else "less"
 
 
-@of_each("case", asked("answer"))
-def test_the_answer_and_when_another_one_would_be_given(case):
-    _, passes, found = case
+@of_each("name", asking("answer"))
+def test_the_answer_and_when_another_one_would_be_given(name):
+    _, passes, found = shown(name)
     trace, question = passes.trace(), found["question"]
     answers, last = trace.labels["answer"], len(trace.labels["query"]) - 1
     row = [slow(trace, "probabilities", (last, place)) for place in range(len(answers))]
@@ -249,9 +270,9 @@ def _answer_looking_at(trace, word):
     return int(trace.with_changes(*hidden)["probabilities"].value[-1].argmax())
 
 
-@of_each("case", asked("code"))
-def test_the_line_of_code_is_the_one_that_gives_the_stage(case):
-    made, passes, found = case
+@of_each("name", asking("code"))
+def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
+    made, passes, found = shown(name)
     of, question = find(made.ask.of, passes), found["question"]
     own = {stage.name: stage.value for stage in of.trace}
     d_k = of.trace["k"].shape[-1]
@@ -270,9 +291,9 @@ def test_the_line_of_code_is_the_one_that_gives_the_stage(case):
     assert sorted(LINES[split_layer(of.stage.name)[0]]) == [each["label"] for each in question["candidates"]]
 
 
-@of_each("case", asked("word", "cell", "share", "number", "compare"))
-def test_what_would_give_the_answer_away_is_covered(case):
-    made, passes, found = case
+@of_each("name", asking("word", "cell", "share", "number", "compare"))
+def test_what_would_give_the_answer_away_is_covered(name):
+    made, passes, found = shown(name)
     if not PATTERN.fullmatch(made.ask.of):
         return
     of = find(made.ask.of, passes)
