@@ -66,12 +66,15 @@ def sweep(seed: int = 0) -> dict[str, tuple[Swept, ...]]:
         sums = np.cumsum(queries * random.standard_normal(queries.shape), axis=1)
         scores[:, :, word] = sums[:, [d_k - 1 for d_k in LENGTHS]].T
     return {
-        name: tuple(_swept(d_k, scores[at] / divisor(d_k), divisor(d_k), REACHES[name]) for at, d_k in enumerate(LENGTHS))
-        for name, divisor in DIVISORS.items()
+        name: tuple(
+            _swept(d_k, of_length, by(d_k), REACHES[name]) for d_k, of_length in zip(LENGTHS, scores, strict=True)
+        )
+        for name, by in DIVISORS.items()
     }
 
 
-def _swept(d_k: int, scores: np.ndarray, divisor: float, reach: float) -> Swept:
+def _swept(d_k: int, undivided: np.ndarray, divisor: float, reach: float) -> Swept:
+    scores = undivided / divisor
     shares = Softmax().compute(scores)
     pairs = scores[:, 0]
     counts, _ = np.histogram(pairs.clip(-reach, reach), bins=N_BINS, range=(-reach, reach))

@@ -164,17 +164,18 @@ def _one_further(hide: Operation, given: list[Rounded], precision: Precision) ->
 def of_the_mask(trace: Trace) -> dict[str, Mistake]:
     """What people get wrong with a mask that selects, each by its id; none where it hides nothing."""
     others = others_than(trace["mask"].value)
-    found = _masks(trace, _exact_nodes(trace), others, {"attention"})
+    found = _masks(trace, exact_nodes(trace), others, {"attention"})
     return {each.id: each for each in found}
 
 
 def attention_with(trace: Trace, nodes: Nodes) -> np.ndarray:
     """The attention of a pass some of whose stages are made otherwise."""
-    made = evaluated({**_exact_nodes(trace), **nodes}, _EXACT, {"attention"})
+    made = evaluated({**exact_nodes(trace), **nodes}, _EXACT, {"attention"})
     return made["attention"].value
 
 
-def _exact_nodes(trace: Trace) -> Nodes:
+def exact_nodes(trace: Trace) -> Nodes:
+    """The stages of a pass as nodes, whose numbers were never rounded."""
     return nodes_of(trace, lambda stage: Rounded.unrounded(stage.value))
 
 
