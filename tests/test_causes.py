@@ -18,6 +18,8 @@ CAUSES = (
     "the mask was applied the other way round",
     f"{BATCH}, so that each token attended only to itself",
     "the mask was applied after the softmax, so that rows no longer add up to 1",
+    "the scores were multiplied by the mask, so that a hidden key kept a score of 0",
+    "the mask reached one key too far, so that a query saw the key after those it may see",
     "the softmax was taken along the queries, not along the keys",
     "the softmax was taken along the heads, not along the keys",
     *(f"W_{letter} was used transposed" for letter in "QKVO"),
@@ -67,7 +69,15 @@ def carried_out(said):
     by = D_K**0.5 if not divided else 1.0 if divided[1] else SIZES[divided[2]]
     seen = ~SEEN if "the other way round" in said else SEEN
     is_after = "the mask was applied after the softmax" in said
-    masked = scores / by if is_after else np.where(seen, scores / by, -np.inf)
+    if "one key too far" in said:
+        seen = np.tri(N, k=1, dtype=bool)
+    masked = (
+        scores / by
+        if is_after
+        else scores / by * SEEN
+        if "multiplied by the mask" in said
+        else np.where(seen, scores / by, -np.inf)
+    )
     along = re.search(r"softmax was taken along the (\w+)", said)
     with np.errstate(invalid="ignore"):  # where no head sees a key there is nothing along them
         attention = np.nan_to_num(softmax(masked, {"queries": -2, "heads": -3}[along[1]] if along else -1))

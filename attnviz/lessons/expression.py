@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from attnviz.analysis.sweep import sweep
 from attnviz.lessons.figures import figure
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, find
 
@@ -88,6 +89,11 @@ def _back(shares: np.ndarray) -> float:
     return float((shares * np.arange(len(shares))[::-1]).sum())
 
 
+def _swept(divisor: str, d_k: int, what: str) -> float:
+    """A number of the sweep of d_k: its spread, largest or slope."""
+    return getattr(next(each for each in sweep()[divisor] if each.d_k == d_k), what)
+
+
 _FUNCTIONS = {
     "abs": abs,
     "back": _back,
@@ -103,6 +109,7 @@ _FUNCTIONS = {
     "softmax": _softmax,
     "spread": _spread,
     "sqrt": math.sqrt,
+    "sweep": _swept,
     "sum": lambda many: float(np.sum(many)),
 }
 

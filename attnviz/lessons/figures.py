@@ -11,6 +11,7 @@ from attnviz.analysis.kept import multiplications
 from attnviz.analysis.pairing import pairing
 from attnviz.core.operations.source import Source
 from attnviz.core.trace import Trace
+from attnviz.lessons.mistaken import mistaken_figure
 from attnviz.lessons.reference import LessonError, Of, Passes
 from attnviz.models.recorded import Recorded
 from attnviz.models.training import accuracy, passed, stages_for
@@ -39,6 +40,8 @@ def figure(name: str, passes: Passes) -> Figure:
     fitted = passes.scene(of)
     if name in _FIGURES:
         return _FIGURES[name](fitted)
+    if kind == "mistake":
+        return mistaken_figure(what, fitted.trace)
     if kind == "looks":
         return _looks(what, fitted)
     if name.startswith("accuracy."):

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from attnviz.lessons.pictures import AnyPicture
 from attnviz.lessons.questions import AnyAsk
 from attnviz.lessons.slots import SLOT
 
@@ -37,6 +38,8 @@ class WrittenMoment(Written, frozen=True):
         Its question.
     says_words_alone
         Whether the sentence is all that stands in the picture until the answer is shown.
+    picture
+        What it shows in place of the picture of its pass: a mistake with the mask, or the sweep of d_k.
     claims
         What its texts say in words or digits, as expressions: they are true of its passes (`test_lesson_claims`).
     notes
@@ -49,6 +52,7 @@ class WrittenMoment(Written, frozen=True):
     title: str = ""
     ask: AnyAsk | None = None
     says_words_alone: bool = False
+    picture: AnyPicture | None = None
     claims: tuple[str, ...] = ()
     notes: str = ""
 

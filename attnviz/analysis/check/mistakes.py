@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.analysis.check.masks import OtherMask, seen_in
+from attnviz.analysis.check.formats import FLOAT64
+from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.analysis.check.stages import later_than_scores
 from attnviz.core.operations.hide import Hide
@@ -27,6 +28,8 @@ class Node:
     inputs: tuple[str, ...]
     make: Callable[[list[Rounded], Precision], Rounded]
 
+
+_EXACT = Precision(FLOAT64, is_rough=True)
 
 Nodes = Mapping[str, Node]
 
@@ -137,6 +140,43 @@ def _masks(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared: set
             yield Mistake(other.id, "masked", other.about, changed)
     if isinstance(trace["masked"].operation, Hide) and not mask.all() and compared & set(later_than_scores()):
         yield Mistake("mask after the softmax", "masked", "", _masked_after(trace))
+    if isinstance(trace["masked"].operation, Hide) and not mask.all():
+        inputs = trace["masked"].inputs
+        yield Mistake("mask multiplied", "masked", "", {"masked": Node(inputs, _multiplied)})
+        yield Mistake(
+            "mask off by one", "masked", "", {"masked": Node(inputs, partial(_one_further, trace["masked"].operation))}
+        )
+
+
+def _multiplied(given: list[Rounded], precision: Precision) -> Rounded:
+    scaled, mask = given
+    return scaled.map(lambda array: np.where(mask.value, array, 0))
+
+
+def _one_further(hide: Operation, given: list[Rounded], precision: Precision) -> Rounded:
+    """Each query sees the key after each that it may see, too."""
+    scaled, mask = given
+    further = mask.value.copy()
+    further[..., 1:] |= mask.value[..., :-1]
+    return applied(hide, [scaled, Rounded.unrounded(further)], precision)
+
+
+def of_the_mask(trace: Trace) -> dict[str, Mistake]:
+    """What people get wrong with a mask that selects, each by its id; none where it hides nothing."""
+    others = others_than(trace["mask"].value)
+    found = _masks(trace, exact_nodes(trace), others, {"attention"})
+    return {each.id: each for each in found}
+
+
+def attention_with(trace: Trace, nodes: Nodes) -> np.ndarray:
+    """The attention of a pass some of whose stages are made otherwise."""
+    made = evaluated({**exact_nodes(trace), **nodes}, _EXACT, {"attention"})
+    return made["attention"].value
+
+
+def exact_nodes(trace: Trace) -> Nodes:
+    """The stages of a pass as nodes, whose numbers were never rounded."""
+    return nodes_of(trace, lambda stage: Rounded.unrounded(stage.value))
 
 
 def _masked_after(trace: Trace) -> Nodes:

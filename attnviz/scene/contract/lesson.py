@@ -118,6 +118,104 @@ class Fill(Sent, tag_field="kind", tag="fill"):
 Question = Pick | Choose | Fill
 
 
+class WrongMask(Sent, tag_field="kind", tag="mistake"):
+    """A word's shares beside those that a mistake with the mask gives it.
+
+    Attributes
+    ----------
+    name
+        What went wrong, in a sentence.
+    query
+        The word whose shares they are.
+    words, hidden
+        The words that it may look at or not, and which of them are hidden.
+    right, wrong
+        Its shares; null where they are no numbers.
+    right_sum, wrong_sum
+        What they add up to.
+    laws
+        Those that the wrong ones break, each in a sentence.
+    is_covered
+        Whether the wrong ones give an answer away, and wait for it.
+    """
+
+    name: Said
+    query: Said
+    words: list[Said]
+    hidden: list[bool]
+    right: list[float]
+    wrong: list[float | None]
+    right_sum: float
+    wrong_sum: float | None
+    laws: list[Said]
+    is_covered: bool
+
+
+class SweptLength(Sent):
+    """What comes of random scores of one d_k: their spread and histogram, and what a softmax makes of them.
+
+    Attributes
+    ----------
+    spread, expected
+        Measured, and by the law of sums of independent products.
+    counts
+        Of pairs, from the lowest score to the highest.
+    shares
+        Of one row.
+    largest, slope
+        The largest share of a row and the slope of a share, on average.
+    """
+
+    d_k: int
+    spread: float
+    expected: float
+    counts: list[int]
+    shares: list[float]
+    largest: float
+    slope: float
+
+
+class SweptDivisor(Sent):
+    """The sweep with one divisor.
+
+    Attributes
+    ----------
+    id, label
+        Of the divisor: the label as it is written.
+    reach
+        How far from 0 the histograms reach, on both sides.
+    """
+
+    id: Name
+    label: Said
+    reach: float
+    lengths: list[SweptLength]
+
+
+class Sweep(Sent, tag_field="kind", tag="sweep"):
+    """Random scores at one d_k after the other, for several divisors.
+
+    Attributes
+    ----------
+    n_pairs
+        How many pairs each histogram counts.
+    divisors
+    divisor, d_k
+        Where one begins.
+    is_covered
+        Whether it gives an answer away, and waits for it.
+    """
+
+    n_pairs: int
+    divisors: list[SweptDivisor]
+    divisor: Name
+    d_k: int
+    is_covered: bool
+
+
+OwnPicture = WrongMask | Sweep
+
+
 class Ending(Sent):
     """What a lesson ends with: a question to explain in one's own words, kept nowhere, and an answer to compare."""
 
@@ -146,6 +244,8 @@ class Moment(Sent):
         The address of its scene, for "look around from here".
     notes
         For the speaker; empty where there are none.
+    picture
+        What it shows in place of the picture of its pass; null where it shows that.
     document
         The pass that it shows.
     """
@@ -166,4 +266,5 @@ class Moment(Sent):
     at: str
     notes: str
     ending: Ending | None
+    picture: OwnPicture | None
     document: Document

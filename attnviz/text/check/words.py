@@ -92,6 +92,8 @@ def cause(mistake: Mistake) -> str:
         "scaled otherwise": f"the scores were divided by {about}, not by √d_k",
         "mask inverted": f"{mask} was applied the other way round",
         "mask not applied": f"{mask} was not applied",
+        "mask multiplied": "the scores were multiplied by the mask, so that a hidden key kept a score of 0",
+        "mask off by one": "the mask reached one key too far, so that a query saw the key after those it may see",
         "mask after the softmax": "the mask was applied after the softmax, so that rows no longer add up to 1",
         "softmax along the wrong axis": f"the softmax was taken along the {about}, not along the keys",
         "attention along the batch": "attention ran along the batch axis (in nn.MultiheadAttention: a wrong "

@@ -34,6 +34,7 @@ export interface Moment {
   at: string;
   notes: string;
   ending: Ending | null;
+  picture: WrongMask | Sweep | null;
   document: Document;
 }
 
@@ -140,6 +141,31 @@ export interface Fill {
 export interface Ending {
   explain: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   answer: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+}
+
+/** A word's shares beside those that a mistake with the mask gives it. */
+export interface WrongMask {
+  kind: "mistake";
+  name: string;
+  query: string;
+  words: Array<string>;
+  hidden: Array<boolean>;
+  right: Array<number>;
+  wrong: Array<number | null>;
+  rightSum: number;
+  wrongSum: number | null;
+  laws: Array<string>;
+  isCovered: boolean;
+}
+
+/** Random scores at one d_k after the other, for several divisors. */
+export interface Sweep {
+  kind: "sweep";
+  nPairs: number;
+  divisors: Array<SweptDivisor>;
+  divisor: string;
+  dK: number;
+  isCovered: boolean;
 }
 
 /** The whole pass: its steps, and arrows from stage to stage. */
@@ -410,6 +436,14 @@ export interface Near {
   told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
+/** The sweep with one divisor. */
+export interface SweptDivisor {
+  id: string;
+  label: string;
+  reach: number;
+  lengths: Array<SweptLength>;
+}
+
 /** A step on the map, with its stages. */
 export interface MapColumn {
   step: string;
@@ -541,6 +575,17 @@ export interface ChoiceOption {
 export interface Option {
   value: string | number | boolean;
   label: string;
+}
+
+/** What comes of random scores of one d_k: their spread and histogram, and what a softmax makes of them. */
+export interface SweptLength {
+  dK: number;
+  spread: number;
+  expected: number;
+  counts: Array<number>;
+  shares: Array<number>;
+  largest: number;
+  slope: number;
 }
 
 /** A stage as it is drawn. */

@@ -12,8 +12,10 @@ import { makeSlot, slotsIn } from "./slot.js";
 import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
-// What is pressed in its cells goes to the brush, too.
-export function makePicture(tools, brush) {
+const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
+
+// What is pressed in its cells goes to the brush, too, where there is one.
+export function makePicture(tools, brush = NO_BRUSH) {
   const box = element("section", "picture");
   box.setAttribute("aria-label", "The picture");
   box.hidden = true; // or it took its share of the page while what stands before it finds its size

@@ -1,0 +1,89 @@
+"""Sweep: scores of random queries and keys at one d_k after the other, and what a softmax makes of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from attnviz.core.operations.softmax import Softmax
+from attnviz.core.streams import stream
+
+LENGTHS = tuple(2**power for power in range(10))
+"""The d_k that are swept: 1 to 512."""
+
+N_PAIRS = 2_000
+N_WORDS = 6
+N_BINS = 61
+
+DIVISORS = {"root": math.sqrt, "none": lambda d_k: 1.0, "d_k": float}
+"""What scores are divided by."""
+
+REACHES = {"root": 4.0, "none": 70.0, "d_k": 4.0}
+"""How far from 0 each histogram reaches, the same for all lengths; what is further out stands in its last bin."""
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What comes of one length and one divisor.
+
+    Attributes
+    ----------
+    d_k : int
+    spread, expected : float
+        The root of the mean square of the scores: measured, and of a sum of d_k products of independent numbers of
+        N(0, 1): the root of d_k, over the divisor.
+    counts : ndarray of int (bins,)
+    shares : ndarray (words,)
+        Those of the first query among its six keys.
+    largest : float
+        The largest share of a row, on average over all rows: how much its best key gets.
+    slope : float
+        That of a share with respect to its own score, p(1 - p), on average over all shares.
+    """
+
+    d_k: int
+    spread: float
+    expected: float
+    counts: np.ndarray
+    shares: np.ndarray
+    largest: float
+    slope: float
+
+
+@lru_cache(maxsize=2)
+def sweep(seed: int = 0) -> dict[str, tuple[Swept, ...]]:
+    """The sweep, by the divisor: 2,000 random queries, each with six keys; the pairs of the histogram have the first.
+
+    A longer vector begins with the numbers of a shorter one.
+    """
+    random = stream("sweep", seed)
+    queries = random.standard_normal((N_PAIRS, LENGTHS[-1]))
+    scores = np.empty((len(LENGTHS), N_PAIRS, N_WORDS))
+    for word in range(N_WORDS):  # one after the other: all keys at once are 50 MB
+        sums = np.cumsum(queries * random.standard_normal(queries.shape), axis=1)
+        scores[:, :, word] = sums[:, [d_k - 1 for d_k in LENGTHS]].T
+    return {
+        name: tuple(
+            _swept(d_k, of_length, by(d_k), REACHES[name]) for d_k, of_length in zip(LENGTHS, scores, strict=True)
+        )
+        for name, by in DIVISORS.items()
+    }
+
+
+def _swept(d_k: int, undivided: np.ndarray, divisor: float, reach: float) -> Swept:
+    scores = undivided / divisor
+    shares = Softmax().compute(scores)
+    pairs = scores[:, 0]
+    counts, _ = np.histogram(pairs.clip(-reach, reach), bins=N_BINS, range=(-reach, reach))
+    return Swept(
+        d_k=d_k,
+        spread=float(np.sqrt((pairs**2).mean())),
+        expected=math.sqrt(d_k) / divisor,
+        counts=counts,
+        shares=shares[0],
+        largest=float(shares.max(axis=-1).mean()),
+        slope=float((shares * (1 - shares)).mean()),
+    )

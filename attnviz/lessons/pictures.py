@@ -1,0 +1,89 @@
+"""Pictures: what a moment shows in place of the picture of its pass, as its file has it."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+from msgspec import Struct
+
+from attnviz.analysis.sweep import N_PAIRS, REACHES, Swept, sweep
+from attnviz.lessons.mistaken import mistaken
+from attnviz.lessons.reference import Passes
+from attnviz.scene.contract.lesson import Sweep, SweptDivisor, SweptLength, WrongMask
+
+Mistake = Literal["multiplied", "after", "further", "inverted", "uniform", "nan"]
+Divisor = Literal["root", "none", "d_k"]
+
+LABELS: dict[Divisor, str] = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
+
+
+class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="mistake"):
+    """The shares of a word beside those that a mistake gives it.
+
+    Attributes
+    ----------
+    of
+        The mistake, as in `mistaken`.
+    word
+        Whose shares.
+    """
+
+    of: Mistake
+    word: str
+
+    def drawn(self, passes: Passes, *, is_covered: bool) -> WrongMask:
+        """As the browser reads it."""
+        trace = passes.trace()
+        row = mistaken(trace, self.of, self.word)
+        total = math.fsum(row.wrong)
+        return WrongMask(
+            name=row.said,
+            query=self.word,
+            words=list(trace.labels["key"]),
+            hidden=row.hidden.tolist(),
+            right=row.right.tolist(),
+            wrong=[None if math.isnan(share) else share for share in row.wrong.tolist()],
+            right_sum=math.fsum(row.right),
+            wrong_sum=None if math.isnan(total) else total,
+            laws=row.laws,
+            is_covered=is_covered,
+        )
+
+
+class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="sweep"):
+    """Random scores at one d_k after the other.
+
+    Attributes
+    ----------
+    d_k, divisor
+        Where one begins.
+    """
+
+    d_k: int = 1
+    divisor: Divisor = "none"
+
+    def drawn(self, passes: Passes, *, is_covered: bool) -> Sweep:
+        """As the browser reads it."""
+        swept = sweep()
+        divisors = [
+            SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=[_length(each) for each in swept[id]])
+            for id, label in LABELS.items()
+        ]
+        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, d_k=self.d_k, is_covered=is_covered)
+
+
+def _length(swept: Swept) -> SweptLength:
+    return SweptLength(
+        d_k=swept.d_k,
+        spread=swept.spread,
+        expected=swept.expected,
+        counts=swept.counts.tolist(),
+        shares=swept.shares.tolist(),
+        largest=swept.largest,
+        slope=swept.slope,
+    )
+
+
+AnyPicture = MistakePicture | SweepPicture
+"""A picture of either kind, by its tag."""

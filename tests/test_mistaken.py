@@ -1,0 +1,91 @@
+"""Mistakes with the mask in lessons: their shares by plain Python, and the laws that they break."""
+
+import math
+
+import pytest
+
+from attnviz.lessons.mistaken import MISTAKES, OF_AN_EMPTY_ROW, mistaken, mistaken_figure
+from attnviz.lessons.moment import opened
+from attnviz.lessons.pictures import MistakePicture, SweepPicture
+from attnviz.lessons.reference import LessonError
+from attnviz.scene.document.encoding import json_of
+
+CAUSAL = "sentence=the+cat+sat+on+the+mat&heads=1&mask=causal"
+UNSEEING = "sentence=the+cat+sat+on+the+mat&heads=1&hidden=..111111"
+
+
+def softmax(scores):
+    powers = [math.exp(score) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+def by_hand(mistake, scaled, seen):
+    """A row as it is made with a mistake, from its scaled scores and which keys are seen."""
+    n = len(scaled)
+    hide = lambda visible: [score if is_seen else -math.inf for score, is_seen in zip(scaled, visible, strict=True)]  # noqa: E731
+    return {
+        "multiplied": lambda: softmax([score * is_seen for score, is_seen in zip(scaled, seen, strict=True)]),
+        "after": lambda: [share * is_seen for share, is_seen in zip(softmax(scaled), seen, strict=True)],
+        "further": lambda: softmax(hide([seen[k] or (k > 0 and seen[k - 1]) for k in range(n)])),
+        "inverted": lambda: softmax(hide([not each for each in seen])),
+        "uniform": lambda: [1 / n] * n,
+        "nan": lambda: [math.nan] * n,
+    }[mistake]()
+
+
+BROKEN = {
+    "multiplied": ["A hidden key’s value changes nothing: its share is 0."],
+    "after": ["Every row adds up to 1."],
+    "further": ["A hidden key’s value changes nothing: its share is 0."],
+    "inverted": [
+        "A hidden key’s value changes nothing: its share is 0.",
+        "A visible key has a share of more than 0.",
+    ],
+    "uniform": ["A hidden key’s value changes nothing: its share is 0."],
+    "nan": ["Every share is a number."],
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mistake):
+    passes = opened(UNSEEING if mistake in OF_AN_EMPTY_ROW else CAUSAL)
+    trace = passes.trace()
+    word = "sat" if mistake in OF_AN_EMPTY_ROW else "cat"
+    query = trace.labels["query"].index(word)
+    seen = trace["mask"].value[query].tolist()
+    row = mistaken(trace, mistake, word)
+    expected = by_hand(mistake, trace["scaled"].value[0, query].tolist(), seen)
+    assert row.wrong.tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert row.right.tolist() == trace["attention"].value[0, query].tolist()
+    assert row.laws == BROKEN[mistake]
+    total = mistaken_figure(f"{mistake}.{word}.sum", trace)
+    assert total == pytest.approx(sum(expected), nan_ok=True)
+    drawn = MistakePicture(of=mistake, word=word).drawn(passes, is_covered=True)
+    assert json_of(drawn)
+    assert drawn.wrong == [None if math.isnan(each) else pytest.approx(each) for each in expected]
+    assert drawn.hidden == [not each for each in seen]
+
+
+def test_the_right_shares_break_no_law():
+    trace = opened(CAUSAL).trace()
+    row = mistaken(trace, "after", "mat")
+    assert row.laws == [], "the last word sees all, so that nothing goes wrong"
+
+
+def test_what_is_no_mistake_of_the_pass_is_refused():
+    trace = opened(CAUSAL).trace()
+    for mistake, word in (("after", "dog"), ("nan", "cat")):
+        with pytest.raises(LessonError):
+            mistaken(trace, mistake, word)
+    with pytest.raises(LessonError, match="hides nothing"):
+        mistaken(opened("sentence=the+cat&heads=1").trace(), "after", "cat")
+    for name in ("twice.cat.sum", "after.cat.dog"):
+        with pytest.raises(LessonError):
+            mistaken_figure(name, trace)
+
+
+def test_the_sweep_begins_where_a_lesson_says():
+    drawn = SweepPicture(d_k=64, divisor="root").drawn(opened(CAUSAL), is_covered=False)
+    assert (drawn.d_k, drawn.divisor, drawn.is_covered) == (64, "root", False)
+    assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
+    assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)
