@@ -1,7 +1,11 @@
 """Lessons: eight paths of moments, each with a question whose answer is computed."""
 
+from attnviz.ui import component
 from attnviz.ui.sections import frame
 from attnviz.ui.state import store
 
 store.show_lessons()
 frame.draw_lessons()
+opened = component.draw_lessons()
+if isinstance(opened, str):
+    store.open_in_walkthrough(opened)

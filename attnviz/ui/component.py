@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attnviz.lessons.contents import contents
 from attnviz.scene.document.extras import Extras
 from attnviz.ui.loader import loader, runs
 from attnviz.ui.state import tabs
@@ -10,6 +11,7 @@ from attnviz.ui.state.store import Shown
 _LOADER = loader("component")
 _ROOT = '<div class="{}" aria-busy="true"></div>'  # until the browser has its script
 _component = st.components.v2.component("attnviz.viewer", html=_ROOT.format("attnviz"), js=_LOADER)
+_lessons = st.components.v2.component("attnviz.lessons", html=_ROOT.format("attnviz lessons"), js=_LOADER)
 _outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnviz outlet"), js=_LOADER)
 
 
@@ -35,6 +37,12 @@ def draw_settings(shown: Shown, view: str) -> str:
     """
     asked = _component(key=view, data=_answer(shown, view), on_run_change=runs).run
     return asked or ""
+
+
+def draw_lessons() -> str | None:
+    """Draw the lessons; returns the address of the scene that somebody opens in the walkthrough, if they do."""
+    with st.container(key="viewer", height="stretch"):
+        return _lessons(key="lessons", height="stretch", data=contents(), on_opened_change=runs).opened
 
 
 def draw_outlet() -> None:

@@ -268,3 +268,26 @@ class Moment(Sent):
     ending: Ending | None
     picture: OwnPicture | None
     document: Document
+
+
+class LessonEntry(Sent):
+    """A lesson in the list of all."""
+
+    id: Name
+    name: Said
+    says: Said
+    minutes: Annotated[int, Meta(ge=1)]
+    n_moments: Annotated[int, Meta(ge=1)]
+
+
+class LessonsPage(Sent):
+    """What the page of lessons is given: their list, from which the browser asks for one moment after the other.
+
+    Attributes
+    ----------
+    own
+        The address of one's own sentence in the walkthrough.
+    """
+
+    lessons: list[LessonEntry]
+    own: str

@@ -14,11 +14,11 @@ from msgspec import inspect
 
 from attnviz.scene.contract.answer import Answer
 from attnviz.scene.contract.constants import javascript
-from attnviz.scene.contract.lesson import Moment
+from attnviz.scene.contract.lesson import LessonsPage, Moment
 from attnviz.scene.contract.request import ActsRequest
 
 FOLDER = Path(__file__).parents[2] / "viewer" / "generated"
-MESSAGES = (Answer, Moment, ActsRequest)
+MESSAGES = (Answer, Moment, LessonsPage, ActsRequest)
 """What is sent to a browser, and what it sends."""
 
 _HEAD = "// Made from attnviz/scene/contract by `python -m attnviz.scene.contract.typescript`. Change it there.\n"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
+from urllib.parse import parse_qsl
 
 import streamlit as st
 
@@ -139,6 +140,15 @@ def show_lessons() -> None:
     arrival.by_the_router()
     st.session_state[_PAGE] = seams.page()
     arrival.keep_address({name: None for name in PARAMETERS if name != "present"}, seams.address())
+
+
+def open_in_walkthrough(address: str) -> NoReturn:
+    """Go to the walkthrough with the scene of an address; of an empty one with that of the tab, if it has one."""
+    tab = tabs.mine()
+    if address or tab.session is None:
+        own = tab.session.own if tab.session else {}
+        tab.session = _arrived(tab.session, parse(dict(parse_qsl(address, keep_blank_values=True)), own).scene, "")
+    st.switch_page("pages/walkthrough.py")
 
 
 def _arrived(session: Session | None, scene: Scene, page: str) -> Session:

@@ -38,6 +38,12 @@ export interface Moment {
   document: Document;
 }
 
+/** What the page of lessons is given: their list, from which the browser asks for one moment after the other. */
+export interface LessonsPage {
+  lessons: Array<LessonEntry>;
+  own: string;
+}
+
 /** What a viewer says was done. */
 export interface ActsRequest {
   tab: string;
@@ -203,6 +209,15 @@ export interface Where {
   reveal: number | null;
   compare: "both" | "difference";
   route: "every-step" | "short";
+}
+
+/** A lesson in the list of all. */
+export interface LessonEntry {
+  id: string;
+  name: string;
+  says: string;
+  minutes: number;
+  nMoments: number;
 }
 
 /** An array of the pass. */

@@ -1,6 +1,8 @@
 // What Streamlit calls, by way of loader.js, on every run of the page, with an answer. The browser fetches it and all that
 // it imports as one text (../script.py).
 import { addressOf } from "../seams/history.js";
+import { fetchedFrom } from "../lesson/moments.js";
+import { mountLessons } from "../lesson/lessons.js";
 import { join } from "./outlets.js";
 import { mountPage } from "./page.js";
 import { onceGone } from "../seams/streamlit.js";
@@ -20,6 +22,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   const root = parentElement.querySelector(".attnviz");
   if (root.classList.contains("outlet")) return join({ outlet: root });
   const answer = plans.whole(JSON.parse(text.decode(data)));
+  if (answer.lessons) return teach(root, answer, site, address => setTriggerValue("opened", address));
   const host = () => ({
     address: addressOf(window),
     server: serverAt(site),
@@ -37,6 +40,25 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   if (answer.lacksFile) giveFile(answer, site);
   return onceGone(root, () => {
     if (pages.delete(root)) left = shown.end();
+  });
+}
+
+// The lessons, which ask the server for one moment after the other and tell it nothing.
+function teach(root, given, site, open) {
+  const host = {
+    address: addressOf(window),
+    fetched: fetchedFrom(site, plans),
+    open: address => {
+      open(address);
+      return true;
+    },
+    hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
+    store: () => localStorage,
+  };
+  const shown = pages.get(root) ?? mountLessons(root, given, host);
+  pages.set(root, shown);
+  return onceGone(root, () => {
+    if (pages.delete(root)) shown.end();
   });
 }
 

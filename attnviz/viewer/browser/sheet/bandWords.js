@@ -10,7 +10,7 @@ const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be wr
 // What is said of a part; where it multiplies, its products under the selected column, row by row. Where slopes or what moved
 // stand in place of its numbers, their title.
 export function drawSaid(part, paint, acts) {
-  if (!part.isThere) return [];
+  if (!part.isThere || paint.isBare) return [];
   if (paint.where.present) return showsProducts(part) ? [drawProducts(part, paint)] : [];
   return drawAll(part, paint, acts);
 }

@@ -23,7 +23,8 @@ const MOST_IN_HAND = 16; // words that have a row on a phone
 const MOST_ANSWERS = 11; // columns of them in a talk
 
 /** @returns {View} */
-export function makeSheet(tools) {
+// `isBare` says that nothing is said beside its bands, as in a lesson, which says it elsewhere.
+export function makeSheet(tools, isBare = false) {
   const box = element("section", "sheet"),
     table = element("table"),
     opened = new Set(),
@@ -128,6 +129,7 @@ export function makeSheet(tools) {
       colours: look.colours,
       limit: sharedLimit(all, look),
       before: beside ? () => undefined : beforeOf(pass),
+      isBare,
     };
     const isPaper = Boolean(box.closest(".printed")),
       isHeld = isInHand() && !isPaper;
@@ -156,10 +158,11 @@ export function makeSheet(tools) {
         })
       );
     };
+    const isTold = least && !isBare;
     const ample = isHeld ? amplyFor(MOST_IN_HAND) : roomIn(slots, { pass, letters, least, isPaper });
-    if (least) redraw(told, [element("p", "", "\u00a0")]);
+    if (isTold) redraw(told, [element("p", "", "\u00a0")]);
     const parts = partsIn(isHeld || isPaper ? ample : narrowed(ample, hasRoom));
-    if (least) redraw(told, drawTold(parts, paint, acts));
+    if (isTold) redraw(told, drawTold(parts, paint, acts));
     const { columns: there, rest } = parts.find(({ rest }) => rest.length) ?? { columns: [], rest: [] };
     sentence.update(rest.length ? { pass, where, look, attention, there } : null);
     box.classList.toggle("in-hand", isHeld);
@@ -200,6 +203,7 @@ export function makeSheet(tools) {
         least,
         multiplies: parts.some(showsProducts),
         isPaper,
+        isBare,
         wanted: isOfWords,
         above: aboveIn(),
       }),
@@ -215,7 +219,8 @@ export function makeSheet(tools) {
   const roomIn = (slots, { pass, letters, least, isPaper }) => {
     const others = Math.max(1, ...slots.map(({ beside }) => beside.length)),
       words = pass.document.words.key.length;
-    const roomFor = (words, sizes) => roomForColumns(box, { others: 1, letters, least, isPaper, words, ...sizes });
+    const roomFor = (words, sizes) =>
+      roomForColumns(box, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
     const ample = amplyFor(roomFor(words, { others }));
     return least
       ? {

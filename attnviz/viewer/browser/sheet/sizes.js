@@ -33,16 +33,18 @@ const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of what is
 
 // How many columns have room beside so many others: as many as have room for their letters (see setSizes). In a talk there is
 // room for products beside them, so that no column goes away as they come.
-export function roomForColumns(box, { others, letters, least, isPaper, most = MOST_NARROW, words }) {
+export function roomForColumns(box, { others, letters, least, isPaper, isBare, most = MOST_NARROW, words }) {
   const size = least || (isPaper ? PAPER_PX : words > most ? ASKED_PX : SMALLEST_PX),
     width = box.clientWidth;
   const count = Math.max(letters.numbers, letters.names),
     needed = ((isPaper ? NARROW_LETTER : letters.wide) * count + AIR) * size;
-  const beside = least
-    ? productsIn(letters, least) +
-      IN_A_TALK.label * letters.wide * least +
-      (IN_A_TALK.end * letters.wide * least - needed)
-    : saidIn(width, BESIDE_MANY) + labelIn(width);
+  const beside = isBare
+    ? labelIn(width) + LEAST_END_PX
+    : least
+      ? productsIn(letters, least) +
+        IN_A_TALK.label * letters.wide * least +
+        (IN_A_TALK.end * letters.wide * least - needed)
+      : saidIn(width, BESIDE_MANY) + labelIn(width);
   const room = narrowest => Math.floor((width - beside) / Math.max(needed, narrowest)) - others;
   return words <= Math.min(most, room(0)) ? words : Math.max(room(least ? 0 : LEAST_COLUMN_PX), 2);
 }
@@ -76,7 +78,7 @@ export function weightOf(lines) {
 // less high, and what is said smaller again. Returns how high a strip above the lines is: 0 where it isn't `wanted`, or where they have no room to spare without smaller letters.
 export function setSizes(
   box,
-  { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, wanted, above = 0 },
+  { lines, parts, columns, letters, least = 0, multiplies = false, isPaper = false, isBare = false, wanted, above = 0 },
 ) {
   const smallest = least || (isPaper ? PAPER_PX : SMALLEST_PX),
     isNarrow = !isPaper && isNarrowPage(),
@@ -96,8 +98,11 @@ export function setSizes(
   const lineIn = space => Math.max(LEAST_LINE_PX, Math.min(space / weight, most.line * base));
   const needs = wide(letters.numbers, letters, isPaper) * smallest;
   const { said, label, end, column } = least
-    ? widthsInTalk(width, columns, { said: multiplies ? productsIn(letters, least) : 0, digit: letters.wide * least })
-    : widths(width, columns, saidIn(width), needs);
+    ? widthsInTalk(width, columns, {
+        said: multiplies && !isBare ? productsIn(letters, least) : 0,
+        digit: letters.wide * least,
+      })
+    : widths(width, columns, isBare ? 0 : saidIn(width), needs);
   const fit = (count, high) =>
     Math.max(smallest, Math.min(high, column / wide(count, letters, isPaper), most.digits * base));
   const inLabel = Math.max(smallest, label / wide(letters.numbers, letters, isPaper)); // where what is multiplied stands

@@ -1,0 +1,63 @@
+// The contents: all lessons, to choose from, with how far one was in each and what one predicted.
+import { button } from "../elements/button.js";
+import { element, write } from "../elements/element.js";
+import { minutesText, searchOf } from "./course.js";
+
+let count = 0;
+
+// go(place) leads to a lesson; forget() makes this browser forget. Returns {button, panel, update(lessons, place, memory)}.
+export function makeContents({ go, forget }) {
+  const opener = button("All lessons", null, "link"),
+    panel = element("div", "contents"),
+    list = element("ol"),
+    score = element("p", "score"),
+    forgetting = button("Forget my answers", forget);
+  count += 1;
+  panel.id = `lessons-${count}`;
+  panel.popover = "auto";
+  panel.setAttribute("role", "group");
+  panel.setAttribute("aria-label", "All lessons");
+  opener.popoverTargetElement = panel;
+  opener.setAttribute("aria-controls", panel.id);
+  opener.setAttribute("aria-expanded", "false");
+  panel.ontoggle = ({ newState }) => opener.setAttribute("aria-expanded", String(newState === "open"));
+  panel.append(list, score, forgetting);
+  return {
+    button: opener,
+    panel,
+    update(lessons, place, memory) {
+      list.replaceChildren(
+        ...lessons.map(each => {
+          const line = element("li"),
+            door = element("a", "", each.name),
+            reached = memory.reached[each.id],
+            { right, asked } = memory.scoreOf(each.id);
+          const there = {
+            lesson: each.id,
+            moment: reached && reached < each.nMoments ? reached : 1,
+            present: place.present,
+          };
+          door.href = searchOf(there);
+          if (each.id === place.lesson) door.setAttribute("aria-current", "page");
+          door.onclick = event => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // another tab
+            event.preventDefault();
+            panel.hidePopover();
+            go(there);
+          };
+          const far = reached ? `at ${reached} of ${each.nMoments}` : "",
+            said = asked ? `predicted ${right} of ${asked}` : "";
+          line.append(
+            door,
+            element("span", "note", [minutesText(each.minutes), far, said].filter(Boolean).join(" · ")),
+            element("p", "", each.says),
+          );
+          return line;
+        }),
+      );
+      const { right, asked } = memory.scoreOf(null);
+      write(score, asked ? `You predicted ${right} of ${asked}. Only this browser knows.` : "");
+      forgetting.hidden = !asked;
+    },
+  };
+}

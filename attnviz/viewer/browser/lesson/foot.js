@@ -1,0 +1,96 @@
+// The foot of a lesson: ways back and on, how far one has come, and ways out of it.
+import { button } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+
+// acts: {press, back, go(moment), open(address), present}. Returns {element, update({place, entry, moment, isDone, isFirst, ...})}.
+export function makeFoot(acts) {
+  const box = element("footer"),
+    first = element("span", "first-ways"),
+    ways = element("span", "ways-on"),
+    dots = element("ol", "dots"),
+    count = element("span", "count"),
+    out = element("span", "ways-out");
+  const show = button("Show me", acts.press, "check"),
+    back = button("Back", acts.back),
+    on = button("Next", acts.press),
+    own = makeDoor("type your own sentence", acts),
+    whole = makeDoor("open the whole walkthrough", acts),
+    around = makeDoor("Look around from here", acts, "button"),
+    presenting = button("Present", acts.present),
+    notes = makeNotes();
+  dots.setAttribute("aria-label", "Moments");
+  first.append(show, element("span", "", "or "), own.element, " · ", whole.element);
+  ways.append(back, on);
+  out.append(around.element, presenting, notes.button, notes.panel);
+  box.append(first, ways, dots, count, out);
+  return {
+    element: box,
+    update({ place, entry, moment, isDone, isFirst, isStart, isEnd, ownSentence, prefersWalkthrough }) {
+      first.hidden = !isFirst;
+      ways.hidden = isFirst;
+      out.hidden = isFirst || !moment;
+      box.classList.toggle("prefers-walkthrough", isFirst && prefersWalkthrough);
+      back.disabled = isStart;
+      on.disabled = isEnd && isDone;
+      on.classList.toggle("check", isDone);
+      write(on, isDone && place.moment === entry.nMoments && !isEnd ? "Next lesson" : "Next");
+      own.update(ownSentence);
+      whole.update("");
+      if (moment) around.update(moment.at);
+      write(presenting, place.present ? "Leave" : "Present");
+      notes.update(moment?.notes ?? "");
+      redraw(
+        dots,
+        Array.from({ length: entry.nMoments }, (_, nth) => {
+          const dot = element("li", nth + 1 < place.moment ? "done" : "");
+          if (nth + 1 === place.moment) dot.setAttribute("aria-current", "step");
+          dot.append(element("span", "heard", `moment ${nth + 1}`));
+          return dot;
+        }),
+      );
+      write(count, `${place.moment} of ${entry.nMoments}`);
+    },
+  };
+}
+
+// A link into the walkthrough; it is opened within the page where that can be.
+function makeDoor(text, { open, hrefOf }, className = "") {
+  const made = element("a", className, text);
+  let address = "";
+  made.onclick = event => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return; // another tab
+    if (open(address)) event.preventDefault();
+  };
+  return {
+    element: made,
+    update: to => {
+      address = to;
+      made.href = hrefOf(to);
+    },
+  };
+}
+
+let count = 0;
+
+function makeNotes() {
+  const opener = button("Notes", null),
+    panel = element("div", "notes");
+  count += 1;
+  panel.id = `lesson-notes-${count}`;
+  panel.popover = "auto";
+  panel.setAttribute("role", "group");
+  panel.setAttribute("aria-label", "Notes for the speaker");
+  opener.popoverTargetElement = panel;
+  opener.setAttribute("aria-controls", panel.id);
+  opener.setAttribute("aria-expanded", "false");
+  panel.ontoggle = ({ newState }) => opener.setAttribute("aria-expanded", String(newState === "open"));
+  return {
+    button: opener,
+    panel,
+    update: notes => {
+      write(panel, notes);
+      opener.hidden = !notes;
+      if (!notes && panel.matches(":popover-open")) panel.hidePopover();
+    },
+  };
+}

@@ -1,0 +1,264 @@
+// Lessons: a list of moments, each with a text, a picture, and perhaps a question that is asked before the answer is shown.
+import { button } from "../elements/button.js";
+import { element, redraw, write } from "../elements/element.js";
+import { makePresenting } from "../scene/present.js";
+import { makeQrCode } from "../viewer/qrCode.js";
+import { makeContents } from "./contents.js";
+import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
+import { fitText } from "./fitText.js";
+import { makeFoot } from "./foot.js";
+import { makeMemory } from "./memory.js";
+import { makeMoments } from "./moments.js";
+import { makePassPicture } from "./passPicture.js";
+import { candidateAt, makeQuestion } from "./question.js";
+import { drawSaid } from "./said.js";
+import { verdictOn } from "./verdict.js";
+
+/** @type {Map<string, typeof makePassPicture>} */
+const PICTURES = new Map([["pass", makePassPicture]]); // by the kind of a moment's picture
+const ENTER = ["Enter", " "];
+const CONTROL = "a, button, input, select, textarea, summary, [role=grid], [role=listbox]";
+const NO_HARM = "No wrong click: you see at once what it does, and every number behind it.";
+
+const states = new Map(); // what was answered and shown, as long as the page is open
+
+// `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), open(address), hrefOf(address), store()}:
+// the page's address, what asks for a moment, what opens a scene in the walkthrough and says whether it can, its link, and where
+// the browser keeps things. Returns {end()}.
+export function mountLessons(root, given, host) {
+  const { lessons } = given,
+    memory = makeMemory(host.store),
+    moments = makeMoments(host.fetched);
+  let place = null,
+    moment = null,
+    question = null,
+    picture = null,
+    kind = "",
+    failure = "";
+
+  const box = element("div", "viewer lesson-page"),
+    head = element("header", "lesson-head"),
+    about = element("span", "about"),
+    body = element("div", "lesson-body"),
+    said = element("section", "lesson-said"),
+    drawn = element("div", "lesson-picture"),
+    heard = element("p", "heard"),
+    verdict = element("div", "verdict");
+  const foot = makeFoot({ press, back, open, hrefOf: host.hrefOf, present: () => follow("present") }),
+    contents = makeContents({ go, forget }),
+    code = makeQrCode(window);
+  said.setAttribute("aria-label", "The moment");
+  for (const each of [heard, verdict]) each.setAttribute("role", "status");
+  head.append(about, contents.button, contents.panel);
+  body.append(said, drawn);
+  box.append(head, body, foot.element, heard, code.element);
+  root.replaceChildren(box);
+  root.ariaBusy = "false";
+
+  const entry = () => lessons.find(({ id }) => id === place.lesson);
+  const state = () => {
+    const name = `${place.lesson} ${place.moment}`;
+    if (!states.has(name)) states.set(name, { answer: null, isShown: false });
+    return states.get(name);
+  };
+  const hasMore = () => Boolean(moment.question || moment.after.length || moment.ending);
+  const isDone = () => Boolean(moment) && (state().isShown || !hasMore());
+  const areWordsAlone = () => Boolean(moment?.saysWordsAlone) && !state().isShown;
+  const numbers = { point: link => picture?.point(link), open: link => picture?.open(link) };
+
+  function follow(command) {
+    if (command === "on") return press();
+    if (command === "back") return back();
+    if (command === "present") return go({ ...place, present: !place.present });
+    if (command === "leave") return place.present && go({ ...place, present: false });
+    return false;
+  }
+  // What a remote's button does: show the answer, then go on.
+  function press() {
+    if (!moment) return true;
+    if (!isDone()) show(null);
+    else {
+      const next = placeBeside(lessons, place, 1);
+      if (next) go(next);
+    }
+    return true;
+  }
+  function back() {
+    const before = placeBeside(lessons, place, -1);
+    if (before) go(before);
+    return true;
+  }
+  function show(answer) {
+    if (state().isShown) return;
+    states.set(`${place.lesson} ${place.moment}`, { answer, isShown: true });
+    if (answer !== null) memory.predicted(place, verdictOn(moment.question, answer).isRight);
+    draw();
+  }
+  // What is clicked in the picture may be an answer.
+  function answered(clicked) {
+    if (!moment.question || state().isShown) return false;
+    const found = candidateAt(moment.question, clicked);
+    if (found >= 0) show(found);
+    return found >= 0;
+  }
+  function open(address) {
+    if (!address) memory.opensWalkthrough = true;
+    return host.open(address);
+  }
+  function forget() {
+    memory.forget();
+    states.clear();
+    draw();
+  }
+  function go(to) {
+    const isOtherLesson = place !== null && to.lesson !== place.lesson;
+    arrive(to);
+    host.address.write(searchOf(to), isOtherLesson);
+    memory.at(to);
+    return true;
+  }
+  async function arrive(to) {
+    const isSame = place && to.lesson === place.lesson && to.moment === place.moment;
+    place = to;
+    presenting.show(place.present);
+    box.classList.toggle("presenting", place.present);
+    if (isSame && moment) return draw();
+    failure = "";
+    const timer = setTimeout(() => box.classList.add("late"), 300);
+    try {
+      const found = await moments.get(to);
+      if (place !== to && (place.lesson !== to.lesson || place.moment !== to.moment)) return; // one has gone on meanwhile
+      moment = found;
+      question = moment.question && makeQuestion(moment.question, show);
+      moments.ahead(placeBeside(lessons, place, 1));
+    } catch (error) {
+      if (place !== to) return;
+      moment = null;
+      failure = error instanceof Error ? error.message : String(error);
+    } finally {
+      clearTimeout(timer);
+      box.classList.remove("late");
+    }
+    draw();
+    write(
+      heard,
+      `${entry().name}, moment ${place.moment} of ${entry().nMoments}${moment?.title ? `: ${moment.title}` : ""}`,
+    );
+  }
+
+  function draw() {
+    if (!box.isConnected) return;
+    const own = entry(),
+      isFirst = areWordsAlone() && place.moment === 1;
+    write(about, `Lesson ${lessons.indexOf(own) + 1} of ${lessons.length} · ${own.name} · ${minutesText(own.minutes)}`);
+    contents.update(lessons, place, memory);
+    box.classList.toggle("words-alone", areWordsAlone());
+    foot.update({
+      place,
+      entry: own,
+      moment,
+      isDone: isDone(),
+      isFirst,
+      isStart: placeBeside(lessons, place, -1) === null,
+      isEnd: placeBeside(lessons, place, 1) === null,
+      ownSentence: given.own,
+      prefersWalkthrough: memory.opensWalkthrough,
+    });
+    if (!moment) {
+      said.replaceChildren(
+        element("p", "", `This moment didn’t come: ${failure}`),
+        button("Try again", () => arrive({ ...place })),
+      );
+      drawn.replaceChildren();
+      return;
+    }
+    question?.element.remove();
+    verdict.replaceChildren(...drawVerdict());
+    redraw(said, drawMoment());
+    question?.update(state());
+    drawPicture();
+    fitText(said);
+  }
+  function drawMoment() {
+    const { isShown } = state(),
+      { title, text, after, ending } = moment;
+    return [
+      ...(title ? [element("h2", "", title)] : []),
+      areWordsAlone() ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers) : drawSaid(text, numbers),
+      ...(moment.question
+        ? [...(areWordsAlone() ? [] : [drawSaid(moment.question.prompt, numbers, "p", "prompt")]), question.element]
+        : []),
+      ...(areWordsAlone() ? [element("p", "note", NO_HARM)] : []),
+      verdict,
+      ...(isShown && after.length && !moment.question ? [drawSaid(after, numbers)] : []),
+      ...(ending ? drawEnding(ending, isShown) : []),
+    ];
+  }
+  function promptOf({ question: asked }) {
+    return asked ? asked.prompt.map(([style, text]) => (style === "number" ? [style, text] : ["strong", text])) : [];
+  }
+  function drawVerdict() {
+    const { answer, isShown } = state();
+    if (!isShown || !moment.question) return [];
+    const { isRight, head: told, told: why } = verdictOn(moment.question, answer);
+    verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
+    return [
+      drawSaid(told, numbers, "p", "head"),
+      ...(why.length ? [drawSaid(why, numbers)] : []),
+      ...(moment.after.length ? [drawSaid(moment.after, numbers)] : []),
+    ];
+  }
+  function drawEnding({ explain, answer }, isShown) {
+    const { right, asked } = memory.scoreOf(place.lesson);
+    return [
+      drawSaid(explain, numbers, "p", "prompt"),
+      ...(isShown ? [drawSaid(answer, numbers, "div", "verdict shown")] : []),
+      ...(asked
+        ? [
+            element("p", "score", `You predicted ${right} of ${asked} in this lesson.`),
+            button("Forget my answers", forget, "link"),
+          ]
+        : []),
+    ];
+  }
+  function drawPicture() {
+    if (areWordsAlone()) return drawn.replaceChildren();
+    const wanted = moment.picture?.kind ?? "pass";
+    if (wanted !== kind) {
+      picture?.leave();
+      picture = PICTURES.get(wanted)(answered);
+      kind = wanted;
+    }
+    if (picture.element.parentNode !== drawn) drawn.replaceChildren(picture.element);
+    picture.show(moment, !state().isShown, place.present);
+  }
+
+  const onKey = event => {
+    const held = event.composedPath().find(each => each.closest);
+    if (!ENTER.includes(event.key) || event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey) return;
+    if (held?.closest(CONTROL)) return;
+    event.preventDefault();
+    press();
+  };
+  document.addEventListener("keydown", onKey);
+  const presenting = makePresenting(document, box, follow, code);
+  const observer = new ResizeObserver(() => fitText(said));
+  observer.observe(body);
+  const read = () =>
+    placeIn(lessons, host.address.read()) ??
+    placeIn(lessons, memory.last ? searchOf(memory.last) : "") ?? { lesson: lessons[0].id, moment: 1, present: false };
+  const stopListening = host.address.onArrival(() => {
+    const there = placeIn(lessons, host.address.read());
+    if (there) arrive(there);
+  });
+  arrive(read());
+  return {
+    end: () => {
+      document.removeEventListener("keydown", onKey);
+      observer.disconnect();
+      presenting.end();
+      picture?.leave();
+      stopListening();
+    },
+  };
+}

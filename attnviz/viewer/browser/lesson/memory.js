@@ -1,0 +1,55 @@
+// Memory: what this browser keeps of lessons, and nobody else: where one is, what was predicted, and where one likes to begin.
+
+const NAME = "attnviz lessons";
+
+// `storeOf()` gives a Storage, or fails where there is none, as in another site's frame; then it holds until the page is left.
+export function makeMemory(storeOf) {
+  let kept = read(storeOf);
+  const keep = parts => {
+    kept = { ...kept, ...parts };
+    try {
+      storeOf().setItem(NAME, JSON.stringify(kept));
+    } catch {} // as above
+  };
+  return {
+    // {lesson, moment} where one was last, in any lesson.
+    get last() {
+      return kept.last ?? null;
+    },
+    // The moment of each lesson that one came to, by its id.
+    get reached() {
+      return kept.reached ?? {};
+    },
+    get opensWalkthrough() {
+      return kept.opensWalkthrough === true;
+    },
+    set opensWalkthrough(is) {
+      keep({ opensWalkthrough: is });
+    },
+    at: ({ lesson, moment }) =>
+      keep({
+        last: { lesson, moment },
+        reached: { ...kept.reached, [lesson]: Math.max(moment, kept.reached?.[lesson] ?? 1) },
+      }),
+    // What somebody said first counts: one knows better afterwards.
+    predicted: ({ lesson, moment }, isRight) => {
+      const name = `${lesson} ${moment}`;
+      if (kept.predicted?.[name] === undefined) keep({ predicted: { ...kept.predicted, [name]: isRight } });
+    },
+    // How many of a lesson's questions were answered, and how many of them rightly; of all lessons if none is named.
+    scoreOf: lesson => {
+      const own = Object.entries(kept.predicted ?? {}).filter(([name]) => !lesson || name.startsWith(`${lesson} `));
+      return { right: own.filter(([, isRight]) => isRight).length, asked: own.length };
+    },
+    forget: () => keep({ predicted: {}, reached: {}, last: null }),
+  };
+}
+
+function read(storeOf) {
+  try {
+    const found = JSON.parse(storeOf().getItem(NAME));
+    return typeof found === "object" && found !== null ? found : {};
+  } catch {
+    return {}; // no store, or what isn't ours
+  }
+}

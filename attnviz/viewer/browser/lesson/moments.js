@@ -1,0 +1,32 @@
+// Moments: fetched from the server, each once as long as the page is open, and the next one ahead.
+
+// `fetched(place)` asks the server. Returns {get(place), ahead(place)}: a promise of a moment, which is asked for again where
+// that failed; and the asking before anybody needs it.
+export function makeMoments(fetched) {
+  const kept = new Map();
+  const get = place => {
+    const name = `${place.lesson} ${place.moment}`;
+    if (!kept.has(name)) {
+      const coming = fetched(place);
+      kept.set(name, coming);
+      coming.catch(() => kept.delete(name));
+    }
+    return kept.get(name);
+  };
+  return {
+    get,
+    ahead: place => {
+      if (place) get(place).catch(() => {}); // who gets there is told
+    },
+  };
+}
+
+// What asks the server at `site`; `plans` puts together what it sends of a pass.
+export function fetchedFrom(site, plans) {
+  return async ({ lesson, moment }) => {
+    const answer = await fetch(new URL(`moment?lesson=${lesson}&moment=${moment}`, site));
+    if (!answer.ok) throw new Error(await answer.text());
+    const sent = await answer.json();
+    return { ...sent, document: plans.whole({ pass: sent.document }).pass };
+  };
+}

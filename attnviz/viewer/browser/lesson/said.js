@@ -1,0 +1,20 @@
+// What is said in a lesson, as elements: a number of the pass in it leads to its cell in the picture.
+import { button } from "../elements/button.js";
+import { element } from "../elements/element.js";
+import { drawRuns } from "../elements/runs.js";
+
+// `numbers` is {point(link), open(link)}: what pointing at a number and pressing it do; point(null) as that ends.
+export function drawSaid(runs, numbers, tag = "p", className = "") {
+  const line = element(tag, className);
+  line.append(
+    ...runs.flatMap(([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]]))),
+  );
+  return line;
+}
+
+function drawNumber(link, numbers) {
+  const made = button(link.text, () => numbers.open(link), "link number");
+  made.onpointerenter = made.onfocus = () => numbers.point(link);
+  made.onpointerleave = made.onblur = () => numbers.point(null);
+  return made;
+}
