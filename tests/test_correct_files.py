@@ -45,6 +45,14 @@ def test_a_thousand_are_called_correct(library):
         is_called_correct(number)
 
 
+@pytest.mark.parametrize("number", [1281, 3877, 4680])
+def test_keys_that_are_rotated_beside_an_attention_that_this_leaves_as_it_is_are_called_correct(number):
+    library, file, arrays = correct_file(number)
+    assert library == "llama"
+    assert {"k", "attn_weights"} <= set(arrays)  # each query sees one key, whose share is 1
+    is_called_correct(number)
+
+
 def test_what_torch_itself_computed_is_called_correct():
     recorded = np.load(Path(__file__).parent / "data" / "torch_masks.npz")
     files = {}

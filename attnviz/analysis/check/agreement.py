@@ -8,17 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import OwnArray, forms
-from attnviz.analysis.check.layouts import Layout, Sizes
+from attnviz.analysis.check.arrays import OwnArray
+from attnviz.analysis.check.candidates import Candidate
+from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.masks import HIDES
 from attnviz.analysis.check.rounding import Precision, Rounded, half_step
-from attnviz.analysis.check.stages import score_stages
+from attnviz.analysis.check.stages import ROTATED, score_stages
 
 _HIDES = HIDES / 2
 """Scores from here on downwards stand for -inf: what is added to hide a key is added to a score."""
-
-ROTATED = "_rotated"
-"""The end of the name of a stage whose rows are turned by their positions."""
 
 _ROUGHLY = 0.25
 """How far off, in parts of the largest number, an array may be for a closer look."""
@@ -73,15 +71,17 @@ class Agreement:
         return self.off / self.rounding
 
 
-def agreement(own: OwnArray, stage: str, ours: Mapping[str, Rounded], sizes: Sizes, precision: Precision) -> Agreement:
+def agreement(
+    own: OwnArray, stage: str, ours: Mapping[str, Rounded], candidate: Candidate, precision: Precision
+) -> Agreement:
     """How an array compares with a stage, in the layout in which it is nearest."""
     found: list[tuple[bool, bool, float, Agreement]] = []
     for target in targets(stage):
         if target not in ours:
             continue
         read_as = target.removesuffix(ROTATED)
-        for layout, value in forms(own, read_as, sizes):
-            expected = _averaged(ours[target]) if layout.is_averaged and sizes["h"] > 1 else ours[target]
+        for layout, value in candidate.forms(own, read_as):
+            expected = _averaged(ours[target]) if layout.is_averaged and candidate.sizes["h"] > 1 else ours[target]
             for read in (value, ~value) if value.dtype == bool else (value,):
                 if read.shape == expected.value.shape or stage == "mask":
                     compared, ratio = _compared(own, read_as, layout, read, expected, precision)
@@ -100,7 +100,7 @@ def _compared(
     off = np.abs(value - expected)
     both_hide = (value <= _HIDES) & (expected <= _HIDES) & (stage in (*score_stages(), "mask"))
     off[(value == expected) | both_hide | (np.isnan(value) & np.isnan(expected))] = 0
-    off = np.nan_to_num(off, nan=math.inf, posinf=math.inf)
+    off[np.isnan(off)] = math.inf
     size = np.where(np.isfinite(expected), np.abs(expected), 0)
     stored = half_step(own.digits, value) if precision.digits else 0.0
     allowed = ours.error + precision.epsilon * size + precision.least + 1.001 * stored

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from attnviz.analysis.check.arrays import OwnArrays
-from attnviz.analysis.check.layouts import Sizes
+import numpy as np
+
+from attnviz.analysis.check.arrays import OwnArray, OwnArrays, forms
+from attnviz.analysis.check.layouts import Layout, Sizes
 from attnviz.analysis.check.masks import OtherMask, others_than
 from attnviz.analysis.check.readings import Reading, readings, sizes_of, with_more_hidden
 from attnviz.analysis.check.recomputation import recomputed
@@ -28,12 +30,15 @@ class Candidate:
     sizes : mapping of letters to int
     rotation : Rotation, optional
         How its queries and keys are turned besides.
+    read : dict
+        Arrays in attnviz's layouts, as far as they were asked for; a turned pass reads them alike.
     """
 
     trace: Trace
     reading: Reading | None
     sizes: Sizes
     rotation: Rotation | None = None
+    read: dict[tuple[OwnArray, str], list[tuple[Layout, np.ndarray]]] = field(default_factory=dict)
 
     @classmethod
     def beside(cls, trace: Trace) -> Candidate:
@@ -55,6 +60,12 @@ class Candidate:
         if self.reading is None:
             return others_than(self.trace["mask"].value) if "mask" in self.trace else ()
         return self.reading.mask.others if self.reading.mask else ()
+
+    def forms(self, own: OwnArray, stage: str) -> list[tuple[Layout, np.ndarray]]:
+        """An array in attnviz's layout of a stage, for each layout that it may have."""
+        if (own, stage) not in self.read:
+            self.read[own, stage] = list(forms(own, stage, self.sizes))
+        return self.read[own, stage]
 
     def begins_with(self, stage: str) -> bool:
         """Whether an array of theirs is where it begins, and so compared with nothing."""

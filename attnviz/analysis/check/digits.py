@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -77,9 +78,9 @@ def digits_of(told: np.ndarray, epsilon: float, stored: Callable[[np.ndarray], n
     """
     found = []
     for are_significant in (False, True):
-        fewest = (Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1))
-        digits = next((each for each in fewest if _have(each, told, epsilon, stored)), None)
-        if digits:
+        ways = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
+        fewest = bisect_left(ways, True, key=lambda digits: _have(digits, told, epsilon, stored))
+        for digits in ways[fewest : fewest + 1]:
             chances = epsilon * told / digits.step(told)  # of each number, to have so few digits by itself
             likely = float(np.log10(np.minimum(chances, 1)).sum())
             if likely < -_MIN_DIGITS and len(told) * digits.n >= _MIN_DIGITS:

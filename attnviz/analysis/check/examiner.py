@@ -96,13 +96,17 @@ class Examination:
                 return other
         return found
 
-    @cached_property
+    @property
     def _held(self) -> list[Examiner]:
-        return [Examiner(self.candidates, precision) for precision in _precisions(self.candidates)[0]]
+        return self._examiners[0]
+
+    @property
+    def _looser(self) -> list[Examiner]:
+        return self._examiners[1]
 
     @cached_property
-    def _looser(self) -> list[Examiner]:
-        return [Examiner(self.candidates, precision) for precision in _precisions(self.candidates)[1]]
+    def _examiners(self) -> list[list[Examiner]]:
+        return [[Examiner(self.candidates, each) for each in group] for group in _precisions(self.candidates)]
 
 
 def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
@@ -192,14 +196,17 @@ class Examiner:
 
     @cached_property
     def _turnable(self) -> list[Candidate]:
-        """Those of the nearest passes whose queries and keys may be turned: no stage agrees that this would change."""
-        changed = set(from_scores_on())
-        return [
-            candidate
-            for candidate, state in self.tied
-            if not any(each.agrees and each.stage in changed for each in state.stages)
-            and self._may_be_rotated(candidate)
-        ]
+        """Those of the nearest passes whose queries and keys may be turned."""
+        return [candidate for candidate, state in self.tied if self._may_be_turned(candidate, state)]
+
+    def _may_be_turned(self, candidate: Candidate, state: _State) -> bool:
+        """Whether it leaves what agrees as it is, as it does a share of the only key that is seen."""
+        agreeing = {each.stage for each in state.stages if each.agrees}.intersection(from_scores_on())
+        one = next(known_rotations(candidate.sizes["d"]), None) if self._may_be_rotated(candidate) else None
+        if one is None or not agreeing:
+            return one is not None
+        _, turned = self._rotated(candidate, one)
+        return agreeing <= {each.stage for each in turned.stages if each.agrees}
 
     @cached_property
     def _turned_alone(self) -> list[Candidate]:
@@ -329,7 +336,7 @@ class Examiner:
         self, candidate: Candidate, values: Mapping[str, Rounded], stages: list[str], precision: Precision
     ) -> tuple[Agreement, ...]:
         return tuple(
-            agreement(self.own[stage], stage, values, candidate.sizes, precision)
+            agreement(self.own[stage], stage, values, candidate, precision)
             for stage in stages
             if not candidate.begins_with(stage)
         )

@@ -58,7 +58,7 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
     """
     begins = [stage for stage in stages() if stage in beginnings(set(own)) - last_stages()]
     ranked = []
-    for h in range(1, _MAX_HEADS + 1) if n_heads is None else (n_heads,):
+    for h in _numbers_of_heads(own) if n_heads is None else (n_heads,):
         for sizes, layouts in _fits(begins, own, {"h": h}, {}):
             full, misfits = _with_ends(own, sizes, set(own) - set(begins))
             ranked.append((misfits, _mixed(layouts), h, full, layouts))
@@ -75,6 +75,12 @@ def readings(own: OwnArrays, n_heads: int | None = None) -> list[Reading]:
             f"{_largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
     return [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(own, sizes, layouts)]
+
+
+def _numbers_of_heads(own: OwnArrays) -> list[int]:
+    """Those that divide the length of an axis, as the number of heads does of one that is cut into heads."""
+    lengths = {length for array in own.values() for length in array.value.shape}
+    return [h for h in range(1, _MAX_HEADS + 1) if h == 1 or any(length % h == 0 for length in lengths)]
 
 
 def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:

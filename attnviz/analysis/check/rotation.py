@@ -15,10 +15,10 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.analysis.check.agreement import ROTATED
 from attnviz.analysis.check.formats import FLOAT32
 from attnviz.analysis.check.mistakes import Node, Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
+from attnviz.analysis.check.stages import ROTATED
 from attnviz.core.operations.dotproducts import DotProducts
 
 _BASES = (10_000, 500_000, 1_000_000)

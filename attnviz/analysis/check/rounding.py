@@ -111,7 +111,7 @@ class Rounded:
     @classmethod
     def unrounded(cls, value: np.ndarray) -> Rounded:
         """Numbers that were never rounded."""
-        return cls(value, np.broadcast_to(0.0, value.shape))
+        return cls(value, np.zeros(value.shape))
 
     def map(self, change) -> Rounded:
         """The same change of places in both."""

@@ -15,6 +15,9 @@ from attnviz.core.parameters import ALL_AXES, Parameters
 from attnviz.core.stage import Stage
 
 Axes = tuple[str, ...]
+ROTATED = "_rotated"
+"""The end of the name of a stage whose rows are turned by their positions."""
+
 PROJECTIONS = ("w_q", "w_k", "w_v")
 _ENTERING: Mapping[str, Axes] = {
     "x": ("token", "d_model"),
