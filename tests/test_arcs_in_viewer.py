@@ -172,7 +172,7 @@ def test_a_click_with_a_mouse_on_any_point_of_an_arc_opens_the_share_that_the_fo
     points = [point for all in page.locator(".thread .target").evaluate_all(_POINTS) for point in all]
     assert len(points) >= 12
     seen = set()
-    for x, y in points[:: max(1, len(points) // 6) | 1]:  # of each arc another part
+    for x, y in points[:: max(1, len(points) // 4) | 1]:  # of each arc another part
         under = clicked(page, x, y)
         assert "attention" in under
         becomes(page, lambda: number(page).split(" =")[0], under)

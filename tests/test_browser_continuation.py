@@ -14,7 +14,7 @@ from attnviz.models.continuation import Drawing, chosen, weighed
 from attnviz.text.wording import percent
 from attnviz.views.model import model_data
 
-pytestmark = [pytest.mark.browser, pytest.mark.essential]
+pytestmark = pytest.mark.browser
 
 
 def name_of(text, drawing):
@@ -113,7 +113,6 @@ def test_two_passes_have_their_answers_and_their_arcs_on_one_page(visit):
 
 
 @pytest.mark.parametrize("address", [{}, {"present": "1"}])
-@pytest.mark.slow
 def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
     page = visit().open(at(model="microgpt", sentence="marian", view="matrices", **address))
     bars = page.locator(".next-letter .bar-of")
