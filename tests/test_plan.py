@@ -14,6 +14,7 @@ from attnviz import Settings, trace_of
 from attnviz.core.caching import MAX_PLANS, cached_by_plan
 from attnviz.core.origin import Origin
 from attnviz.core.settings import OPTIONS
+from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
 from attnviz.scene.address import parse
 from attnviz.scene.document.document import body, written
@@ -31,7 +32,7 @@ SETTINGS = st.builds(
     n_heads=st.sampled_from([1, 2]),
     mask_size=st.integers(0, 4),
     **{
-        name: st.sampled_from(option.allowed)
+        name: st.sampled_from([each for each in option.allowed if each != WHOLE])
         for name, option in OPTIONS.items()
         if name not in ("d_model", "n_heads", "mask_size", "seed")
     },
