@@ -135,7 +135,7 @@ class Visitor(Screen):
         """Keep what the viewer is given, and write its address as the viewer does."""
         self.answer = json.loads(answer)
         if self.answer.get("pass"):
-            self._plans = [self.answer["pass"]["plan"]["name"]]
+            self._plans = [self.answer["pass"][each]["name"] for each in ("plan", "parameters")]
         if address := self.answer.get("address"):
             query = dict(urllib.parse.parse_qsl(self.query, keep_blank_values=True)) | address
             self.query = urllib.parse.urlencode({name: text for name, text in query.items() if text is not None})

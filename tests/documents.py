@@ -42,13 +42,17 @@ def document_bytes(fitted, *, arrival=0, **asked):
 
 
 def whole(given):
-    """A document that came with the parts of its plan; that of a pass beside it may have the same."""
-    made = merged(given["plan"]["parts"], {name: part for name, part in given.items() if name != "plan"})
+    """A document that came with the parts of its plans; that of a pass beside it may have the same."""
+    rest = {name: part for name, part in given.items() if name not in PLANS}
+    made = merged(merged(given["plan"]["parts"], given["parameters"]["parts"]), rest)
     if beside := given["beside"]:
         own = beside["document"]
-        plan = own["plan"] if own["plan"]["parts"] else given["plan"]
-        made["beside"] = beside | {"document": whole(own | {"plan": plan})}
+        plans = {name: own[name] if own[name]["parts"] else given[name] for name in PLANS}
+        made["beside"] = beside | {"document": whole(own | plans)}
     return made
+
+
+PLANS = ("plan", "parameters")
 
 
 def read(answer):

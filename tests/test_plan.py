@@ -14,7 +14,10 @@ from attnviz import Settings, trace_of
 from attnviz.core.caching import MAX_PLANS, cached_by_plan
 from attnviz.core.origin import Origin
 from attnviz.core.settings import OPTIONS
+from attnviz.core.whole import WHOLE
 from attnviz.models import MODELS
+from attnviz.scene.address import parse
+from attnviz.scene.document.document import body, written
 from attnviz.scene.document.plan import _parts, plan_of
 from attnviz.scene.resolution import fit
 from attnviz.scene.scene import of_model
@@ -29,7 +32,7 @@ SETTINGS = st.builds(
     n_heads=st.sampled_from([1, 2]),
     mask_size=st.integers(0, 4),
     **{
-        name: st.sampled_from(option.allowed)
+        name: st.sampled_from([each for each in option.allowed if each != WHOLE])
         for name, option in OPTIONS.items()
         if name not in ("d_model", "n_heads", "mask_size", "seed")
     },
@@ -131,3 +134,20 @@ def test_a_browser_is_sent_the_parts_of_a_plan_until_it_has_them():
     assert second["plan"] == {"name": name, "parts": None}
     assert second["stages"]["q"]["values"] != first["stages"]["q"]["values"]
     assert whole(second | {"plan": first["plan"]}) == whole(answered("nothing", []))
+
+
+def test_parameters_are_sent_once_for_all_words():
+    """Half of a letter's bytes, where a model writes."""
+    first, other = (body(fit(replace(of_model("microgpt"), sentence=sentence))) for sentence in ("ka", "kay"))
+    assert first.parameters == other.parameters
+    fitted = fit(replace(of_model("microgpt"), sentence="kay"))
+    sent = [len(written(other, fitted, plans=(other.plan.name, *have))) for have in ((), (first.parameters.name,))]
+    assert sent[1] < 0.6 * sent[0], sent
+
+
+def test_a_parameter_that_is_set_by_hand_is_sent():
+    one, other = (
+        body(fit(parse({"sentence": "the cat sat", **set_by_hand}).scene))
+        for set_by_hand in ({}, {"changes": "w_q[0,0,0]=3"})
+    )
+    assert one.parameters != other.parameters

@@ -11,6 +11,7 @@ import numpy as np
 
 from attnviz.core.arrays import fitting_mask
 from attnviz.core.axes import Axis
+from attnviz.core.caching import cached_by_plan
 from attnviz.core.changes import Change
 from attnviz.core.errors import ChangeError
 from attnviz.core.layers import layered, names_in_layer, split_layer
@@ -124,7 +125,8 @@ class Trace:
         read = self[layered("q", number)].inputs[0]
         return self[read].inputs[0] if split_layer(read)[0] == "attn_norm" else read
 
-    @cached_property
+    @property
+    @cached_by_plan
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
         n_heads: dict[int, int] = {}
         for stage in self.stages:
@@ -142,7 +144,8 @@ class Trace:
         """The axes of the stage `name`."""
         return self._axes[self[name].name]
 
-    @cached_property
+    @property
+    @cached_by_plan
     def lengths(self) -> dict[str, int]:
         """How many places the stages have along each coordinate of a selection: the longest axis counts."""
         found: dict[str, int] = {}

@@ -19,6 +19,21 @@ test("a pass is whole with the parts of its plan, which come once", () => {
   assert.deepEqual(parts.stages.q, { title: "Queries", axes: [1] }, "the parts stay as they came");
 });
 
+test("parameters come once for all words", () => {
+  const plans = makePlans(),
+    words = { name: "words", parts: { stages: { w_q: { title: "W" }, q: { title: "Q" } } } },
+    numbers = { stages: { w_q: { limit: 1 }, q: { limit: 2, values: ["q"] } } },
+    parameters = { name: "numbers", parts: { stages: { w_q: { values: ["w"] } } } };
+  const whole = {
+    stages: { w_q: { title: "W", limit: 1, values: ["w"] }, q: { title: "Q", limit: 2, values: ["q"] } },
+  };
+  assert.deepEqual(plans.whole({ pass: { plan: words, parameters, ...numbers } }).pass, whole);
+  assert.deepEqual(plans.names, ["words", "numbers"]);
+  const other = { ...words, name: "other words" };
+  const again = { plan: other, parameters: { name: "numbers", parts: null }, ...numbers };
+  assert.deepEqual(plans.whole({ pass: again }).pass, whole);
+});
+
 test("an answer without a pass is whole", () => {
   for (const answer of [{ tab: "t" }, { tab: "t", pass: null }]) assert.deepEqual(makePlans().whole(answer), answer);
 });
@@ -31,9 +46,9 @@ test("the server is told of the last plans that came; one that it was told of is
     plans.whole(sent(name, {}));
     for (const each of told.toReversed()) plans.whole(sent(each));
   }
-  assert.equal(plans.names.length, 8);
+  assert.equal(plans.names.length, 16);
   for (const name of names) plans.whole(sent(name, {}));
-  assert.deepEqual(plans.names, names.slice(-8));
+  assert.deepEqual(plans.names, names.slice(-16));
   assert.throws(() => plans.whole(sent(names[0])), /plan 0/);
 });
 

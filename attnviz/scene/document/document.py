@@ -20,7 +20,7 @@ from attnviz.scene.compare.report import paired_data
 from attnviz.scene.document.continuing import next_data
 from attnviz.scene.document.encoding import Json, json_of
 from attnviz.scene.document.imprint import imprint
-from attnviz.scene.document.plan import Plan, plan_of
+from attnviz.scene.document.plan import Plan, parameters_of, plan_of
 from attnviz.scene.reading import reading_model
 from attnviz.scene.resolution import SceneWithPass
 from attnviz.scene.scene import OWN, READY_MADE, Scene, choice_of
@@ -48,17 +48,27 @@ class Body(NamedTuple):
     Attributes
     ----------
     plan : Plan
+        What the pass is but for its numbers.
+    parameters : Plan
+        The numbers of its parameters.
     parts : mapping of str to Json
-        Those of the document that are not in the plan.
+        Those of the document that are in neither.
     """
 
     plan: Plan
+    parameters: Plan
     parts: Mapping[str, Json]
 
     @property
     def n_bytes(self) -> int:
         """How large it is."""
-        return sum(memoryview(each).nbytes for each in (self.plan.parts, *self.parts.values()))
+        parts = (self.plan.parts, self.parameters.parts, *self.parts.values())
+        return sum(memoryview(each).nbytes for each in parts)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of its plans."""
+        return self.plan.name, self.parameters.name
 
 
 def body(
@@ -85,7 +95,8 @@ def body(
         Whether texts are sent that a language model writes.
     """
     parts = _numbers(fitted, asked, slopes_of, flips_of) | {"next": next_data(fitted, with_names=with_names)}
-    return Body(plan_of(fitted.trace), {name: Json(json_of(part)) for name, part in parts.items()})
+    parameters, parts["stages"] = parameters_of(fitted.trace, parts["stages"])
+    return Body(plan_of(fitted.trace), parameters, {name: Json(json_of(part)) for name, part in parts.items()})
 
 
 def written(
@@ -113,10 +124,10 @@ def written(
     other : Trace, optional
         That pass.
     """
-    plan = body.plan
     return json_of(
         {
-            "plan": {"name": plan.name, "parts": None if plan.name in plans else plan.parts},
+            "plan": body.plan.sent(plans),
+            "parameters": body.parameters.sent(plans),
             "where": where(fitted.scene, fitted.trace, other),
             "arrival": arrival,
             "beside": beside,

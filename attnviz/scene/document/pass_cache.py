@@ -151,7 +151,7 @@ class Answers:
         if beside is None:
             return written(made, fitted, arrival=arrival, plans=plans)
         other = self._body(beside, asker, asked)
-        document = written(other, beside, plans=(*plans, made.plan.name))
+        document = written(other, beside, plans=(*plans, *made.names))
         paired = beside_data(beside, fitted, document)
         return written(made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
 

@@ -1,8 +1,12 @@
-"""Plans: what a pass is but for its numbers, as JSON. A browser is sent each once, and after that its name."""
+"""Plans: what a pass is but for its numbers, and the numbers of its parameters, as JSON.
+
+A browser is sent each once, and after that its name.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from attnviz.core.caching import cached_by_plan
@@ -18,25 +22,48 @@ from attnviz.views.steps import step_data
 
 
 class Plan(NamedTuple):
-    """What a pass is but for its numbers.
+    """Parts of a document that other documents have too.
 
     Attributes
     ----------
     name : str
         Of equal parts the same; 16 hexadecimal digits.
     parts : Json
-        Those of its document that no number is in.
     """
 
     name: str
     parts: Json
 
+    @classmethod
+    def of(cls, parts: dict) -> Plan:
+        """The plan with these parts."""
+        written = json_of(parts)
+        return cls(hashlib.blake2b(written, digest_size=8).hexdigest(), Json(written))
+
+    def sent(self, names: Collection[str]) -> dict:
+        """What a browser is sent that has the plans of these names."""
+        return {"name": self.name, "parts": None if self.name in names else self.parts}
+
 
 @cached_by_plan
 def plan_of(trace: Trace) -> Plan:
-    """The plan of a trace."""
-    parts = json_of(_parts(trace))
-    return Plan(hashlib.blake2b(parts, digest_size=8).hexdigest(), Json(parts))
+    """What a trace is but for its numbers."""
+    return Plan.of(_parts(trace))
+
+
+def parameters_of(trace: Trace, drawn: Mapping[str, dict]) -> tuple[Plan, dict[str, dict]]:
+    """The numbers of a trace's parameters as a plan, and what was `drawn` of its stages without them.
+
+    Other words have the same parameters, and most other settings.
+    """
+    given = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
+    left = {
+        name: {part: of[part] for part in of if name not in given or part != "values"} for name, of in drawn.items()
+    }
+    return Plan.of({"stages": {name: {"values": drawn[name]["values"]} for name in given}}), left
+
+
+_OF_WORDS = {"token", "context token", "query", "key"}
 
 
 def _parts(trace: Trace) -> dict:

@@ -1,6 +1,7 @@
-// Plans: what a pass is but for its numbers. The server sends the parts of each once, and after that its name.
+// Plans: what a pass is but for its numbers, and the numbers of its parameters. The server sends the parts of each once, and
+// after that its name.
 
-const MAX_PLANS = 8; // plans that the server is told of
+const MAX_PLANS = 16; // plans that the server is told of
 const KEPT_PLANS = 2 * MAX_PLANS; // it may have been told of one just before others came
 
 // Returns {names, whole(answer)}: the plans that are here, and an answer with its pass as Document in generated/contract.d.ts.
@@ -14,9 +15,10 @@ export function makePlans() {
     if (kept.size > KEPT_PLANS) kept.delete(kept.keys().next().value);
     return found;
   };
-  const wholeOf = ({ plan, ...rest }) => {
-    const made = merged(partsOf(plan), rest),
-      { beside } = rest; // which may have the same plan
+  const wholeOf = ({ plan, parameters, ...rest }) => {
+    const shared = [plan, parameters].filter(Boolean).map(partsOf); // a page has one plan, of all there is
+    const made = [...shared, rest].reduce(merged),
+      { beside } = rest; // which may have the same plans
     return beside ? { ...made, beside: { ...beside, document: wholeOf(beside.document) } } : made;
   };
   return {
