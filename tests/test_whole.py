@@ -13,9 +13,9 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.whole import N_DRAWS, whole_numbers
 from attnviz.scene.acts import act
 from attnviz.scene.address import parse, query
+from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.document.controls import settings as boxes
 from attnviz.scene.resolution import fit
-from attnviz.scene.compare.pairs import pairs_of
 
 SENTENCES = ("the cat sat", "the cat sat down", "the the cat", "no no no yes", "a, b")
 MASKS = {

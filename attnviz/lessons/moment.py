@@ -9,9 +9,9 @@ from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import filled
 from attnviz.scene.address import parse, query
 from attnviz.scene.contract.lesson import Ending, Moment
-from attnviz.scene.resolution import fit
-from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.document.encoding import Json, json_of
+from attnviz.scene.document.pass_cache import ANSWERS
+from attnviz.scene.resolution import fit
 
 _ASKER = "lessons"
 """The session that a moment's document is made for: that of everybody."""

@@ -79,6 +79,8 @@ export interface Document {
   pairs: Array<PairOffered>;
   beside: Beside | null;
   next: Next | null;
+  glossary: Array<Term>;
+  measured: Record<string, string>;
 }
 
 /** An act that is offered in words. */
@@ -312,6 +314,13 @@ export interface Next {
   parts: Writers | null;
   names: Names | null;
   kept: Array<Kept>;
+}
+
+/** A term of the field. */
+export interface Term {
+  id: string;
+  pattern: string;
+  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
 /** One of a list. */

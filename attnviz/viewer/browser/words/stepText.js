@@ -72,7 +72,8 @@ export function drawStepText({ layer, heading, why, text, notes, formulas }) {
   return [
     title,
     ...(why.length ? [lineOf("p", "why", why)] : []),
-    ...(text.length ? [lineOf("p", "said", text)] : []), ...notes.map(runs => lineOf("p", "note", runs)),
+    ...(text.length ? [lineOf("p", "said", text)] : []),
+    ...notes.map(runs => lineOf("p", "note", runs)),
   ];
 }
 
