@@ -28,6 +28,7 @@ from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.text import movement
 from attnviz.text.flips import headline, sentences
+from attnviz.text.glossary import measured
 from attnviz.text.steps import steps_of
 from attnviz.views.model import model_data
 from attnviz.views.scales import limits
@@ -144,11 +145,13 @@ def beside_data(a: SceneWithPass, b: SceneWithPass, document: bytes) -> dict:
 def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_of: str) -> dict:
     scene, trace, original = fitted.scene, fitted.trace, fitted.original
     heads = heads_to_send(trace, (*asked, selected(scene, trace).head), MAX_BYTES if asked else MAX_UNASKED_BYTES)
+    training = _training(scene)
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return {
         "stages": numbers(trace, limits(trace, steps_of(trace)), heads, _seen_side_by_side(trace)),
         "words": {"typed": n_typed(scene)},
-        "model": model_data(trace, _training(scene)),
+        "model": model_data(trace, training),
+        "measured": measured(training, _seed(scene)),
         "starts": [vars(each) for each in starts(trace)],
         "changes": [
             {"text": movement.described(original, change), "stage": change.stage, "index": change.index}
@@ -266,6 +269,13 @@ def _seen_side_by_side(trace: Trace) -> list[str]:
 
 
 _BYTES_PER_NUMBER = 8 * 4 / 3  # of a number: float64 as base64
+
+
+def _seed(scene: Scene) -> int | None:
+    """From which the parameters were drawn; of those that nobody drew none."""
+    if scene.source == OWN:
+        return scene.options.seed
+    return scene.model_seed if choice_of(scene) else None
 
 
 def _training(scene: Scene) -> dict | None:

@@ -87,6 +87,8 @@ export interface Document {
   beside: Beside | null;
   next: Next | null;
   painted: boolean | null;
+  glossary: Array<Term>;
+  measured: Record<string, string>;
 }
 
 /** An act that is offered in words. */
@@ -354,6 +356,13 @@ export interface Next {
   parts: Writers | null;
   names: Names | null;
   kept: Array<Kept>;
+}
+
+/** A term of the field. */
+export interface Term {
+  id: string;
+  pattern: string;
+  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
 /** One of a list. */

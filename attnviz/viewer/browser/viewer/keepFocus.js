@@ -1,7 +1,7 @@
 // The keyboard stays in the viewer: where what had it goes or can't be used any more, what stands in its place gets it.
 
 const STOPS =
-  '[role="gridcell"][tabindex="0"], [tabindex="0"]:not(:disabled), button:not(:disabled):not([tabindex="-1"])';
+  '[role="gridcell"][tabindex="0"], [tabindex="0"]:not(:disabled, dfn), button:not(:disabled):not([tabindex="-1"])';
 
 export function keepingFocus(root, change) {
   const held = focusedIn(root),

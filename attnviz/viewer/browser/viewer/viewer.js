@@ -15,6 +15,7 @@ import { afterFrame } from "../elements/afterFrame.js";
 import { keepingFocus } from "./keepFocus.js";
 import { makeStepText } from "../words/stepText.js";
 import { lookAt, withPair } from "../scene/looks.js";
+import { makeGlossary } from "../words/glossary.js";
 import { makeMap } from "../map/map.js";
 import { makeOffer } from "../words/offer.js";
 import { makeNextLetter } from "../words/nextLetter.js";
@@ -180,7 +181,8 @@ export function mount(root, host, left = null) {
     status = makeStatus(tools),
     heads = makeHeads(tools),
     panel = makePanel(tools);
-  const edge = makeEdge(),
+  const glossary = makeGlossary(root),
+    edge = makeEdge(),
     announcer = makeAnnouncer(() => play.isRunning || training.isRunning || nextLetter.isRunning);
   const columns = element("div", "columns"),
     main = element("div", "main"),
@@ -198,6 +200,7 @@ export function mount(root, host, left = null) {
     columns,
     announcer.element,
     edge.element,
+    glossary.element,
     code.element,
     printDialog.element,
   );
@@ -221,6 +224,7 @@ export function mount(root, host, left = null) {
     announcer,
     code,
     { update: thread.connect },
+    glossary,
   ]; // large boxes get what is left; arcs ask where all stands
   root.ontransitionend = ({ target }) => {
     // another theme (frame.css)

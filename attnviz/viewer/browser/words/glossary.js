@@ -1,0 +1,89 @@
+// The glossary: one sentence and a number of this pass for a term that is pointed at, tapped or reached by the keyboard.
+import { element } from "../elements/element.js";
+import { drawRuns, runsAt } from "../elements/runs.js";
+import { markTerms } from "./termMarks.js";
+
+const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";
+const KEPT_CLEAR = "td.focus, [role=gridcell].focus"; // the number that a text explains
+const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
+
+export function makeGlossary(root) {
+  const tip = element("p", "glossary");
+  tip.id = "glossary";
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  let told = null, // {pass, cell}
+    open = null,
+    timer = null;
+  const show = mark => {
+    clearTimeout(timer);
+    if (open === mark) return;
+    close();
+    const { pass, cell } = told,
+      { said } = pass.document.glossary.find(({ id }) => id === mark.dataset.term),
+      more = pass.document.measured[mark.dataset.term];
+    tip.replaceChildren(...drawRuns(runsAt(pass, said, cell)), more ? ` ${more}` : "");
+    open = mark;
+    mark.setAttribute("aria-describedby", tip.id);
+    tip.hidden = false;
+    place(tip, mark, root);
+  };
+  const close = () => {
+    clearTimeout(timer);
+    open?.removeAttribute("aria-describedby");
+    open = null;
+    tip.hidden = true;
+  };
+  const closeSoon = () => {
+    clearTimeout(timer);
+    timer = setTimeout(close, REST_MS);
+  };
+  const marked = ({ target }) => target.closest?.("dfn.term");
+  root.addEventListener("pointerover", event => {
+    if (marked(event)) show(marked(event));
+    else if (tip.contains(event.target)) clearTimeout(timer);
+    else if (open && open !== open.getRootNode().activeElement) closeSoon();
+  });
+  root.addEventListener("pointerleave", () => open && closeSoon());
+  root.addEventListener("focusin", event => (marked(event) ? show(marked(event)) : close()));
+  root.addEventListener("focusout", event => marked(event) && closeSoon());
+  root.addEventListener("pointerdown", event => {
+    if (marked(event))
+      show(marked(event)); // a finger gives no focus to what is no control
+    else if (!tip.contains(event.target)) close();
+  });
+  root.addEventListener("keydown", event => {
+    if (event.key !== "Escape" || !open) return;
+    event.preventDefault(); // the talk, or whatever else it would leave, goes on
+    close();
+  });
+  return {
+    element: tip,
+    update(pass, where) {
+      told = { pass, cell: where.cell };
+      if (where.present) return close();
+      markTerms(root.querySelectorAll(BOXES), pass.document.glossary);
+      if (open && !open.isConnected) close();
+    },
+  };
+}
+
+// Below the term or above it, wherever it hides less of what is to be seen: never the number in focus.
+function place(tip, mark, root) {
+  Object.assign(tip.style, { left: "0px", top: "0px" });
+  const at = mark.getBoundingClientRect(),
+    box = tip.getBoundingClientRect(),
+    frame = document.documentElement,
+    clear = [...root.querySelectorAll(KEPT_CLEAR)].map(each => each.getBoundingClientRect());
+  const left = Math.max(4, Math.min(at.left, frame.clientWidth - box.width - 4)),
+    below = at.bottom + 4,
+    above = at.top - 4 - box.height;
+  const fits = top => top >= 0 && top + box.height <= frame.clientHeight,
+    hides = top =>
+      clear.some(
+        each => each.left < left + box.width && each.right > left && each.top < top + box.height && each.bottom > top,
+      );
+  const tops = [below, above].filter(fits);
+  const top = tops.find(each => !hides(each)) ?? tops[0] ?? below;
+  Object.assign(tip.style, { left: `${left - box.left}px`, top: `${top - box.top}px` }); // from where 0 is: some frames move it
+}
