@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import lru_cache, wraps
-from typing import TYPE_CHECKING, TypeVar
+from typing import Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from attnviz.core.trace import Trace
+
+class Planned(Protocol):
+    """A trace, as far as is asked here."""
+
+    @property
+    def plan(self) -> Hashable | None:
+        """What a pass is but for its numbers."""
+
 
 Answer = TypeVar("Answer")
 
@@ -15,7 +21,7 @@ MAX_PLANS = 32
 """Of so many plans, those asked of last, what is said is kept: each is about as large as a pass's texts."""
 
 
-def cached_on_trace(ask: Callable[[Trace], Answer]) -> Callable[[Trace], Answer]:
+def cached_on_trace(ask: Callable[[Planned], Answer]) -> Callable[[Planned], Answer]:
     """Keep what a function says of a trace with the trace.
 
     The answer must hold no trace: one that held its own would keep it from
@@ -24,7 +30,7 @@ def cached_on_trace(ask: Callable[[Trace], Answer]) -> Callable[[Trace], Answer]
     return _kept(ask, vars)
 
 
-def cached_by_plan(ask: Callable[[Trace], Answer]) -> Callable[[Trace], Answer]:
+def cached_by_plan(ask: Callable[[Planned], Answer]) -> Callable[[Planned], Answer]:
     """Keep what a function says of a trace for all traces of its plan; with the trace where it has none.
 
     The answer must follow from the plan alone, whatever the numbers are, and
@@ -33,11 +39,11 @@ def cached_by_plan(ask: Callable[[Trace], Answer]) -> Callable[[Trace], Answer]:
     return _kept(ask, lambda trace: vars(trace) if trace.plan is None else _of_plan(trace.plan))
 
 
-def _kept(ask: Callable[[Trace], Answer], where: Callable[[Trace], dict]) -> Callable[[Trace], Answer]:
+def _kept(ask: Callable[[Planned], Answer], where: Callable[[Planned], dict]) -> Callable[[Planned], Answer]:
     name = f"{ask.__module__}.{ask.__qualname__}"
 
     @wraps(ask)
-    def asked(trace: Trace) -> Answer:
+    def asked(trace: Planned) -> Answer:
         kept = where(trace)
         if name not in kept:
             kept[name] = ask(trace)

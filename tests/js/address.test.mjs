@@ -41,10 +41,7 @@ test("an address gives back the place that was written into it, and keeps what b
   assert.equal(searchAt(PASS, FIRST, "?step=mask"), "");
   assert.equal(searchAt(PASS, PLACES[2], ""), "?step=output&cell=2.6.1.4.8&reveal=0");
   assert.equal(searchAt(PASS, PLACES.at(-1), ""), "?step=output&cell=1.2.3.1.1.4");
-  assert.equal(
-    searchAt(PASS, PLACES[3], ""),
-    "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=slope&order=index",
-  );
+  assert.equal(searchAt(PASS, PLACES[3], ""), "?step=whole-pass&trail=output[1,0]<concat[1,5]&ask=slope&order=index");
 });
 
 test("whatever an address holds, it is read as a place of the pass", () => {
