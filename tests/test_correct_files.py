@@ -47,7 +47,7 @@ def test_a_thousand_are_called_correct(library):
 
 @pytest.mark.parametrize("number", [1281, 3877, 4680])
 def test_keys_that_are_rotated_beside_an_attention_that_this_leaves_as_it_is_are_called_correct(number):
-    library, file, arrays = correct_file(number)
+    library, _, arrays = correct_file(number)
     assert library == "llama"
     assert {"k", "attn_weights"} <= set(arrays)  # each query sees one key, whose share is 1
     is_called_correct(number)
