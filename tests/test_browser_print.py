@@ -47,8 +47,9 @@ def drawn(trace):
     [({"model": "who-is-it"}, A4), ({"model": "mirror", "present": "1", "view": "matrices"}, {})],
     ids=["who is it", "mirror, as it is presented, on letter paper"],
 )
-def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(visit, settings, paper):
-    page = visit().open(at(**settings))
+@pytest.mark.slow
+def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(opened, settings, paper):
+    page = opened(at(**settings), **settings)
     trace = fitted_at(settings).trace
     sheets = printed(page, **paper)
     text = "\n".join(sheet.text for sheet in sheets)
