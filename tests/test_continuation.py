@@ -13,7 +13,7 @@ from documents import answer_bytes, document, read
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attnviz.analysis.kept import multiplications
+from attnviz.analysis.kv_cache_cost import multiplications
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
@@ -174,7 +174,7 @@ def test_what_is_kept_saves_the_multiplications_that_are_said(text):
     assert set(first.values()) == {""}
     for n, kept in enumerate(others, start=2):
         whole, new = multiplied_by_a_loop(n, n), multiplied_by_a_loop(n, 1)
-        assert [multiplications(fitted.trace, n, is_kept=each) for each in (False, True)] == [whole, new]
+        assert [multiplications(fitted.trace, n, is_cached=each) for each in (False, True)] == [whole, new]
         assert f"Only the row of “{text[n - 2]}” is new" in kept["said"]
         before = re.search(r"keys and values of the (?:token|(\d+) tokens) before it are kept", kept["said"])
         assert int(before[1] or 1) == n - 1

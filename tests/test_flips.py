@@ -93,7 +93,7 @@ def test_what_was_tried_and_turns_it_is_never_said_not_to():
         contest = contest_of(trace, "probabilities", (len(trace["probabilities"].value) - 1, 0))
         row = OneRow(trace, contest.stage, contest.row)
         for each in flips(trace, contest):
-            found = Smallest(row, contest, trace[each.stage]).turn()
+            found = Smallest(row, contest, trace[each.stage]).interval()
             assert (found is None) == (each.flip is None), each.stage
             if each.flip and each.flip.between:
                 n_tied += each.flip.between == "tie"

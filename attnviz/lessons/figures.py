@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.analysis.kept import multiplications
+from attnviz.analysis.kv_cache_cost import multiplications
 from attnviz.analysis.pairing import pairing
 from attnviz.core.operations.source import Source
 from attnviz.core.trace import Trace

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from attnviz.scene.acts.session import answer_to
 from attnviz.scene.contract.request import read
 from attnviz.scene.own.received import RequestError
-from attnviz.ui.state import turns
+from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, Tab
 
 PATH = "/acts"
@@ -50,7 +50,7 @@ async def _acts(request: Request) -> Response:
         await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
         lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
         made = await asyncio.get_running_loop().run_in_executor(lane, _response, tab, body, LONG)
-        return made or await turns.in_one_piece(_response, tab, body)
+        return made or await fair_queue.in_one_piece(_response, tab, body)
 
 
 def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | None:

@@ -1,7 +1,7 @@
 """The route of arrays: a file of somebody's own is sent here and compared, and kept nowhere but in their tab.
 
 A comparison takes seconds of processor in one piece, and has its turn among all long work of the process
-(`turns.in_one_piece`).
+(`fair_queue.in_one_piece`).
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from attnviz.core.settings import MAX_FILE_BYTES
 from attnviz.scene.document.encoding import json_of
 from attnviz.scene.own.received import RequestError
 from attnviz.scene.own.request import OwnRequest, read
-from attnviz.ui.state import turns
+from attnviz.ui.state import fair_queue
 from attnviz.ui.state.tabs import OPEN, Tab
 
 PATH = "/arrays"
@@ -63,7 +63,7 @@ async def _arrays(request: Request) -> Response:
 
 async def _compared(tab: Tab, about: OwnRequest, content: bytes) -> Response:
     await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-    made = await turns.in_one_piece(_response, tab, about, content)
+    made = await fair_queue.in_one_piece(_response, tab, about, content)
     return Response(made, media_type="application/json", headers={"Cache-Control": "no-store"})
 
 

@@ -12,8 +12,8 @@ from attnviz.articles.doors import Door
 from attnviz.articles.pieces import Piece
 from attnviz.scene.document.encoding import json_of
 from attnviz.ui.loader import loader, runs
+from attnviz.ui.state.setter import SceneSetter
 from attnviz.ui.state.store import Shown
-from attnviz.ui.state.writer import Writer
 
 _component = st.components.v2.component(
     "attnviz.article", html='<div class="article" aria-busy="true"></div>', js=loader("articles")
@@ -25,7 +25,7 @@ def draw(
     key: str,
     pieces: Sequence[Piece],
     doors: Mapping[str, Door],
-    choose: Callable[[Writer, Mapping[str, object]], None],
+    choose: Callable[[SceneSetter, Mapping[str, object]], None],
 ) -> None:
     """Draw an article, and do what is done in it.
 
@@ -37,19 +37,19 @@ def draw(
     doors : mapping of str to Door
         Where each door in it leads in the walkthrough, by its name.
     choose : callable
-        Given the writer and, by the events of choices, what is chosen; a message made by hand may hold anything.
+        Given the setter and, by the events of choices, what is chosen; a message made by hand may hold anything.
     """
     result = _component(
         key=key,
         data=json_of({"pieces": pieces}),
-        on_chosen_change=partial(_chosen, shown.writer, key, choose),
+        on_chosen_change=partial(_chosen, shown.setter, key, choose),
         on_opened_change=runs,
     )
     if isinstance(result.opened, str) and result.opened in doors:
         shown.open_page("pages/walkthrough.py", **doors[result.opened])
 
 
-def _chosen(writer: Writer, key: str, choose: Callable[[Writer, Mapping[str, object]], None]) -> None:
-    chosen = writer.value(key).get("chosen")
+def _chosen(setter: SceneSetter, key: str, choose: Callable[[SceneSetter, Mapping[str, object]], None]) -> None:
+    chosen = setter.value(key).get("chosen")
     if isinstance(chosen, Mapping):
-        choose(writer, chosen)
+        choose(setter, chosen)

@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.analysis.flips.contest import Contest
 from attnviz.analysis.flips.row import OneRow
-from attnviz.analysis.flips.search import PRECISION, Smallest, Turn
+from attnviz.analysis.flips.search import PRECISION, Interval, Smallest
 from attnviz.core.errors import ArrayError
 from attnviz.core.settings import MAX_FLIP_NUMBERS
 from attnviz.core.stage import Stage
@@ -121,35 +121,35 @@ def _affordable(searches: Mapping[str, Smallest]) -> set[str]:
 
 
 def _found(trace: Trace, contest: Contest, row: OneRow, stage: Stage, search: Smallest) -> StageFlip:
-    turn = search.turn()
-    flip = turn and _checked(trace, contest, stage.cell(row.index(stage.name, turn.cell)), turn, search)
+    interval = search.interval()
+    flip = interval and _checked(trace, contest, stage.cell(row.index(stage.name, interval.cell)), interval, search)
     return StageFlip(stage.name, flip, search.most)
 
 
-def _checked(trace: Trace, contest: Contest, cell: Cell, turn: Turn, search: Smallest) -> Flip | None:
+def _checked(trace: Trace, contest: Contest, cell: Cell, interval: Interval, search: Smallest) -> Flip | None:
     """The two sides of a change, both set in the pass: the shortest numbers that do; None where setting none agrees."""
-    for between, stays, turns in _sides(trace, cell, turn, search):
+    for between, stays, turns in _sides(trace, cell, interval, search):
         before, after = (_row_with(trace, contest, cell, number) for number in (stays, turns))
         if contest.is_won(before) and contest.is_lost(after):
             return Flip(cell, stays, turns, contest.winner(after), between)
     return None
 
 
-def _sides(trace: Trace, cell: Cell, turn: Turn, search: Smallest) -> Iterator[tuple[str, float, float]]:
+def _sides(trace: Trace, cell: Cell, interval: Interval, search: Smallest) -> Iterator[tuple[str, float, float]]:
     """The pairs of numbers on both sides of a threshold, the shortest first."""
     if trace[cell.stage].value.dtype == bool:
         yield "", cell.value, 1 - cell.value
         return
     for digits in DIGITS:
-        turns, unit = _short(cell.value, turn.sign, turn.high, digits)
-        yield from (("", float(turns - turn.sign * n * unit), float(turns)) for n in (1, 2))
-    kept = search.kept(turn)
-    for digits in DIGITS if kept < turn.low else ():
-        (turns, _), (beyond, unit) = (_short(cell.value, turn.sign, size, digits) for size in (turn.high, kept))
-        yield "tie", float(beyond - turn.sign * unit), float(turns)
+        turns, unit = _short(cell.value, interval.sign, interval.high, digits)
+        yield from (("", float(turns - interval.sign * n * unit), float(turns)) for n in (1, 2))
+    kept = search.kept(interval)
+    for digits in DIGITS if kept < interval.low else ():
+        (turns, _), (beyond, unit) = (_short(cell.value, interval.sign, size, digits) for size in (interval.high, kept))
+        yield "tie", float(beyond - interval.sign * unit), float(turns)
     for apart in (0.0, 1e-12, 1e-9, PRECISION, 1e-5):
-        stays, turns = (cell.value + turn.sign * size for size in (kept * (1 - apart), turn.high * (1 + apart)))
-        yield "sharp" if kept == turn.low else "tie", stays, turns
+        stays, turns = (cell.value + interval.sign * size for size in (kept * (1 - apart), interval.high * (1 + apart)))
+        yield "sharp" if kept == interval.low else "tie", stays, turns
 
 
 def _short(value: float, sign: int, change: float, digits: int) -> tuple[Decimal, Decimal]:

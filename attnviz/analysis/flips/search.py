@@ -33,7 +33,7 @@ MAX_NUMBER = float(np.finfo(float).max)
 Outcome = Callable[[Contest, np.ndarray], np.ndarray]
 
 
-class Turn(NamedTuple):
+class Interval(NamedTuple):
     """A change of one number: `low` turns nothing, and `high`, which is close by, does."""
 
     cell: int
@@ -65,11 +65,11 @@ class Smallest:
         self.most = 1.0 if self._is_flag else TRIAL_SIZES[-1] * self._unit
         self.n_numbers = (2 - self._is_flag) * len(self._cells) * row.n_numbers(name)
 
-    def turn(self) -> Turn | None:
+    def interval(self) -> Interval | None:
         """The smallest change that was found to have the row lost; None where no step does."""
         if self._is_flag:
             lost = self._lost(self._cells, np.ones(len(self._cells)))
-            return Turn(int(self._cells[lost.argmax()]), 1, 0.0, 1.0) if lost.any() else None
+            return Interval(int(self._cells[lost.argmax()]), 1, 0.0, 1.0) if lost.any() else None
         cells, signs = np.tile(self._cells, 2), np.repeat((1, -1), len(self._cells))
         for low, high in pairwise((0.0, *TRIAL_SIZES)):
             lost = self._lost(cells, signs * high * self._unit)
@@ -80,27 +80,27 @@ class Smallest:
                 return found
         return None
 
-    def kept(self, turn: Turn) -> float:
+    def kept(self, interval: Interval) -> float:
         """How far a turn's number may be changed with the leader alone ahead: less than `low` if others tie."""
-        low, high = 0.0, turn.low
-        if self._is(Contest.is_won, [turn.cell], [turn.sign * high])[0]:
+        low, high = 0.0, interval.low
+        if self._is(Contest.is_won, [interval.cell], [interval.sign * high])[0]:
             return high
         while high - low > PRECISION * high:
             middle = (low + high) / 2
-            is_won = self._is(Contest.is_won, [turn.cell], [turn.sign * middle])[0]
+            is_won = self._is(Contest.is_won, [interval.cell], [interval.sign * middle])[0]
             low, high = (middle, high) if is_won else (low, middle)
         return low
 
-    def _below(self, turn: Turn, cells: np.ndarray, signs: np.ndarray) -> Turn | None:
+    def _below(self, interval: Interval, cells: np.ndarray, signs: np.ndarray) -> Interval | None:
         """Of all numbers one whose smaller change turns the row over: it may turn back before the next step."""
-        sizes = turn.low * np.arange(BELOW + 1) / (BELOW + 1)
+        sizes = interval.low * np.arange(BELOW + 1) / (BELOW + 1)
         for low, high in pairwise(sizes.tolist()):
             lost = self._lost(cells, signs * high)
             if lost.any():
                 return self._bisected(cells[lost], signs[lost], low, high)
         return None
 
-    def _bisected(self, cells: np.ndarray, signs: np.ndarray, low: float, high: float) -> Turn:
+    def _bisected(self, cells: np.ndarray, signs: np.ndarray, low: float, high: float) -> Interval:
         """Of changes that turn the row between two steps the smallest; of several alike the first."""
         lows, highs = np.full(len(cells), low), np.full(len(cells), high)
         while (highs - lows > PRECISION * highs).any():
@@ -112,7 +112,7 @@ class Smallest:
             lows, highs = (np.take_along_axis(ends, first + after, axis=1)[:, 0] for after in (0, 1))
             stays_in = lows < highs.min() * (1 + 10 * PRECISION)
             cells, signs, lows, highs = (each[stays_in] for each in (cells, signs, lows, highs))
-        return Turn(int(cells[0]), int(signs[0]), float(lows[0]), float(highs[0]))
+        return Interval(int(cells[0]), int(signs[0]), float(lows[0]), float(highs[0]))
 
     def _lost(self, cells: np.ndarray, changes: np.ndarray) -> np.ndarray:
         """For each change of a cell whether the row is lost."""

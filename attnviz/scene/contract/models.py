@@ -146,7 +146,7 @@ class Model(Sent):
     verdict: Runs
 
 
-class Writer(Sent):
+class ResidualPart(Sent):
     """What wrote to the residual stream."""
 
     said: str
@@ -172,7 +172,7 @@ class Writers(Sent):
         From which key each head adds most to each logit, and how much; null where a head is set by hand.
     """
 
-    writers: list[Writer]
+    writers: list[ResidualPart]
     values: Values
     by_key: ByKey | None
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from attnviz.analysis.kept import multiplications
+from attnviz.analysis.kv_cache_cost import multiplications
 from attnviz.core.errors import ArrayError
 from attnviz.core.trace import Trace
 from attnviz.models.continuation import OFFERED, Drawing, chosen, weighed
@@ -64,7 +64,7 @@ def _kept(trace: Trace) -> list[dict]:
 def _kept_before(n: int, trace: Trace) -> dict:
     if not n:
         return {"said": "", "saved": ""}
-    whole, new = (f"{multiplications(trace, n + 1, is_kept=kept):,}" for kept in (False, True))
+    whole, new = (f"{multiplications(trace, n + 1, is_cached=kept):,}" for kept in (False, True))
     before = "token" if n == 1 else f"{n} tokens"
     return {
         "said": f"Only the row of “{trace.labels['token'][n]}” is new: keys and values of the {before} before it are "

@@ -160,7 +160,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_
         "moved": [{"stage": name, "text": movement.caption(original, trace, name)} for name in moved],
         "before": {name: values(original[name], heads) for name in moved},
         "slopes": slopes(trace, slopes_of, heads) if slopes_of else None,
-        "flips": turns(trace, flips_of) if flips_of else None,
+        "flips": flips_data(trace, flips_of) if flips_of else None,
         "imprint": imprint(scene),
         "painted": None if scene.source in READY_MADE else scene.hidden is not None,
         "pairs": [{"id": pair.id, "label": pair.label} for pair in pairs_of(scene)],
@@ -225,7 +225,7 @@ def slopes(trace: Trace, address: str, heads: Collection[int] | None = None) -> 
     }
 
 
-def turns(trace: Trace, address: str) -> dict | None:
+def flips_data(trace: Trace, address: str) -> dict | None:
     """What would turn the order of a share's row, stage by stage; None if the pass has no such share."""
     cells, _ = parse_trail(trace, address)
     contest = contest_of(trace, cells[0].stage, cells[0].index) if cells else None

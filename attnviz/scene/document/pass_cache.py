@@ -137,7 +137,7 @@ class Answers:
     def written(
         self,
         fitted: SceneWithPass,
-        asker: str,
+        session: str,
         *,
         asked: Sequence[int] = (),
         slopes_of: str = "",
@@ -147,10 +147,10 @@ class Answers:
         with_names: bool = False,
     ) -> bytes:
         """The document of a scene as JSON, for the session that asks (see `document.body`, `document.written`)."""
-        made, beside = self._body(fitted, asker, asked, slopes_of, flips_of, with_names), fitted.beside
+        made, beside = self._body(fitted, session, asked, slopes_of, flips_of, with_names), fitted.beside
         if beside is None:
             return written(made, fitted, arrival=arrival, plans=plans)
-        other = self._body(beside, asker, asked)
+        other = self._body(beside, session, asked)
         document = written(other, beside, plans=(*plans, *made.names))
         paired = beside_data(beside, fitted, document)
         return written(made, fitted, arrival=arrival, plans=plans, beside=paired, other=beside.trace)
@@ -163,7 +163,7 @@ class Answers:
     def _body(
         self,
         fitted: SceneWithPass,
-        asker: str,
+        session: str,
         asked: Sequence[int],
         slopes_of: str = "",
         flips_of: str = "",
@@ -171,15 +171,15 @@ class Answers:
     ) -> Body:
         if _is_of_one(fitted) or asked or slopes_of or flips_of or with_names:
             return body(fitted, asked=asked, slopes_of=slopes_of, flips_of=flips_of, with_names=with_names)
-        return self._made(fitted, asker)
+        return self._made(fitted, session)
 
-    def _made(self, fitted: SceneWithPass, asker: str) -> Body:
+    def _made(self, fitted: SceneWithPass, session: str) -> Body:
         key = document_key(fitted.scene)
         if key in self._closed:
             if key not in self._bodies:
                 self._bodies[key] = body(fitted)
             return self._bodies[key]
-        answer = self._shared.get(key, asker)
+        answer = self._shared.get(key, session)
         if answer is None:
             made = body(fitted)
             n_bytes = made.n_bytes + _n_bytes(fitted.original) + _OBJECT_BYTES

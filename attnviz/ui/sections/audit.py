@@ -6,8 +6,8 @@ import streamlit as st
 
 from attnviz.analysis.audit import Audit, audit
 from attnviz.scene.document.pass_cache import pass_key
+from attnviz.ui.state.fair_queue import in_turns
 from attnviz.ui.state.store import Shown
-from attnviz.ui.state.turns import in_turns
 
 
 def run(shown: Shown) -> NoReturn:

@@ -11,8 +11,8 @@ from attnviz.models.byhand import MODEL
 from attnviz.models.ideas import IDEAS, A
 from attnviz.scene.acts.messages import option_in
 from attnviz.ui.sections import byhand
+from attnviz.ui.state.setter import SceneSetter
 from attnviz.ui.state.store import Shown
-from attnviz.ui.state.writer import Writer
 
 NOTHING, OWN = "Nothing", "One number of your choice"
 FIRST = Change("w_v_2", (0, A, A), 0.0)
@@ -33,7 +33,7 @@ def choose(shown: Shown, changes: tuple[Change, ...]) -> None:
         [NOTHING, *(idea.title for idea in IDEAS), OWN],
         key=shown.shows("idea", title),
         on_change=_chosen,
-        args=(shown.writer,),
+        args=(shown.setter,),
         label_visibility="collapsed",
     )
     if title == OWN:
@@ -61,7 +61,7 @@ def _own(shown: Shown, change: Change) -> None:
             format="%g",
             key=shown.shows("number", min(max(change.value, -MAX_NUMBER), MAX_NUMBER)),
             on_change=_set,
-            args=(shown.writer,),
+            args=(shown.setter,),
             width=BOX_WIDTH_PX,
         )
 
@@ -73,31 +73,31 @@ def _offer(shown: Shown, key: str, label: str, options: Sequence, value: object,
         key=shown.shows(key, value),
         format_func=name,
         on_change=_set,
-        args=(shown.writer,),
+        args=(shown.setter,),
         width=BOX_WIDTH_PX,
     )
 
 
-def _set(writer: Writer) -> None:
+def _set(setter: SceneSetter) -> None:
     """One number, as the boxes say; a row or column beyond another parameter's becomes its last."""
-    name, row, column = map(writer.value, ("matrix", "row", "column"))
+    name, row, column = map(setter.value, ("matrix", "row", "column"))
     if name not in MATRICES or not isinstance(row, int) or not isinstance(column, int):
         return  # a message made by hand may hold anything
     *heads, n_rows, n_columns = MODEL.arrays[name].shape
     index = (*(0 for _ in heads), min(row, n_rows - 1), min(column, n_columns - 1))
-    _change(writer, (Change(name, index, writer.value("number")),))
+    _change(setter, (Change(name, index, setter.value("number")),))
 
 
-def _chosen(writer: Writer) -> None:
+def _chosen(setter: SceneSetter) -> None:
     changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (FIRST,)}
-    idea = writer.value("idea")
+    idea = setter.value("idea")
     if idea in changes:  # a message made by hand may hold anything
-        _change(writer, changes[idea])
+        _change(setter, changes[idea])
 
 
-def _change(writer: Writer, changes: tuple[Change, ...]) -> None:
-    byhand.update(writer, changes=changes)
-    turn_to(writer, changes)
+def _change(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
+    byhand.update(setter, changes=changes)
+    turn_to(setter, changes)
 
 
 def shown_part(shown: Shown, changes: tuple[Change, ...]) -> str:
@@ -107,15 +107,15 @@ def shown_part(shown: Shown, changes: tuple[Change, ...]) -> str:
     return shown.value("part")
 
 
-def choose_part(writer: Writer, chosen: Mapping[str, object]) -> None:
+def choose_part(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
     """Show a part of the model, in a callback."""
     part = option_in(chosen.get("part"), PARTS)
     if part is not None:
-        writer.shows("part", part)
+        setter.shows("part", part)
 
 
-def turn_to(writer: Writer, changes: tuple[Change, ...]) -> None:
+def turn_to(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
     """Show a part of the model in which something is changed, in a callback."""
     parts = changed_parts(changes)
-    if parts and writer.value("part") not in parts:
-        writer.shows("part", parts[0])
+    if parts and setter.value("part") not in parts:
+        setter.shows("part", parts[0])

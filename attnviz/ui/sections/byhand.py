@@ -11,8 +11,8 @@ from attnviz.scene.document.pass_cache import ANSWERS
 from attnviz.scene.resolution import SceneWithPass, fit
 from attnviz.scene.scene import of_model
 from attnviz.text.escaping import markdown
+from attnviz.ui.state.setter import SceneSetter
 from attnviz.ui.state.store import Shown
-from attnviz.ui.state.writer import Writer
 
 
 def fitted(shown: Shown) -> SceneWithPass:
@@ -26,11 +26,11 @@ def fitted(shown: Shown) -> SceneWithPass:
     return shown
 
 
-def update(writer: Writer, **parts: object) -> None:
+def update(setter: SceneSetter, **parts: object) -> None:
     """Change parts of the scene, in a callback; it becomes one of this model, if it is of another."""
-    if writer.kept.source != SOURCE:
+    if setter.kept.source != SOURCE:
         parts = door_to(SOURCE, MODEL.task.examples[0][1]) | parts
-    writer.update(**parts)
+    setter.update(**parts)
 
 
 def ask(shown: Shown, fitted: SceneWithPass) -> None:
@@ -43,11 +43,11 @@ def ask(shown: Shown, fitted: SceneWithPass) -> None:
         live=True,
         max_chars=MAX_CHARACTERS,
         on_change=_typed,
-        args=(shown.writer,),
+        args=(shown.setter,),
     )
     if fitted.refused:
         st.warning("  \n".join(map(markdown, fitted.refused)), icon=":material/info:")
 
 
-def _typed(writer: Writer) -> None:
-    update(writer, sentence=writer.value("string"))
+def _typed(setter: SceneSetter) -> None:
+    update(setter, sentence=setter.value("string"))

@@ -11,8 +11,8 @@ from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example
 from attnviz.scene.acts.messages import option_in
 from attnviz.ui import article
+from attnviz.ui.state.setter import SceneSetter
 from attnviz.ui.state.store import Shown
-from attnviz.ui.state.writer import Writer
 
 
 def draw(shown: Shown) -> None:
@@ -56,7 +56,7 @@ def _table(notebook: str) -> pd.DataFrame:
     )
 
 
-def _choose(writer: Writer, chosen: Mapping[str, object]) -> None:
+def _choose(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
     notebook = option_in(chosen.get("notebook"), tuple(EXAMPLES))
     if notebook is not None:
-        writer.update(notebook=notebook)
+        setter.update(notebook=notebook)

@@ -2,10 +2,10 @@
 
 What a person does changes a scene: by an act in the viewer and its settings
 (`scene/acts`), which is answered without a run, or in a widget's callback
-(`Writer.update`), and the run that follows reads the scene (`read`). Where one
+(`SceneSetter.update`), and the run that follows reads the scene (`read`). Where one
 looks in a pass (`parameters.VIEWERS`) is written by the viewer; every run and act
 reads that from the address it comes with. So no widget has a value of its own
-that could contradict the scene (`Writer.shows`).
+that could contradict the scene (`SceneSetter.shows`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from attnviz.scene.resolution import SceneWithPass, fit
 from attnviz.scene.scene import Scene, parts_for_source
 from attnviz.ui import seams
 from attnviz.ui.state import arrival, tabs
-from attnviz.ui.state.writer import Writer
+from attnviz.ui.state.setter import SceneSetter
 
 _PAGE = "page"
 _BROUGHT = "brought"
@@ -38,7 +38,7 @@ LESSONS = ("lesson", "moment")
 
 
 @dataclass(frozen=True)
-class Shown(SceneWithPass, Writer):
+class Shown(SceneWithPass, SceneSetter):
     """A scene on the page, and the way to change it: all that a section is given.
 
     Attributes
@@ -56,9 +56,9 @@ class Shown(SceneWithPass, Writer):
     number: int = 0
 
     @property
-    def writer(self) -> Writer:
+    def setter(self) -> SceneSetter:
         """What a callback is given in place of all this."""
-        return Writer(self.session)
+        return SceneSetter(self.session)
 
     def open_page(self, page: str, **parts: object) -> NoReturn:
         """Go to another page with parts of the scene changed.

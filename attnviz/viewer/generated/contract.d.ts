@@ -570,7 +570,7 @@ export interface Drawing {
 
 /** What wrote to the residual stream at the last token, and what each adds to each logit. */
 export interface Writers {
-  writers: Array<Writer>;
+  writers: Array<ResidualPart>;
   values: Array<string | null>;
   byKey: ByKey | null;
 }
@@ -667,7 +667,7 @@ export interface Writes {
 }
 
 /** What wrote to the residual stream. */
-export interface Writer {
+export interface ResidualPart {
   said: string;
   cell: string;
   isHead: boolean;

@@ -69,5 +69,5 @@ function writtenText(pass) {
       axes: [tokens, { labels }],
     } = pass.stages.get(model.answers),
     share = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
-  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : next.isFull ? "It has no more places." : `Next: “${labels[next.answer]}”, ${percent(share)}.`}`;
+  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : next.isFull ? "The context is full." : `Next: “${labels[next.answer]}”, ${percent(share)}.`}`;
 }

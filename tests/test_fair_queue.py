@@ -7,7 +7,7 @@ import pytest
 from asgi import run
 from streamlit.testing.v1 import AppTest
 
-from attnviz.ui.state import turns
+from attnviz.ui.state import fair_queue
 
 
 class Clock:
@@ -26,23 +26,23 @@ class Clock:
 
 def test_a_pause_as_long_as_the_work_follows_each_part(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(turns, "time", clock)
-    monkeypatch.setattr(turns, "_TURN", turns._Turn())
+    monkeypatch.setattr(fair_queue, "time", clock)
+    monkeypatch.setattr(fair_queue, "_TURN", fair_queue._Turn())
 
     def work():
         for part in range(10):
             clock.now += part
             yield part
 
-    assert list(turns.in_turns(work())) == list(range(10))
+    assert list(fair_queue.in_turns(work())) == list(range(10))
     worked = sum(range(10))
     assert worked <= clock.slept < worked + 1
 
 
 def test_work_in_one_piece_has_turns_too_with_as_long_a_pause_after_each(monkeypatch):
     clock, begun = Clock(), []
-    monkeypatch.setattr(turns, "time", clock)
-    monkeypatch.setattr(turns, "_TURN", turns._Turn())
+    monkeypatch.setattr(fair_queue, "time", clock)
+    monkeypatch.setattr(fair_queue, "_TURN", fair_queue._Turn())
 
     def work(seconds):
         begun.append(clock.now)
@@ -50,12 +50,12 @@ def test_work_in_one_piece_has_turns_too_with_as_long_a_pause_after_each(monkeyp
         return seconds
 
     async def story():
-        return await asyncio.gather(*(turns.in_one_piece(work, seconds) for seconds in (1, 2, 3)))
+        return await asyncio.gather(*(fair_queue.in_one_piece(work, seconds) for seconds in (1, 2, 3)))
 
     assert run(story()) == [1, 2, 3]
     assert begun == [0, 2, 6]
     clock.now += 100  # nobody waits for a pause that is over
-    assert next(turns.in_turns(iter([work(1)]))) == 1
+    assert next(fair_queue.in_turns(iter([work(1)]))) == 1
     assert (begun[3:], clock.slept) == ([109], 3)
 
 
@@ -71,7 +71,7 @@ def test_two_sessions_long_work_is_never_done_at_once():
             yield name
 
     def ask(name):
-        done.extend(turns.in_turns(work(name)))
+        done.extend(fair_queue.in_turns(work(name)))
 
     threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
     for thread in threads:
@@ -86,7 +86,7 @@ def page():
     import streamlit as st
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-    from attnviz.ui.state.turns import in_turns
+    from attnviz.ui.state.fair_queue import in_turns
 
     made = st.session_state.setdefault("made", [])
 

@@ -1,4 +1,4 @@
-"""Turns: long work, in slices or in one piece, one at a time in the whole process and half of the time at most."""
+"""The fair queue: long work, one at a time in the whole process and half of the time at most."""
 
 import asyncio
 import threading

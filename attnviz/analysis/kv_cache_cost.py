@@ -1,4 +1,4 @@
-"""Kept: what a causal model need not compute again for one more token, in multiplications."""
+"""The cost of a token, in multiplications, with keys and values of earlier tokens cached and without."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from attnviz.core.trace import Trace
 
 
-def multiplications(trace: Trace, n_tokens: int, *, is_kept: bool) -> int:
+def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
     """How many numbers are multiplied in the matrix products of the pass of its first tokens.
 
     Parameters
@@ -16,17 +16,17 @@ def multiplications(trace: Trace, n_tokens: int, *, is_kept: bool) -> int:
         Of one sentence under a causal mask, so that no earlier row depends on a later token.
     n_tokens : int
         How many of its tokens there are.
-    is_kept : bool
-        Whether the rows of all tokens but the last are there already, and with them their keys and values.
+    is_cached : bool
+        Whether the rows of all tokens but the last are cached, and with them their keys and values.
 
     Examples
     --------
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["microgpt"].at(0).trace("ab")
-    >>> multiplications(trace, 3, is_kept=False), multiplications(trace, 3, is_kept=True)
+    >>> multiplications(trace, 3, is_cached=False), multiplications(trace, 3, is_cached=True)
     (10800, 3600)
     """
-    rows = 1 if is_kept else n_tokens
+    rows = 1 if is_cached else n_tokens
     total = 0
     for layer in trace.layers:
         own = layer.trace

@@ -1,4 +1,4 @@
-"""The writer: what a widget's callback is given to change a scene."""
+"""The scene setter: what a widget's callback is given to change a scene."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from attnviz.scene.scene import Scene
 
 
 @dataclass(frozen=True)
-class Writer:
+class SceneSetter:
     """The session of a tab, and the widgets on its page.
 
     Streamlit keeps callbacks, with all that they were given, until the session
-    ends. So a writer holds no pass.
+    ends. So a setter holds no pass.
     """
 
     session: Session
