@@ -110,6 +110,7 @@ def _spread(shares):
 
 FUNCTIONS = {
     "abs": abs,
+    "back": lambda row: sum(share * (len(row) - 1 - place) for place, share in enumerate(row)),
     "exp": math.exp,
     "log": math.log,
     "max": max,

@@ -55,8 +55,8 @@ class Extreme(Ask, frozen=True):
         if np.isneginf(cell.cell.value):
             return told("“{name}” is hidden by the mask.", name=name)
         rank = int((sizes(of.values, self.pick) > sizes(cell.values, self.pick) + _SAME).sum()) + 1
-        kind, _, in_size = self.pick.partition(" ")
-        which = f"the {ordinal(rank)} {kind} {noun(of.stage.name)} {in_size}".replace("the first ", "the ").strip()
+        which = "furthest from 0" if self.pick == "largest in size" else f"{self.pick} {noun(of.stage.name)}"
+        which = f"the {ordinal(rank)} {which}".replace("the first ", "the ")
         said = told(f"{place_slot(of, axis)} has {{number}}: {which}.", name=name, number=cell)
         return said if rank == 1 else [*said, *self._elsewhere(of, axis, place)]
 
