@@ -307,6 +307,15 @@ def test_what_would_give_the_answer_away_is_covered(name):
         assert {"scores", "scaled", "masked"} <= set(found["covers"]), "their order is that of the shares"
 
 
+@of_each("name", asking("word", "cell"))
+def test_the_picture_has_another_cell_selected_than_the_answer(name):
+    made, passes, found = shown(name)
+    of = find(made.ask.of, passes)
+    axis = of.index.index(None)
+    (coordinate, _), *_ = of.trace.axes(of.stage.name)[axis].coordinates
+    assert found["document"]["where"]["cell"][coordinate] not in found["question"]["right"]
+
+
 def test_a_file_that_is_none_is_refused(tmp_path):
     good = (lessons.FOLDER / "1-who-is-it.toml").read_text("utf-8")
     for broken in (
