@@ -110,6 +110,7 @@ def _spread(shares):
 
 FUNCTIONS = {
     "abs": abs,
+    "back": lambda row: sum(share * (len(row) - 1 - place) for place, share in enumerate(row)),
     "exp": math.exp,
     "log": math.log,
     "max": max,
@@ -331,7 +332,7 @@ COUNTED = {
         _parameters(fitted, passes) * len(fitted.trace["w_q"].value)
     ),
     "That is one head’s part.": lambda fitted, passes: _parameters(fitted, passes) / len(fitted.trace["w_q"].value),
-    "That leaves W_O out.": lambda fitted, passes: sum(each.size for each in _matrices(fitted, "w_q", "w_k", "w_v")),
+    "That leaves W^O out.": lambda fitted, passes: sum(each.size for each in _matrices(fitted, "w_q", "w_k", "w_v")),
     "That is how many there are if every letter is computed anew.": lambda fitted, passes: _multiplications(
         fitted, _n(fitted)
     ),

@@ -108,7 +108,7 @@ def test_every_slot_is_what_a_second_way_gives(name):
 
 IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 2}  # “the two” is no number
 IN_WORDS |= {"half": 2, "twice": 2, "doubled": 2, "hundred": 100}
-NAMED = re.compile(r"(?:heads?|layer|dimension|position) \d+(?: and \d+)?")
+NAMED = re.compile(r"(?:head|layer|dimension|position)s? \d+(?:(?:,| and) \d+)*")
 """Places by their names."""
 CITED = re.compile(r"et al\. \d{4}")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -141,7 +141,7 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
     assert question["right"] == [i for i, n in enumerate(numbers) if round(sizes(n), 10) == ordered[0]]
     for place, each in enumerate(question["candidates"]):
         told, rank = said(each["told"]), 1 + sum(sizes(n) > sizes(numbers[place]) + 1e-12 for n in numbers)
-        assert told.startswith(("“", "head "))
+        assert told.startswith(("“", "head ", "dimension "))
         assert each["label"] in told
         assert place_told(told) == rank, told
         if "would be the answer" in told:
@@ -151,7 +151,9 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
 
 def place_told(told):
     """Which place a sentence says that a number has."""
-    found = re.search(r": the (?:(\w+) )?(?:largest|smallest)", told) or re.search(r": the (?:(\w+) )?most", told)
+    found = re.search(r": the (?:(\w+) )?(?:largest|smallest|furthest)", told) or re.search(
+        r": the (?:(\w+) )?most", told
+    )
     return _ORDINALS.index(found[1]) + 1 if found[1] else 1
 
 
@@ -303,6 +305,15 @@ def test_what_would_give_the_answer_away_is_covered(name):
     assert others <= set(found["covers"]), "a number computed from it is seen"
     if hasattr(made.ask, "pick") and of.stage.name == "attention":
         assert {"scores", "scaled", "masked"} <= set(found["covers"]), "their order is that of the shares"
+
+
+@of_each("name", asking("word", "cell"))
+def test_the_picture_has_another_cell_selected_than_the_answer(name):
+    made, passes, found = shown(name)
+    of = find(made.ask.of, passes)
+    axis = of.index.index(None)
+    (coordinate, _), *_ = of.trace.axes(of.stage.name)[axis].coordinates
+    assert found["document"]["where"]["cell"][coordinate] not in found["question"]["right"]
 
 
 def test_a_file_that_is_none_is_refused(tmp_path):

@@ -45,7 +45,7 @@ def _of_scaled(of: Reference, layer: int) -> Iterator[Misread]:
     yield score, "That is the score before it is divided."
     scale = of.stage.operation
     if isinstance(scale, Scale) and scale.factor is None:
-        yield score / scale.d_k, "That is the score divided by d_k, not by its root."
+        yield score / scale.d_k, "That is the score divided by $d_k$, not by its root."
 
 
 def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
@@ -66,7 +66,7 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
         )
         raw = of.trace[layered("scores", layer)].value[head, query]
         unscaled = np.where(visible, raw, -np.inf)
-        yield _softmax(unscaled)[key], "That is the share from scores that are not divided by √d_k."
+        yield _softmax(unscaled)[key], "That is the share from scores that are not divided by √$d_k$."
     others = np.argsort(-of.stage.value[head, query])
     for rank, other in enumerate(others[:2]):
         name = of.label(2, int(other))

@@ -47,10 +47,18 @@ def is_of_words(of: Reference, axis: int) -> bool:
 
 def place_slot(of: Reference, axis: int, slot: str = "name") -> str:
     """A slot for the label of a place along an axis: a word in quotation marks, a number after what it counts."""
-    name = of.stage.axes[axis]
-    if name in _WORDS:
-        return f"“{{{slot}}}”"
-    return f"{{{slot}}}" if name == "head" else f"neuron {{{slot}}}" if name == "neuron" else f"dimension {{{slot}}}"
+    return f"“{{{slot}}}”" if is_of_words(of, axis) else f"{_counted(of, axis)}{{{slot}}}"
+
+
+def place_name(of: Reference, axis: int, place: int) -> str:
+    """What a place along an axis is called: a word, "head 2", "dimension 3"."""
+    label = of.label(axis, place)
+    return label if is_of_words(of, axis) else f"{_counted(of, axis)}{label}"
+
+
+def _counted(of: Reference, axis: int) -> str:
+    """What stands before the number of a place: a head's label has it already."""
+    return {"head": "", "neuron": "neuron "}.get(of.stage.axes[axis], "dimension ")
 
 
 def _ending(n: int) -> str:

@@ -82,4 +82,4 @@ def quantity(of: str, form: str, passes: Passes) -> list:
     if PATTERN.fullmatch(of):
         return link(find(of, passes), form)
     found = value(of, passes)
-    return ["word" if isinstance(found, str) else "", written(found, form)]
+    return ["", written(found, form)]

@@ -49,7 +49,7 @@ class Answer(Ask, tag="answer", frozen=True):
         index = (len(trace["probabilities"].value) - 1, place)
         own = Reference("B", trace, trace["probabilities"], index)
         rank = int((row > row[place]).sum()) + 1
-        name = ["word", trace.labels["answer"][place]]
+        name = ["", trace.labels["answer"][place]]
         which = f"the {ordinal(rank)} most probable".replace("the first ", "the ")
         said = told(f"“{{name}}” gets {{number}}: {which}.", name=name, number=own)
         if rank == 1:
@@ -63,7 +63,7 @@ def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
     names = trace.labels["key"]
     for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:
-            last, other = (["word", names[place]] for place in (-1, key))
+            last, other = (["", names[place]] for place in (-1, key))
             return told(" It would be the answer if “{last}” gave “{other}” all its attention.", last=last, other=other)
     return []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from attnviz.lessons.naming import place_name
 from attnviz.lessons.questions.extreme import Extreme
 from attnviz.lessons.reference import Reference
 from attnviz.scene.contract.lesson import Candidate
@@ -11,5 +12,5 @@ class CellAsked(Extreme, tag="cell", frozen=True):
     """A question that is answered by a click on a cell."""
 
     def candidate(self, of: Reference, place: int) -> Candidate:
-        label = of.label(of.index.index(None), place)
-        return Candidate(label=label, told=self.told(of, place), cell=str(of.cells[place]))
+        name = place_name(of, of.index.index(None), place)
+        return Candidate(label=name, told=self.told(of, place), cell=str(of.cells[place]))

@@ -120,8 +120,8 @@ def _would_be_right(after: Reference, before: Reference) -> LessonRuns:
     where = f"{place_slot(after, row, 'row')} and {place_slot(after, column, 'column')}"
     return told(
         f" It would be right for the {noun(after.stage.name)} of {where}: {{before}}, then {{after}}.",
-        row=["word", after.label(row, after.index[row])],
-        column=["word", after.label(column, after.index[column])],
+        row=["", after.label(row, after.index[row])],
+        column=["", after.label(column, after.index[column])],
         before=before,
         after=after,
     )

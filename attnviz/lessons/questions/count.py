@@ -77,7 +77,7 @@ def _parameters(passes: Passes) -> list[Reading]:
         (right - one + one * n_heads, "That would give each head matrices of the full width."),
         (right * n_heads, "That is as many for each head."),
         (right / n_heads, "That is one head’s part."),
-        (one, "That leaves W_O out."),
+        (one, "That leaves $W^O$ out."),
     ]
 
 

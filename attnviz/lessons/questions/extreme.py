@@ -51,12 +51,12 @@ class Extreme(Ask, frozen=True):
     def told(self, of: Reference, place: int) -> LessonRuns:
         """What is said of who picks a place: which one it is, and where else it would be right."""
         axis = of.index.index(None)
-        cell, name = of.at(of.cells[place].index), ["word", of.label(axis, place)]
+        cell, name = of.at(of.cells[place].index), ["", of.label(axis, place)]
         if np.isneginf(cell.cell.value):
             return told("“{name}” is hidden by the mask.", name=name)
         rank = int((sizes(of.values, self.pick) > sizes(cell.values, self.pick) + _SAME).sum()) + 1
-        kind, _, in_size = self.pick.partition(" ")
-        which = f"the {ordinal(rank)} {kind} {noun(of.stage.name)} {in_size}".replace("the first ", "the ").strip()
+        which = "furthest from 0" if self.pick == "largest in size" else f"{self.pick} {noun(of.stage.name)}"
+        which = f"the {ordinal(rank)} {which}".replace("the first ", "the ")
         said = told(f"{place_slot(of, axis)} has {{number}}: {which}.", name=name, number=cell)
         return said if rank == 1 else [*said, *self._elsewhere(of, axis, place)]
 
@@ -68,7 +68,7 @@ class Extreme(Ask, frozen=True):
             for instead in range(of.stage.shape[other]):
                 row = Reference(of.of, of.trace, of.stage, (*of.index[:other], instead, *of.index[other + 1 :]))
                 if instead != at and extremes(row.values, self.pick) == [place]:
-                    where = ["word", of.label(other, instead)]
+                    where = ["", of.label(other, instead)]
                     return told(f" It would be the answer for {place_slot(of, other, 'where')}.", where=where)
         return []
 
