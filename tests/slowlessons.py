@@ -42,7 +42,8 @@ def _score(trace, layer, head, query, key):
 
 
 def _scaled(trace, layer, head, query, key):
-    return _score(trace, layer, head, query, key) / math.sqrt(trace[layered("k", layer)].shape[-1])
+    score, factor = _score(trace, layer, head, query, key), trace[layered("scaled", layer)].operation.factor
+    return score / math.sqrt(trace[layered("k", layer)].shape[-1]) if factor is None else score * factor
 
 
 def _masked(trace, layer, head, query, key):
@@ -187,6 +188,10 @@ def _even(of):
     return 1 / sum(math.isfinite(each) for each in row)
 
 
+def _vector(of, name, place):
+    return [float(number) for number in of.trace[name].value[of.index[0], place]]
+
+
 READINGS = {
     r"That is an even share: each (?:visible word would get as much|answer would be as probable)\.": _even,
     r"That is its part of the sum of positive scores: the softmax divides powers of e\.": lambda of: (
@@ -206,6 +211,16 @@ READINGS = {
     r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
     r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
     r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
+    r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
+    r"That is the score the other way round: the key's word asks\.": lambda of: slow(
+        of.trace, "scores", (of.index[0], of.index[2], of.index[1])
+    ),
+    r"That is the product in dimension 1 alone: add up those of all dimensions\.": lambda of: (
+        _vector(of, "q", of.index[1])[0] * _vector(of, "k", of.index[2])[0]
+    ),
+    r"That is the product of two sums: multiply dimension by dimension first\.": lambda of: (
+        math.fsum(_vector(of, "q", of.index[1])) * math.fsum(_vector(of, "k", of.index[2]))
+    ),
     r"The size is right; the sign is not\.": lambda of: -slow(of.trace, of.stage.name, of.index),
     r"That is the number of head (\d+)\.": lambda of, head: slow(
         of.trace, of.stage.name, (int(head) - 1, *of.index[1:])

@@ -60,7 +60,7 @@ def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mi
     assert row.laws == BROKEN[mistake]
     total = mistaken_figure(f"{mistake}.{word}.sum", trace)
     assert total == pytest.approx(sum(expected), nan_ok=True)
-    drawn = MistakePicture(of=mistake, word=word).drawn(passes, is_covered=True)
+    drawn = MistakePicture(of=mistake, word=word).drawn(passes)
     assert json_of(drawn)
     assert drawn.wrong == [None if math.isnan(each) else pytest.approx(each) for each in expected]
     assert drawn.hidden == [not each for each in seen]
@@ -85,7 +85,7 @@ def test_what_is_no_mistake_of_the_pass_is_refused():
 
 
 def test_the_sweep_begins_where_a_lesson_says():
-    drawn = SweepPicture(d_k=64, divisor="root").drawn(opened(CAUSAL), is_covered=False)
-    assert (drawn.d_k, drawn.divisor, drawn.is_covered) == (64, "root", False)
+    drawn = SweepPicture(d_k=64, divisor="root").drawn(opened(CAUSAL))
+    assert (drawn.d_k, drawn.divisor) == (64, "root")
     assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
     assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)

@@ -74,7 +74,7 @@ def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: P
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,
         ending=_ending(lesson, passes) if is_last else None,
-        picture=made.picture.drawn(passes, is_covered=made.ask is not None) if made.picture else None,
+        picture=made.picture.drawn(passes) if made.picture else None,
         document=Json(ANSWERS.written(passes.b, _ASKER)),
     )
 

@@ -32,7 +32,7 @@ class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
     of: Mistake
     word: str
 
-    def drawn(self, passes: Passes, *, is_covered: bool) -> WrongMask:
+    def drawn(self, passes: Passes) -> WrongMask:
         """As the browser reads it."""
         trace = passes.trace()
         row = mistaken(trace, self.of, self.word)
@@ -47,7 +47,6 @@ class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=Tr
             right_sum=math.fsum(row.right),
             wrong_sum=None if math.isnan(total) else total,
             laws=row.laws,
-            is_covered=is_covered,
         )
 
 
@@ -63,14 +62,14 @@ class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True
     d_k: int = 1
     divisor: Divisor = "none"
 
-    def drawn(self, passes: Passes, *, is_covered: bool) -> Sweep:
+    def drawn(self, passes: Passes) -> Sweep:
         """As the browser reads it."""
         swept = sweep()
         divisors = [
             SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=[_length(each) for each in swept[id]])
             for id, label in LABELS.items()
         ]
-        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, d_k=self.d_k, is_covered=is_covered)
+        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, d_k=self.d_k)
 
 
 def _length(swept: Swept) -> SweptLength:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 
 from attnviz.core.numerals import digits, short
-from attnviz.lessons.expression import Value, value
+from attnviz.lessons.expression import SAME, Value, value
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.scene.contract.lesson import LessonRuns, NumberLink
 from attnviz.text.markup import runs
@@ -21,10 +22,28 @@ def in_words(n: float) -> str:
     return _IN_WORDS[int(n)] if n in range(len(_IN_WORDS)) else f"{n:,}"
 
 
+_MOST_BELOW = 99
+
+
+def _fraction(number: float) -> str:
+    """The fraction of small numbers that a number is, as 3/7.
+
+    Raises
+    ------
+    LessonError
+        If it is none.
+    """
+    found = Fraction(number).limit_denominator(_MOST_BELOW)
+    if abs(number - found) > SAME:
+        raise LessonError(f"A fraction has a denominator of at most {_MOST_BELOW}; {number} is none.")
+    return str(found).replace("-", "−")
+
+
 _FORMS: dict[str, Callable[[float], str]] = {
     "": lambda number: f"{number:,}" if isinstance(number, int) else short(number),
     "%": percent,
     "digits": digits,
+    "fraction": _fraction,
     "word": in_words,
     "Word": lambda n: in_words(n).capitalize(),
     "nats": lambda number: f"{number:.3f}",

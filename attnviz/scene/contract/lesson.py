@@ -135,8 +135,6 @@ class WrongMask(Sent, tag_field="kind", tag="mistake"):
         What they add up to.
     laws
         Those that the wrong ones break, each in a sentence.
-    is_covered
-        Whether the wrong ones give an answer away, and wait for it.
     """
 
     name: Said
@@ -148,7 +146,6 @@ class WrongMask(Sent, tag_field="kind", tag="mistake"):
     right_sum: float
     wrong_sum: float | None
     laws: list[Said]
-    is_covered: bool
 
 
 class SweptLength(Sent):
@@ -202,15 +199,12 @@ class Sweep(Sent, tag_field="kind", tag="sweep"):
     divisors
     divisor, d_k
         Where one begins.
-    is_covered
-        Whether it gives an answer away, and waits for it.
     """
 
     n_pairs: int
     divisors: list[SweptDivisor]
     divisor: Name
     d_k: int
-    is_covered: bool
 
 
 OwnPicture = WrongMask | Sweep

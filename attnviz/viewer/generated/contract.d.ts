@@ -163,7 +163,6 @@ export interface WrongMask {
   rightSum: number;
   wrongSum: number | null;
   laws: Array<string>;
-  isCovered: boolean;
 }
 
 /** Random scores at one d_k after the other, for several divisors. */
@@ -173,7 +172,6 @@ export interface Sweep {
   divisors: Array<SweptDivisor>;
   divisor: string;
   dK: number;
-  isCovered: boolean;
 }
 
 /** The whole pass: its steps, and arrows from stage to stage. */

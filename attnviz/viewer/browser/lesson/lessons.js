@@ -8,14 +8,20 @@ import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
 import { makeFoot } from "./foot.js";
 import { makeMemory } from "./memory.js";
+import { makeMistakePicture } from "./mistakePicture.js";
 import { makeMoments } from "./moments.js";
 import { makePassPicture } from "./passPicture.js";
+import { makeSweepPicture } from "./sweepPicture.js";
 import { candidateAt, makeQuestion } from "./question.js";
 import { drawSaid } from "./said.js";
 import { verdictOn } from "./verdict.js";
 
 /** @type {Map<string, typeof makePassPicture>} */
-const PICTURES = new Map([["pass", makePassPicture]]); // by the kind of a moment's picture
+const PICTURES = new Map([
+  ["pass", makePassPicture],
+  ["mistake", makeMistakePicture],
+  ["sweep", makeSweepPicture],
+]); // by the kind of a moment's picture
 const ENTER = ["Enter", " "];
 const CONTROL = "a, button, input, select, textarea, summary, [role=grid], [role=listbox]";
 const NO_HARM = "No wrong click: you see at once what it does, and every number behind it.";

@@ -1,0 +1,134 @@
+// The sweep: random scores at one d_k after the other, as a histogram with the spread that they should have over it, what a
+// softmax makes of one row of them, and how large shares and slopes are on average.
+import { choice } from "../elements/button.js";
+import { element, redraw, svgElement, write } from "../elements/element.js";
+import { digits, grouped, percent, short } from "../pass/numeral.js";
+import { drawShareBars } from "./shareBars.js";
+
+const WIDTH = 600,
+  HEIGHT = 200,
+  POINTS = 240; // of the histogram; of its curve
+const SPIKE = 0.35; // of all pairs: what a bar shows at most, so that those of a wide spread are seen
+
+// As makePassPicture.
+export function makeSweepPicture() {
+  const box = element("section", "own-picture sweep"),
+    controls = element("div", "controls"),
+    label = element("label"),
+    slider = element("input"),
+    said = element("output"),
+    divisors = element("span"),
+    chart = element("div", "chart"),
+    below = element("div", "below");
+  let shown = null,
+    divisor = "",
+    at = 0;
+  box.ariaLabel = "The sweep of d_k";
+  slider.type = "range";
+  slider.min = "0";
+  slider.step = "1";
+  slider.setAttribute("aria-label", "d_k");
+  label.append(slider, said);
+  controls.append(label, divisors);
+  box.append(controls, chart, below);
+  const own = () => shown.divisors.find(({ id }) => id === divisor);
+  const draw = () => {
+    const { label: name, reach, lengths } = own(),
+      swept = lengths[at],
+      text = `d_k = ${swept.dK}`;
+    slider.value = String(at);
+    slider.setAttribute("aria-valuetext", text);
+    write(said, text);
+    redraw(divisors, [
+      choice(
+        shown.divisors.map(each => each.label),
+        name,
+        chosen => {
+          divisor = shown.divisors.find(each => each.label === chosen).id;
+          draw();
+        },
+      ),
+    ]);
+    chart.replaceChildren(
+      element(
+        "p",
+        "",
+        `Scores of ${grouped(shown.nPairs)} random pairs, ${name}: spread ${short(swept.spread)}; the curve has ${short(swept.expected)}.`,
+      ),
+      histogram(swept, reach, shown.nPairs),
+      axis(reach),
+    );
+    below.replaceChildren(
+      drawShareBars(
+        "One row: six random keys",
+        swept.shares.map((share, place) => ({ label: `key ${place + 1}`, share, isHidden: false })),
+      ),
+      averages(swept),
+    );
+  };
+  slider.oninput = () => {
+    at = Number(slider.value);
+    draw();
+  };
+  return {
+    element: box,
+    show({ picture }, isCovered, isPresented) {
+      box.classList.toggle("presented", isPresented);
+      box.classList.toggle("covered", isCovered);
+      if (picture !== shown) {
+        shown = picture;
+        divisor = picture.divisor;
+        at = own().lengths.findIndex(({ dK }) => dK === picture.dK);
+        slider.max = String(own().lengths.length - 1);
+      }
+      for (const each of [controls, chart, below]) each.hidden = isCovered;
+      draw();
+    },
+    point: () => {},
+    open: () => {},
+    leave: () => {},
+  };
+}
+
+// Bars, and the normal curve of the spread that they should have, both as parts of all pairs in a bin.
+function histogram({ dK, counts, spread, expected }, reach, nPairs) {
+  const svg = svgElement("svg", {
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": `Histogram of scores with d_k = ${dK}: spread ${digits(spread)}, expected ${digits(expected)}`,
+    }),
+    bin = (2 * reach) / counts.length,
+    width = WIDTH / counts.length,
+    most = Math.min(Math.max(...counts) / nPairs, SPIKE),
+    height = part => (Math.min(part, most) / most) * (HEIGHT - 6);
+  counts.forEach((count, place) => {
+    const tall = height(count / nPairs);
+    svg.append(
+      svgElement("rect", { x: place * width + 0.5, y: HEIGHT - tall, width: width - 1, height: tall, class: "bar" }),
+    );
+  });
+  const curve = Array.from({ length: POINTS + 1 }, (_, nth) => {
+    const score = (2 * nth * reach) / POINTS - reach,
+      density = Math.exp(-(score ** 2) / (2 * expected ** 2)) / (expected * Math.sqrt(2 * Math.PI));
+    return `${(nth * WIDTH) / POINTS},${HEIGHT - height(density * bin)}`;
+  });
+  svg.append(svgElement("polyline", { points: curve.join(" "), class: "curve" }));
+  return svg;
+}
+
+function axis(reach) {
+  const line = element("p", "axis");
+  line.append(element("span", "", short(-reach)), element("span", "", "0"), element("span", "", short(reach)));
+  return line;
+}
+
+function averages({ largest, slope }) {
+  const list = element("dl", "averages");
+  for (const [name, value] of [
+    ["Largest share, on average", percent(largest)],
+    ["Slope of a share, p(1 − p), on average", digits(slope)],
+  ])
+    list.append(element("dt", "", name), element("dd", "", value));
+  return list;
+}
