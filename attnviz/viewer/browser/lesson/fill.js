@@ -77,7 +77,8 @@ function makeBox(question, { answer }) {
   return {
     element: box,
     update: ({ answer: given, isShown }) => {
-      if (isShown) input.value = given === null ? "" : answerText({ unit: "" }, given).replace("-", "−");
+      if (isShown)
+        input.value = given === null ? "" : answerText({ isShare: false, unit: "" }, given).replace("-", "−");
       input.disabled = isShown;
       box.classList.toggle("unanswered", isShown && given === null);
       check.hidden = isShown;

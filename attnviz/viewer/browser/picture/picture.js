@@ -12,6 +12,7 @@ import { makeSlot, slotsIn } from "./slot.js";
 import { isSheet } from "../scene/bands.js";
 import { focusOf, stepAt } from "../scene/state.js";
 
+/** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
 
 // What is pressed in its cells goes to the brush, too, where there is one.

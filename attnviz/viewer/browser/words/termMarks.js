@@ -24,7 +24,7 @@ function finderOf(terms) {
 function textsIn(box) {
   const walker = document.createTreeWalker(box, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT, node =>
     node.nodeType === Node.ELEMENT_NODE
-      ? node.matches(APART)
+      ? /** @type {Element} */ (node).matches(APART)
         ? NodeFilter.FILTER_REJECT
         : NodeFilter.FILTER_SKIP
       : NodeFilter.FILTER_ACCEPT,
