@@ -1,6 +1,7 @@
 // The glossary: one sentence and a number of this pass for a term that is pointed at, tapped or reached by the keyboard.
 import { element } from "../elements/element.js";
-import { drawRuns, runsAt } from "../elements/runs.js";
+import { drawRuns } from "../elements/runs.js";
+import { TERMS } from "./glossaryTerms.js";
 import { markTerms } from "./termMarks.js";
 
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";
@@ -20,9 +21,8 @@ export function makeGlossary(root) {
     if (open === mark) return;
     close();
     const { pass, cell } = told,
-      { said } = pass.document.glossary.find(({ id }) => id === mark.dataset.term),
-      more = pass.document.measured[mark.dataset.term];
-    tip.replaceChildren(...drawRuns(runsAt(pass, said, cell)), more ? ` ${more}` : "");
+      term = TERMS.find(({ id }) => id === mark.dataset.term);
+    tip.replaceChildren(...drawRuns(runsOf(pass, term, cell)));
     open = mark;
     mark.setAttribute("aria-describedby", tip.id);
     tip.hidden = false;
@@ -62,10 +62,24 @@ export function makeGlossary(root) {
     update(pass, where) {
       told = { pass, cell: where.cell };
       if (where.present) return close();
-      markTerms(root.querySelectorAll(BOXES), pass.document.glossary);
+      markTerms(root.querySelectorAll(BOXES), TERMS);
       if (open && !open.isConnected) close();
     },
   };
+}
+
+// A term's sentence, and its number in the last layer of a pass.
+export function runsOf(pass, { id, says, here }, cell) {
+  const { layers, words, measured } = pass.document,
+    { attention } = layers.at(-1),
+    ofLayer = attention.slice("attention".length);
+  const renamed = here.replace(/\{(\w+)/g, (slot, name) => (pass.stages.has(name + ofLayer) ? slot + ofLayer : slot));
+  const told = here ? pass.selectionStory({ of: attention, stories: [["", renamed]] }, cell) : [];
+  return [
+    ["", says.replace("{unit}", words.unit)],
+    ...(told.length ? [["", " "], ...told.map(({ style, text }) => [style ?? "", text])] : []),
+    ["", measured[id] ? ` ${measured[id]}` : ""],
+  ];
 }
 
 // Below the term or above it, wherever it hides less of what is to be seen: never the number in focus.
