@@ -175,9 +175,8 @@ def test_what_a_loss_means_is_computed_from_the_training():
 def test_a_setting_that_is_a_term_says_what_it_is():
     assert explained("Seed").startswith("Where random numbers begin")
     assert explained("A seed of grass") == ""
-    (positions,) = [
-        box for boxes in settings(Scene(source=OWN)).values() for box in boxes if box["event"] == "positions"
-    ]
+    boxes = [box for each in settings(Scene(source=OWN)).values() for box in each]
+    (positions,) = [box for box in boxes if box["event"] == "positions"]
     assert positions["help"] == explained("Positions")
 
 
