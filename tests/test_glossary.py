@@ -13,6 +13,7 @@ from documents import document, document_of
 from numerals import short
 from passes import TRACES
 from playwright.sync_api import expect
+from tab import resized
 
 from attnviz.core import operations
 from attnviz.core.operations.operation import Operation
@@ -225,6 +226,15 @@ def test_it_never_covers_the_number_in_focus(opened):
                 or number["y"] + number["height"] <= box["y"]
             )
             assert apart, (step, mark.inner_text())
+
+
+def test_a_sheet_that_is_drawn_again_has_its_marks(opened):
+    page = opened("?step=scaling&view=sheet")
+    resized(page, 1200, 700)
+    expect(page.locator(".sheet dfn.term").first).to_be_attached()
+    ids = page.locator("dfn.term").evaluate_all("(all) => all.map(each => each.dataset.term)")
+    assert {"query", "key", "scaling"} <= set(ids)
+    assert len(ids) == len(set(ids))
 
 
 def test_a_talk_has_no_marks(opened):

@@ -5,7 +5,7 @@ import { TERMS } from "./glossaryTerms.js";
 import { markTerms } from "./termMarks.js";
 
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";
-const KEPT_CLEAR = "td.focus, [role=gridcell].focus"; // the number that a text explains
+const KEPT_CLEAR = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
 const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
 
 export function makeGlossary(root) {
@@ -15,6 +15,7 @@ export function makeGlossary(root) {
   tip.hidden = true;
   let told = null, // {pass, cell}
     open = null,
+    isQuiet = true, // in a talk nothing is pointed at
     timer = null;
   const show = mark => {
     clearTimeout(timer);
@@ -57,14 +58,26 @@ export function makeGlossary(root) {
     event.preventDefault(); // the talk, or whatever else it would leave, goes on
     close();
   });
+  const mark = () => {
+    if (isQuiet) return;
+    markTerms(
+      [...root.querySelectorAll(BOXES)].filter(box => box.checkVisibility()),
+      TERMS,
+    );
+    observer.takeRecords(); // of its own marks
+    if (open && !open.isConnected) close();
+  };
+  const observer = new MutationObserver(mark); // a sheet is drawn again where its box has another size
+  observer.observe(root, { childList: true, characterData: true, subtree: true });
   return {
     element: tip,
     update(pass, where) {
       told = { pass, cell: where.cell };
-      if (where.present) return close();
-      markTerms(root.querySelectorAll(BOXES), TERMS);
-      if (open && !open.isConnected) close();
+      isQuiet = where.present;
+      if (isQuiet) close();
+      mark();
     },
+    end: () => observer.disconnect(),
   };
 }
 
