@@ -208,7 +208,10 @@ def test_it_is_shown_to_the_mouse_the_keyboard_and_a_finger_and_escape_closes_it
     expect(tip).to_be_hidden()
     assert query.get_attribute("aria-describedby") is None
     page.locator('dfn[data-term="key"]').dispatch_event("pointerdown", {"pointerType": "touch"})
+    page.locator(".viewer").dispatch_event("pointerleave", {"pointerType": "touch"})
+    page.wait_for_timeout(250)
     expect(tip).to_contain_text("What a word is found by")
+    expect(tip).to_be_visible()
     page.locator(".step-text h2").dispatch_event("pointerdown", {"pointerType": "touch"})
     expect(tip).to_be_hidden()
 

@@ -41,11 +41,12 @@ export function makeGlossary(root) {
   };
   const marked = ({ target }) => target.closest?.("dfn.term");
   root.addEventListener("pointerover", event => {
+    if (event.pointerType === "touch") return;
     if (marked(event)) show(marked(event));
     else if (tip.contains(event.target)) clearTimeout(timer);
     else if (open && open !== open.getRootNode().activeElement) closeSoon();
   });
-  root.addEventListener("pointerleave", () => open && closeSoon());
+  root.addEventListener("pointerleave", ({ pointerType }) => open && pointerType === "mouse" && closeSoon()); // a finger that is lifted leaves, too
   root.addEventListener("focusin", event => (marked(event) ? show(marked(event)) : close()));
   root.addEventListener("focusout", event => marked(event) && closeSoon());
   root.addEventListener("pointerdown", event => {
