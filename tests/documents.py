@@ -9,6 +9,7 @@ from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.plan import plan_of
 from attnviz.scene.resolution import fit, pass_of
 from attnviz.scene.start import starts
+from attnviz.text.glossary import measured
 from attnviz.text.steps import steps_of
 from attnviz.text.steps.answer import verdict
 from attnviz.views.model import model_data
@@ -66,7 +67,13 @@ def document_of(trace):
     heads = range(max(stage.shape[0] for stage in trace.stages if stage.is_headed))
     first = [vars(each) for each in starts(trace)]
     drawn = numbers(trace, limits(trace, steps_of(trace)), heads)
-    read = {"stages": drawn, "before": {}, "starts": first, "model": model_data(trace, None)}
+    read = {
+        "stages": drawn,
+        "before": {},
+        "starts": first,
+        "model": model_data(trace, None),
+        "measured": measured(trace.n_layers, None, None),
+    }
     return merged(json.loads(bytes(plan_of(trace).parts)), json.loads(json.dumps(read)))
 
 

@@ -19,6 +19,7 @@ from attnviz.scene.document.reply import Has, reply_head
 from attnviz.scene.reading import has_options, reading_model
 from attnviz.scene.resolution import fit
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
+from attnviz.text.glossary import explained
 
 KINDS = {
     "own": Scene(),
@@ -73,6 +74,8 @@ def test_each_help_is_about_its_own_box():
         "model_seed": "Another seed is another model",
         "context": "At most 64 tokens",
     }
+    terms = [box for scene in KINDS.values() for box in listed(scene) if explained(box.get("label", ""))]
+    begins = {box["event"]: explained(box["label"]) for box in terms} | begins
     assert {event: said.startswith(begins[event]) for event, said in helped.items()} == dict.fromkeys(begins, True)
 
 

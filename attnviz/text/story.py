@@ -13,6 +13,8 @@ number at the same selection. A format may follow:
     :part.rest  the sum of all other terms, if there are any
     :part.sum   that term, as it is multiplied: 1.80 × 0.92
     :sum        the sum of its row, without the scores of hidden keys
+    :length     how long a row of its stage is; :root is the square root of that
+    :rows       how many rows it has in a head; :first, how long its first axis is
     :before     what the number was before anything was set by hand
     :positive   how many numbers of its row are above 0, and of how many: 24 of 64
     :best       the words with the largest number of its row, or the first three and how many others: “sat” and “mat”

@@ -22,7 +22,7 @@ def step_data(trace: Trace, step: Step) -> dict:
         "heads": names["heads"],
         "title": step.title,
         "heading": step.heading,
-        "why": step.reason,
+        "why": step.reason if there else [],
         "text": step.text,
         "notes": [note.text for note in step.notes],
         "stages": list(step.stages),

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from attnviz.scene.contract.models import Model, Next
-from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Runs, Said, Sent, Size, Values
+from attnviz.scene.contract.sent import Cell, Colour, Layer, Name, Place, Said, Sent, Size, Values
 from attnviz.scene.contract.stages import Stage
 from attnviz.scene.contract.steps import Step
 from attnviz.scene.looks import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
@@ -230,22 +230,6 @@ class Beside(Sent):
     at: list[Place]
 
 
-class Term(Sent):
-    """A term of the field.
-
-    Attributes
-    ----------
-    pattern
-        A regular expression that finds it in a text, in either case.
-    said
-        A sentence, with its number in this pass.
-    """
-
-    id: Said
-    pattern: Said
-    said: Annotated[Runs, Meta(min_length=1)]
-
-
 class Document(Sent):
     """A pass, and where one looks in it: all that the viewer is given.
 
@@ -281,10 +265,8 @@ class Document(Sent):
         Pairs of passes that mean something beside each other, offered at one click.
     beside
         A second pass, A, beside this one, B; null where there is none.
-    glossary
-        The terms that are marked where they first stand.
     measured
-        What is added to some of them, by their ids: what was measured of the model, and the seed.
+        What the glossary adds to some of its terms, by their ids: what was measured of the model, and the seed.
     next
         What may come next, where a model says that.
     painted
@@ -316,5 +298,4 @@ class Document(Sent):
     beside: Beside | None
     next: Next | None
     painted: bool | None
-    glossary: list[Term]
     measured: dict[str, str]

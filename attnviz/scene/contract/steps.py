@@ -108,7 +108,7 @@ class Step(Sent):
     sources
         Where the numbers of its first band are from.
     why
-        What the step does and what for, in a sentence or two.
+        What the step does and what for, in a sentence or two; empty of a step that the sheet has nothing of.
     """
 
     id: str

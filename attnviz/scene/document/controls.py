@@ -9,6 +9,7 @@ from attnviz.models import MODELS
 from attnviz.models.choice import Choice
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Scene, choice_of
+from attnviz.text.glossary import explained
 from attnviz.text.markup import runs
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
@@ -162,7 +163,8 @@ def _pills(act: str, label: str, options: Iterable[tuple[str, str]], value: str 
 
 
 def _box(kind: str, act: str, label: str, **parts: object) -> dict:
-    helped = {"help": _HELP[act]} if act in _HELP else {}
+    text = _HELP.get(act) or explained(label)
+    helped = {"help": text} if text else {}
     return {"kind": kind, "event": act, "label": label} | helped | parts
 
 

@@ -151,7 +151,7 @@ def _numbers(fitted: SceneWithPass, asked: Sequence[int], slopes_of: str, flips_
         "stages": numbers(trace, limits(trace, steps_of(trace)), heads, _seen_side_by_side(trace)),
         "words": {"typed": n_typed(scene)},
         "model": model_data(trace, training),
-        "measured": measured(training, _seed(scene)),
+        "measured": measured(trace.n_layers, training, _seed(scene)),
         "starts": [vars(each) for each in starts(trace)],
         "changes": [
             {"text": movement.described(original, change), "stage": change.stage, "index": change.index}

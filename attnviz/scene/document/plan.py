@@ -13,7 +13,6 @@ from attnviz.core.caching import cached_by_plan
 from attnviz.core.operations.scale import Scale
 from attnviz.core.trace import Trace
 from attnviz.scene.document.encoding import Json, json_of
-from attnviz.text.glossary import glossary
 from attnviz.text.ids import nearest
 from attnviz.text.steps import steps_of
 from attnviz.views import palette
@@ -86,7 +85,6 @@ def _parts(trace: Trace) -> dict:
             for layer in trace.layers
         ],
         "fractions": any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
-        "glossary": glossary(trace),
         "palette": {"negative": palette.NEGATIVE, "positive": palette.POSITIVE, "share": palette.SHARE},
     }
 

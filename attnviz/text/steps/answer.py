@@ -86,8 +86,8 @@ ANSWER = Step(
     why=(
         Section(
             "why",
-            "Each answer has a column, and the dot product with it, the logit, says how much speaks for that answer; "
-            "the softmax makes probabilities of logits, so that the answers can be weighed against each other.",
+            "Each answer has a column: the dot product with it, its logit, says how much speaks for it, and the "
+            "softmax makes probabilities of all logits.",
         ),
     ),
     sections=(

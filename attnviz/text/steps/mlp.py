@@ -77,8 +77,7 @@ MLP_RESIDUAL = Step(
     why=(
         Section(
             "why",
-            "What the neurons write is added, too, so the {unit} keeps what it held, and what comes later can "
-            "read both.",
+            "What the neurons write is added, so the {unit} keeps what it held, and what comes later can read both.",
         ),
     ),
     sections=(Section("added", _added),),

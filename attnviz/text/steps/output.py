@@ -52,8 +52,8 @@ OUTPUT = Step(
     why=(
         Section(
             "several heads",
-            "What each head found has columns of its own; the output parameters mix them, so that any dimension of the "
-            ":violet[**output**] can draw on every head.",
+            "The output parameters mix what the heads found, so that any dimension of the :violet[**output**] can draw "
+            "on every head.",
             several_heads,
         ),
         Section(

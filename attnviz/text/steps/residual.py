@@ -23,8 +23,7 @@ RESIDUAL = Step(
     why=(
         Section(
             "why",
-            "What attention found is added to what the {unit} held, not put in its place, so nothing is lost and what "
-            "comes later can read both.",
+            "What attention found is added, so the {unit} keeps what it held, and what comes later can read both.",
         ),
     ),
     sections=(Section("added", _added),),

@@ -87,7 +87,6 @@ export interface Document {
   beside: Beside | null;
   next: Next | null;
   painted: boolean | null;
-  glossary: Array<Term>;
   measured: Record<string, string>;
 }
 
@@ -354,13 +353,6 @@ export interface Next {
   parts: Writers | null;
   names: Names | null;
   kept: Array<Kept>;
-}
-
-/** A term of the field. */
-export interface Term {
-  id: string;
-  pattern: string;
-  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
 /** One of a list. */

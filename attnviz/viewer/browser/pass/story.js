@@ -26,6 +26,10 @@ const FORMATS = {
   },
   "part.sum": (pass, cell) =>
     largestLine(pass, cell)?.cells.flatMap((each, i) => [...(i ? ["\u00a0×\u00a0"] : []), numeral(pass, each, short)]),
+  length: (pass, { name }) => sizeAt(pass, name, -1),
+  rows: (pass, { name }) => sizeAt(pass, name, -2),
+  first: (pass, { name }) => sizeAt(pass, name, 0),
+  root: (pass, { name }) => short(Math.sqrt(pass.stages.get(name).shape.at(-1))),
   before: (pass, cell) =>
     Object.hasOwn(pass.document.before, cell.name)
       ? numeral(pass.with(pass.document.before), cell, short)?.text
@@ -96,6 +100,10 @@ function numeral(pass, cell, writing) {
   const value = pass.number(cell.name, cell.index);
   if (value === undefined) return undefined;
   return { text: pass.stages.get(cell.name).scale === "flag" ? String(value) : writing(value), cell };
+}
+
+function sizeAt(pass, name, axis) {
+  return String(pass.stages.get(name).shape.at(axis));
 }
 
 function ifThere(found, of) {

@@ -257,6 +257,7 @@ export function mount(root, host, left = null) {
       training.end();
       nextLetter.end();
       presenting.end();
+      glossary.end();
       printer.end();
       forget();
       return chosen && { ...chosen, isNew: stepText.isNew }; // the welcome stays where Streamlit draws the viewer anew

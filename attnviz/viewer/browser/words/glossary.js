@@ -1,10 +1,11 @@
 // The glossary: one sentence and a number of this pass for a term that is pointed at, tapped or reached by the keyboard.
 import { element } from "../elements/element.js";
-import { drawRuns, runsAt } from "../elements/runs.js";
+import { drawRuns } from "../elements/runs.js";
+import { TERMS } from "./glossaryTerms.js";
 import { markTerms } from "./termMarks.js";
 
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .training, .panel > h3";
-const KEPT_CLEAR = "td.focus, [role=gridcell].focus"; // the number that a text explains
+const KEPT_CLEAR = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
 const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
 
 export function makeGlossary(root) {
@@ -14,15 +15,15 @@ export function makeGlossary(root) {
   tip.hidden = true;
   let told = null, // {pass, cell}
     open = null,
+    isQuiet = true, // in a talk nothing is pointed at
     timer = null;
   const show = mark => {
     clearTimeout(timer);
     if (open === mark) return;
     close();
     const { pass, cell } = told,
-      { said } = pass.document.glossary.find(({ id }) => id === mark.dataset.term),
-      more = pass.document.measured[mark.dataset.term];
-    tip.replaceChildren(...drawRuns(runsAt(pass, said, cell)), more ? ` ${more}` : "");
+      term = TERMS.find(({ id }) => id === mark.dataset.term);
+    tip.replaceChildren(...drawRuns(runsOf(pass, term, cell)));
     open = mark;
     mark.setAttribute("aria-describedby", tip.id);
     tip.hidden = false;
@@ -40,11 +41,12 @@ export function makeGlossary(root) {
   };
   const marked = ({ target }) => target.closest?.("dfn.term");
   root.addEventListener("pointerover", event => {
+    if (event.pointerType === "touch") return;
     if (marked(event)) show(marked(event));
     else if (tip.contains(event.target)) clearTimeout(timer);
     else if (open && open !== open.getRootNode().activeElement) closeSoon();
   });
-  root.addEventListener("pointerleave", () => open && closeSoon());
+  root.addEventListener("pointerleave", ({ pointerType }) => open && pointerType === "mouse" && closeSoon()); // a finger that is lifted leaves, too
   root.addEventListener("focusin", event => (marked(event) ? show(marked(event)) : close()));
   root.addEventListener("focusout", event => marked(event) && closeSoon());
   root.addEventListener("pointerdown", event => {
@@ -57,15 +59,41 @@ export function makeGlossary(root) {
     event.preventDefault(); // the talk, or whatever else it would leave, goes on
     close();
   });
+  const mark = () => {
+    if (isQuiet) return;
+    markTerms(
+      [...root.querySelectorAll(BOXES)].filter(box => box.checkVisibility()),
+      TERMS,
+    );
+    observer.takeRecords(); // of its own marks
+    if (open && !open.isConnected) close();
+  };
+  const observer = new MutationObserver(mark); // a sheet is drawn again where its box has another size
+  observer.observe(root, { childList: true, characterData: true, subtree: true });
   return {
     element: tip,
     update(pass, where) {
       told = { pass, cell: where.cell };
-      if (where.present) return close();
-      markTerms(root.querySelectorAll(BOXES), pass.document.glossary);
-      if (open && !open.isConnected) close();
+      isQuiet = where.present;
+      if (isQuiet) close();
+      mark();
     },
+    end: () => observer.disconnect(),
   };
+}
+
+// A term's sentence, and its number in the last layer of a pass.
+export function runsOf(pass, { id, says, here }, cell) {
+  const { layers, words, measured } = pass.document,
+    { attention } = layers.at(-1),
+    ofLayer = attention.slice("attention".length);
+  const renamed = here.replace(/\{(\w+)/g, (slot, name) => (pass.stages.has(name + ofLayer) ? slot + ofLayer : slot));
+  const told = here ? pass.selectionStory({ of: attention, stories: [["", renamed]] }, cell) : [];
+  return [
+    ["", says.replace("{unit}", words.unit)],
+    ...(told.length ? [["", " "], ...told.map(({ style, text }) => [style ?? "", text])] : []),
+    ["", measured[id] ? ` ${measured[id]}` : ""],
+  ];
 }
 
 // Below the term or above it, wherever it hides less of what is to be seen: never the number in focus.

@@ -1,0 +1,251 @@
+"""The glossary: every term on a screen has an entry, each with a number of the very pass, and is marked once."""
+
+import importlib
+import json
+import math
+import pkgutil
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from documents import document, document_of
+from numerals import short
+from passes import TRACES
+from playwright.sync_api import expect
+from tab import resized
+
+from attnviz.core import operations
+from attnviz.core.operations.operation import Operation
+from attnviz.core.selection import Selection
+from attnviz.models.yardsticks import recorded
+from attnviz.scene.document.controls import settings
+from attnviz.scene.resolution import fit
+from attnviz.scene.scene import OWN, Scene
+from attnviz.text.glossary import TERMS, explained, measured
+from attnviz.text.steps import ENTRIES, steps_of
+from attnviz.viewer.glossary import FILE, javascript
+from attnviz.views.bands import bands
+
+FIELD = re.compile(
+    r"\b(quer(?:y|ies)|keys?|values?|scor(?:e|es)|shares?|softmax|heads?|W_O|residual stream|neurons?|logits?|loss"
+    r"|nats?|held[- ]out|BOS|d_k|d_v|d_model|seeds?|temperature|top[- ][kp]|muted?|initialisers?|one-hot|sinusoidal"
+    r"|causal|padding|window|projections?|embeddings?|unembedding|mask(?:s|ed)?|attention|layers?|MLP|LayerNorm|RMSNorm|ReLU|GELU"
+    r"|checkpoints?|dot products?|bias(?:es)?|parameters?|concatenation|contributions?|weighted sum|positions?|tokens?"
+    r"|probabilit(?:y|ies)|slopes?)\b",
+    re.IGNORECASE,
+)
+"""The field's terms, as people of the field write them."""
+
+DOING = {"Compare", "Scale", "Mask", "Subtract", "Share", "Collect", "Each head", "Added up", "Square", "Norm", "Fire"}
+"""What is strong beside a band, as it says what is done there."""
+ROOT = Path(__file__).parents[1]
+NO_TERMS = {
+    "added",
+    "sum",
+    "square",
+    "adding up",
+    "given",
+    "no matrices of parameters",
+    "random",
+    "answer",
+    "Added",
+    "Added up",
+    "exponentiate",
+    "output",
+}
+
+
+def runs_on_screens():
+    """All that steps and bands say, and all labels of stages and of settings, as runs."""
+    for trace in TRACES.values():
+        for step in steps_of(trace):
+            yield from (
+                run
+                for text in (step.heading, step.reason, step.text, *(each.text for each in step.notes))
+                for run in text
+            )
+            yield from (run for band in bands(trace, step) for run in [*band.said, ["", band.label]])
+    for each in ENTRIES.values():
+        yield from (
+            ["", text] for text in (each.title, each.meaning, each.one, *(story.text for story in each.stories))
+        )
+    for source in (OWN, "microgpt", "who-is-it"):
+        for boxes in settings(Scene(source=source)).values():
+            yield from (["", text] for box in boxes for text in (box.get("label", ""), box.get("help", "")))
+    yield from (
+        ["", text] for text in ("loss", "held-out accuracy", "nats a letter", "temperature", "top-k", "top-p", "muted")
+    )
+
+
+def texts(run):
+    _, said = run
+    return [said] if isinstance(said, str) else [text for _, text in said["stories"]]
+
+
+def terms_in(text):
+    return [term.id for term in TERMS if re.search(term.pattern, text, re.IGNORECASE)]
+
+
+def test_every_term_of_the_field_on_a_screen_has_an_entry():
+    said = [text for run in runs_on_screens() for text in texts(run)]
+    assert len(set(said)) > 400
+    missing = {found[0] for text in set(said) for found in FIELD.finditer(text) if not terms_in(found[0])}
+    assert missing == set()
+
+
+def test_what_is_set_off_as_a_term_has_an_entry():
+    strong = {said for style, said in runs_on_screens() if style in ("strong", "code", "q", "k", "v")}
+    assert len(strong) > 15
+    assert {text for text in strong if not terms_in(text)} <= NO_TERMS | DOING
+
+
+def test_every_operation_has_an_entry():
+    modules = [
+        importlib.import_module(f"{operations.__name__}.{each.name}")
+        for each in pkgutil.iter_modules(operations.__path__)
+    ]
+    made = {
+        each.__name__
+        for module in modules
+        for each in vars(module).values()
+        if isinstance(each, type) and Operation in each.__mro__ and each is not Operation
+    }
+    assert len(made) >= 15
+    assert {term.operation for term in TERMS} - {""} == made
+
+
+def test_an_entry_is_one_sentence_and_one_of_a_kind():
+    assert len({term.id for term in TERMS}) == len(TERMS)
+    for term in TERMS:
+        assert re.fullmatch(r"[“A-Z].{20,125}\.", term.says), term.id
+        assert not re.search(r"\. ", term.says), term.id
+
+
+@pytest.fixture
+def said_of(node):
+    """What is said of all terms for a selection of a pass, by their ids."""
+
+    def said(trace, selection):
+        asked = json.dumps({"document": document_of(trace), "cell": vars(selection)})
+        return json.loads(node(str(ROOT / "tests/js/glossary.mjs"), text=asked))
+
+    return said
+
+
+@pytest.mark.parametrize("name", ["plain", "causal", "two layers that learnt", "a block", "added mask"])
+def test_each_number_is_of_this_pass(name, said_of):
+    trace = TRACES[name]
+    layer, here = trace.layers[-1].trace, Selection(0, 1, 0, 0, 0).within(trace)
+    said = said_of(trace, here)
+    d_k = layer["k"].shape[-1]
+    assert said["d_k"].endswith(f" d_k = {d_k} here, √d_k = {short(math.sqrt(d_k))}.")
+    assert said["head"].endswith(f" {layer['heads'].shape[0]}.")
+    assert said["layer"].endswith(f" {trace.n_layers}.")
+    assert f" {short(layer['scores'].value[0, 1, 0])} with “{layer.label('key', 0)}”." in said["score"]
+    if "active" in layer:
+        row = layer["active"].value[1]
+        assert f"{np.count_nonzero(row > 0)} of {row.size}" in said["neuron"]
+
+
+def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
+    told = set()
+    for name in ("plain", "a block", "two blocks with biases", "a model asked at a word"):
+        trace = TRACES[name]
+        said = said_of(trace, Selection(0, 1, 0, 0, 0).within(trace))
+        told |= {term.id for term in TERMS if len(said[term.id]) > len(term.says.replace("{unit}", "word"))}
+        assert not any("{" in each or "undefined" in each for each in said.values())
+    assert {term.id for term in TERMS if term.here} - told == set()
+
+
+def test_the_browser_has_the_terms_as_they_are():
+    assert FILE.read_text("utf-8") == javascript(), "python -m attnviz.viewer.glossary writes it again"
+
+
+def test_what_a_loss_means_is_computed_from_the_training():
+    scene = Scene(source="microgpt")
+    said = document(fit(scene))["measured"]
+    ((loss, yardsticks),) = [(each["loss"], each["muted"]) for each in recorded()[:1]]
+    assert said["nats"] == f"{loss:.2f} nats: as unsure as between e^{loss:.2f} = {math.exp(loss):.2g} answers."
+    assert f"Here {loss:.2f}, beside guessing {math.log(27):.2f}" in said["loss"]
+    assert f"With attention muted the loss is {yardsticks['attention']:.2f}: no better than" in said["muted"]
+    assert said["seed"] == "Here it is 0."
+    assert measured(2, None, None) == {"layer": "Layers of this pass: 2."}
+
+
+def test_a_setting_that_is_a_term_says_what_it_is():
+    assert explained("Seed").startswith("Where random numbers begin")
+    assert explained("A seed of grass") == ""
+    boxes = [box for each in settings(Scene(source=OWN)).values() for box in each]
+    (positions,) = [box for box in boxes if box["event"] == "positions"]
+    assert positions["help"] == explained("Positions")
+
+
+def test_a_term_is_marked_once_where_it_first_stands(opened):
+    page = opened("?step=scores&view=sheet")
+    marks = page.locator("dfn.term")
+    ids = marks.evaluate_all("(all) => all.map(each => each.dataset.term)")
+    assert {"query", "key", "dot product", "indices"} <= set(ids)
+    assert len(ids) == len(set(ids))
+    page.get_by_role("button", name="Next", exact=False).first.click()
+    expect(page.locator('dfn[data-term="softmax"]')).to_have_count(1)
+    ids = marks.evaluate_all("(all) => all.map(each => each.dataset.term)")
+    assert len(ids) == len(set(ids))
+
+
+def test_it_is_shown_to_the_mouse_the_keyboard_and_a_finger_and_escape_closes_it(opened):
+    page = opened("?step=scores&view=sheet")
+    tip, query = page.locator(".glossary"), page.locator('dfn[data-term="query"]')
+    expect(tip).to_be_hidden()
+    query.hover()
+    expect(tip).to_have_text("What a word looks for, as a vector: it is compared with the keys. Its length is 4 here.")
+    page.mouse.move(0, 0)
+    expect(tip).to_be_hidden()
+    query.focus()
+    expect(tip).to_be_visible()
+    assert query.get_attribute("aria-describedby") == tip.get_attribute("id")
+    page.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+    assert query.get_attribute("aria-describedby") is None
+    page.locator('dfn[data-term="key"]').dispatch_event("pointerdown", {"pointerType": "touch"})
+    page.locator(".viewer").dispatch_event("pointerleave", {"pointerType": "touch"})
+    page.wait_for_timeout(250)
+    expect(tip).to_contain_text("What a word is found by")
+    expect(tip).to_be_visible()
+    page.locator(".step-text h2").dispatch_event("pointerdown", {"pointerType": "touch"})
+    expect(tip).to_be_hidden()
+
+
+def test_it_never_covers_the_number_in_focus(opened):
+    for step in ("scores", "scaling", "softmax", "output"):
+        page = opened(f"?step={step}&view=sheet")
+        for mark in page.locator("dfn.term").all():
+            mark.focus()
+            box, number = page.locator(".glossary").bounding_box(), page.locator(".sheet td.focus").bounding_box()
+            apart = (
+                box["x"] + box["width"] <= number["x"]
+                or number["x"] + number["width"] <= box["x"]
+                or box["y"] + box["height"] <= number["y"]
+                or number["y"] + number["height"] <= box["y"]
+            )
+            assert apart, (step, mark.inner_text())
+
+
+def test_a_sheet_that_is_drawn_again_has_its_marks(opened):
+    page = opened("?step=scaling&view=sheet")
+    resized(page, 1200, 700)
+    expect(page.locator(".sheet dfn.term").first).to_be_attached()
+    ids = page.locator("dfn.term").evaluate_all("(all) => all.map(each => each.dataset.term)")
+    assert {"query", "key", "scaling"} <= set(ids)
+    assert len(ids) == len(set(ids))
+
+
+def test_a_talk_has_no_marks(opened):
+    page = opened("?step=scores&view=sheet&present=1")
+    expect(page.locator("dfn.term")).to_have_count(0)
+
+
+def test_a_persons_word_is_no_term(opened):
+    page = opened("?step=scores&view=sheet", sentence="the mask hides the seed")
+    ids = page.locator("dfn.term").evaluate_all("(all) => all.map(each => each.dataset.term)")
+    assert not {"mask", "seed"} & set(ids)
