@@ -184,6 +184,7 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
     right = evaluated(made.ask.of, passes)
     assert math.isclose(question["right"], right, rel_tol=1e-9, abs_tol=1e-12)
     own = {each.told: each.of for each in getattr(made.ask, "wrong", ())}
+    assert own.keys() <= {said(near["told"]) for near in question["nears"]}, "none is near the answer, or another"
     for near in question["nears"]:
         told = said(near["told"])
         assert abs(near["value"] - right) > question["tolerance"] or question["isShare"], told
@@ -250,6 +251,9 @@ def test_the_answer_and_when_another_one_would_be_given(name):
     offered = [each["label"] for each in question["candidates"]]
     assert [offered[place] for place in question["right"]] == [answers[row.index(max(row))]]
     assert len(set(offered)) == len(offered) >= 2
+    others = [passes.b.original, *([passes.b.beside.trace] if passes.b.beside else [])]
+    firsts = {answers[each["probabilities"].value[-1].argmax()] for each in others}
+    assert firsts <= set(offered), "what it answered before is offered"
     for each in question["candidates"]:
         told, place = said(each["told"]), answers.index(each["label"])
         assert place_told(told) == 1 + sum(other > row[place] for other in row), told
