@@ -315,6 +315,9 @@ COUNTED = {
     "e": lambda fitted, passes: sum(1 / math.factorial(n) for n in range(20)),
     "answer": lambda fitted, passes: _answer(fitted.trace),
     "answer.before": lambda fitted, passes: _answer(fitted.original),
+    "count.answer_among_words": lambda fitted, passes: sum(
+        word == _answer(fitted.trace) for word in fitted.scene.sentence.split()
+    ),
     "count.words": lambda fitted, passes: _n(fitted),
     "count.pairs": lambda fitted, passes: len(_hides(fitted.scene, _n(fitted))[1]),
     "count.hidden": _hidden,

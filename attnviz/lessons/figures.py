@@ -155,6 +155,7 @@ def _n_answered(fitted: SceneWithPass) -> int:
 _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "answer": lambda fitted: answer_of(fitted.trace),
     "answer.before": lambda fitted: answer_of(fitted.original),
+    "count.answer_among_words": lambda fitted: fitted.trace.labels["query"].count(answer_of(fitted.trace)),
     "count.answers": _n_answered,
     "count.d_k": lambda fitted: fitted.trace.layers[0].trace["k"].shape[-1],
     "count.d_model": lambda fitted: fitted.trace["x"].shape[-1],
