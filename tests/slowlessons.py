@@ -335,7 +335,7 @@ COUNTED = {
     "count.answers": lambda fitted, passes: len(fitted.trace["w_u"].value[0]),
     "count.parameters": _parameters,
     "count.multiplications": lambda fitted, passes: _multiplications(fitted, _n(fitted)),
-    "count.multiplications_kept": lambda fitted, passes: _multiplications(fitted, 1),
+    "count.multiplications_cached": lambda fitted, passes: _multiplications(fitted, 1),
     "count.differing": _differing,
     "That is how many are visible.": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
     "That hides each word from itself, too.": _and_itself,

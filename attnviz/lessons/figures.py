@@ -144,8 +144,8 @@ def _steps(fitted: SceneWithPass) -> int:
     return training(fitted).checkpoints(fitted.scene.model_seed)[-1 if place is None else place]
 
 
-def _cost(fitted: SceneWithPass, *, is_kept: bool) -> int:
-    return multiplications(fitted.trace, len(fitted.trace.labels["query"]), is_kept=is_kept)
+def _cost(fitted: SceneWithPass, *, is_cached: bool) -> int:
+    return multiplications(fitted.trace, len(fitted.trace.labels["query"]), is_cached=is_cached)
 
 
 def _n_answered(fitted: SceneWithPass) -> int:
@@ -163,8 +163,8 @@ _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "count.held_out": lambda fitted: training(fitted).task.n_held_out,
     "count.hidden": lambda fitted: int((~mask_of(fitted.trace)).sum()),
     "count.layers": lambda fitted: fitted.trace.n_layers,
-    "count.multiplications": lambda fitted: _cost(fitted, is_kept=False),
-    "count.multiplications_kept": lambda fitted: _cost(fitted, is_kept=True),
+    "count.multiplications": lambda fitted: _cost(fitted, is_cached=False),
+    "count.multiplications_cached": lambda fitted: _cost(fitted, is_cached=True),
     "count.names": lambda fitted: len(training(fitted).task.names) - training(fitted).task.n_held_out,
     "count.neurons": lambda fitted: fitted.trace.layers[0].trace["w_hidden"].shape[-1],
     "count.pairs": lambda fitted: int(mask_of(fitted.trace).size),

@@ -81,12 +81,12 @@ def _parameters(passes: Passes) -> list[Reading]:
     ]
 
 
-def _kept(passes: Passes) -> list[Reading]:
+def _cached(passes: Passes) -> list[Reading]:
     return [(figure("count.multiplications", passes), "That is how many there are if every letter is computed anew.")]
 
 
 def _all(passes: Passes) -> list[Reading]:
-    return [(figure("count.multiplications_kept", passes), "That is how many the new letter alone takes.")]
+    return [(figure("count.multiplications_cached", passes), "That is how many the new letter alone takes.")]
 
 
 def _differing(passes: Passes) -> list[Reading]:
@@ -102,6 +102,6 @@ _NEARS: dict[str, Callable[[Passes], list[Reading]]] = {
     "hidden": _hidden,
     "parameters": _parameters,
     "multiplications": _all,
-    "multiplications_kept": _kept,
+    "multiplications_cached": _cached,
     "differing": _differing,
 }
