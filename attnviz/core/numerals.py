@@ -14,7 +14,11 @@ def digits(value: float) -> str:
 
 
 def short(value: float) -> str:
-    """A number as a cell of a picture shows it: 2 decimals, fewer from 100 on, and a power of ten from 10,000 on."""
+    """A number as a cell of a picture shows it: 2 decimals, fewer from 100 on, and a power of ten from 10,000 on.
+
+    >>> [short(value) for value in (0.5, -99.994, 123.45, 1235.5, -1e4, -0.004, -math.inf)]
+    ['0.50', '−99.99', '123.5', '1236', '−1.0e4', '0.00', '−∞']
+    """
     if math.isinf(value):
         return digits(value)
     size = abs(value)
