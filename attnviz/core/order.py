@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 
 import numpy as np
@@ -79,7 +79,7 @@ class Block:
     activation: Activation = RELU
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a step is itself: those that are made are looked up by it
 class Step:
     """How one stage is made.
 
@@ -90,8 +90,7 @@ class Step:
     reads : str
         The stages that it is made of, all of which there must be; of "context|x" the first that there is.
     operation : callable
-        The operation, of the block and of the stages read, or None if the block says too little for it; ArrayError
-        where these don't fit each other.
+        The operation, of the block and of the stages read; ArrayError where these don't fit each other.
     adds : str
         Parameters that it reads besides, where there are any.
     option : str
@@ -100,7 +99,7 @@ class Step:
 
     name: str
     reads: str
-    operation: Callable[..., Operation | None]
+    operation: Callable[..., Operation]
     adds: str = ""
     option: str = ""
 
@@ -178,9 +177,9 @@ def _dot_products(block: Block, q: Stage, k: Stage) -> Operation:
     return DotProducts()
 
 
-def _scale(block: Block, scores: Stage) -> Operation | None:
+def _scale(block: Block, scores: Stage) -> Operation:
     factor = None if block.scale is None else float(real("scale", block.scale, ()).array)
-    return Scale(block.d_k, factor) if block.d_k else None
+    return Scale(block.d_k, factor)
 
 
 def _masked(block: Block, scaled: Stage, mask: Stage) -> Operation:
@@ -209,7 +208,7 @@ LAYER: tuple[Step, ...] = (
     *_projected("k", "context|attn_norm|x", "key"),
     *_projected("v", "context|attn_norm|x", "key"),
     Step("scores", "q k", _dot_products),
-    Step("scaled", "scores", _scale),
+    Step("scaled", "scores", _scale, option="d_k"),
     Step("masked", "scaled mask", _masked),
     Step("attention", "masked", lambda block, _: block.normalise()),
     Step("heads", "attention v", _always(WeightedSum())),
@@ -299,30 +298,45 @@ def blocks_of(names: Set[str]) -> list[Block]:
     ]
 
 
-def _run(build: Builder, steps: Sequence[Step], block: Block, mask: np.ndarray | None = None) -> None:
+def _run(build: Builder, steps: tuple[Step, ...], block: Block, mask: np.ndarray | None = None) -> None:
     here = build.here
-    for step in steps:
-        if step.name in here or not step.is_in(block):
-            continue
+    options = frozenset([step.option for step in steps if step.option and getattr(block, step.option)])
+    for step, names in _made(steps, frozenset(here), options):
         if step.name == "masked" and "mask" not in here:
-            _give_mask(build, step, mask)
-        inputs = [here[name] for name in step.inputs(here)]
-        operation = step.operation(block, *inputs) if inputs else None
-        if operation:
-            build.apply(step.name, operation, *inputs)
+            _give_mask(build, here[names[0]], mask)
+        inputs = [here[name] for name in names]
+        build.apply(step.name, step.operation(block, *inputs), *inputs)
 
 
-def _give_mask(build: Builder, step: Step, mask: np.ndarray | None) -> None:
+@lru_cache(maxsize=128)
+def _made(
+    steps: tuple[Step, ...], given: frozenset[str], options: frozenset[str]
+) -> tuple[tuple[Step, tuple[str, ...]], ...]:
+    """The steps that stages of these names make in a block with these options, and what each of them reads."""
+    names, made = set(given), []
+    for step in steps:
+        if step.name in names or (step.option and step.option not in options):
+            continue
+        if step.name == "masked" and not names.isdisjoint(step.alternatives[0]):
+            names.add("mask")
+        if inputs := step.inputs(names):
+            made.append((step, inputs))
+            names.add(step.name)
+    return tuple(made)
+
+
+def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None) -> None:
     """The mask, once there are scores that it can be applied to."""
-    for scaled in build.present(*step.alternatives[0])[:1]:
-        visible = fitting_mask(mask, *scaled.shape)
-        axes = ("head", "query", "key")[-visible.array.ndim :]
-        build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
+    visible = fitting_mask(mask, *scaled.shape)
+    axes = ("head", "query", "key")[-visible.array.ndim :]
+    build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
 
 
 def _check_affine(name: str, norm: Norm | None, has: Mapping[str, Stage]) -> None:
-    affine = [each for each in (f"g_{name}", f"b_{name}") if each in has]
-    if affine and not isinstance(norm, LayerNorm):
-        raise ArrayError(f"{affine[0]} belongs to a LayerNorm; got {norm or 'no norm'}.")
-    if affine and affine[0].startswith("b_"):
-        raise ArrayError(f"{affine[0]} is added after a gain; got no g_{name}. Give ones.")
+    gain, bias = f"g_{name}", f"b_{name}"
+    if gain not in has and bias not in has:
+        return
+    if not isinstance(norm, LayerNorm):
+        raise ArrayError(f"{gain if gain in has else bias} belongs to a LayerNorm; got {norm or 'no norm'}.")
+    if gain not in has:
+        raise ArrayError(f"{bias} is added after a gain; got no {gain}. Give ones.")

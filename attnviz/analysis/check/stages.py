@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -66,7 +67,7 @@ def from_scores_on() -> tuple[str, ...]:
 
 def made_of(given: set[str]) -> set[str]:
     """The stages that can be made of others, beginning with the given ones."""
-    block, *_ = order.blocks_of(given)
+    block = replace(order.blocks_of(given)[0], d_k=1)  # of whichever length
     present, made = {*given, "mask"}, set()
     for step in order.LAYER:
         if step.is_in(block) and step.inputs(present):
