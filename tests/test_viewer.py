@@ -198,6 +198,13 @@ def test_what_can_not_be_joined_is_refused(tmp_path, changed, says):
         bundle(written(tmp_path, **changed))
 
 
+def test_what_only_types_say_is_not_sent():
+    assert "/** @" in module("state").read_text("utf-8")
+    assert not any(
+        line.strip().startswith("/** @") and line.endswith("*/") for line in bundle(module("component")).split("\n")
+    )
+
+
 def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
     joined = "".join(bundle(module(entry)) for entry in ("component", "articles", "numbers", "arrival", "standalone"))
     for path in BROWSER.glob("*/*.js"):

@@ -16,6 +16,7 @@ _IMPORT = re.compile(
     r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\.\./)?(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
+_TYPES = re.compile(r"^ */\*\* .*\*/\n", re.MULTILINE)  # which tell a browser nothing
 _LEFT_OVER = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
 
 
@@ -83,4 +84,4 @@ def _scoped(path: Path, text: str) -> str:
 
 def _joinable(text: str) -> str:
     """A module's text that takes what it imports from such constants."""
-    return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))
+    return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", _TYPES.sub("", text)))
