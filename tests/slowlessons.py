@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
+from attnviz.core.streams import stream
 from attnviz.lessons.reference import PATTERN, find
 from attnviz.models import MODELS
 from attnviz.models.yardsticks import FILE
@@ -109,6 +110,30 @@ def _spread(shares):
     return sum(share * math.log(1 / share) for share in seen) / math.log(len(seen)) if len(seen) > 1 else 0.0
 
 
+@functools.cache
+def _random_scores(d_k):
+    """Of each of the sweep's queries its scores with six keys, for this length alone."""
+    random = stream("sweep", 0)
+    queries = random.standard_normal((2000, 512))[:, :d_k]
+    keys = [random.standard_normal((2000, 512))[:, :d_k] for _ in range(6)]
+    return np.array([np.einsum("ij,ij->i", queries, each) for each in keys]).T
+
+
+@functools.cache
+def swept(divisor, d_k, what):
+    """A number of the sweep of d_k, row by row."""
+    by = {"root": d_k**0.5, "none": 1.0, "d_k": d_k}[divisor]
+    if what == "expected":
+        return d_k**0.5 / by
+    rows = [[score / by for score in row] for row in _random_scores(d_k).tolist()]
+    if what == "spread":
+        return math.sqrt(math.fsum(row[0] ** 2 for row in rows) / len(rows))
+    shares = [softmax(row) for row in rows]
+    if what == "largest":
+        return math.fsum(map(max, shares)) / len(shares)
+    return math.fsum(p * (1 - p) for row in shares for p in row) / (6 * len(shares))
+
+
 FUNCTIONS = {
     "abs": abs,
     "back": lambda row: sum(share * (len(row) - 1 - place) for place, share in enumerate(row)),
@@ -121,7 +146,10 @@ FUNCTIONS = {
     "percent": lambda share: round(100 * share),
     "rank": lambda of, among: 1 + sum(each > of + 1e-12 for each in among),
     "softmax": lambda row: np.array(softmax(row)),
+    "round": round,
     "spread": _spread,
+    "sqrt": math.sqrt,
+    "sweep": swept,
     "sum": math.fsum,
 }
 
