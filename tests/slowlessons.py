@@ -75,12 +75,14 @@ def _probability(trace, layer, token, answer):
 
 def softmax(row):
     largest = max(row)
+    if largest == -math.inf:  # attnviz gives nothing to any
+        return [0.0] * len(row)
     powers = [math.exp(each - largest) for each in row]
     return [power / sum(powers) for power in powers]
 
 
 FIGURE = re.compile(
-    r"(?<![\w'.])(?:A\.)?(?:(?:count|loss|perplexity|looks|accuracy)(?:\.\w+)+|answer(?:\.before)?|e)\b(?!['(])"
+    r"(?<![\w'.])(?:A\.)?(?:(?:count|mistake|loss|perplexity|looks|accuracy)(?:\.\w+)+|answer(?:\.before)?|e)\b(?!['(])"
 )
 
 
@@ -108,6 +110,32 @@ def evaluated(expression, passes):
 def _spread(shares):
     seen = [share for share in shares if share > 0]
     return sum(share * math.log(1 / share) for share in seen) / math.log(len(seen)) if len(seen) > 1 else 0.0
+
+
+def mistaken_row(mistake, scaled, seen):
+    """A row of shares as it is made with a mistake, from its scaled scores and which keys are seen."""
+    n = len(scaled)
+
+    def of_those(visible):
+        return softmax([score if is_seen else -math.inf for score, is_seen in zip(scaled, visible, strict=True)])
+
+    return {
+        "multiplied": lambda: softmax([score * is_seen for score, is_seen in zip(scaled, seen, strict=True)]),
+        "after": lambda: [share * is_seen for share, is_seen in zip(softmax(scaled), seen, strict=True)],
+        "further": lambda: of_those([seen[k] or (k > 0 and seen[k - 1]) for k in range(n)]),
+        "inverted": lambda: of_those([not each for each in seen]),
+        "uniform": lambda: [1 / n] * n,
+        "nan": lambda: [math.nan] * n,
+    }[mistake]()
+
+
+def _mistake(name, trace):
+    """A figure of a mistake, as `after.cat.sum`."""
+    mistake, word, of = name.split(".")
+    query, keys = trace.labels["query"].index(word), trace.labels["key"]
+    scaled = [_scaled(trace, 0, 0, query, key) for key in range(len(keys))]
+    row = mistaken_row(mistake, scaled, trace["mask"].value[query].tolist())
+    return math.fsum(row) if of == "sum" else row[keys.index(of)]
 
 
 @functools.cache
@@ -262,6 +290,8 @@ def slow_figure(name, passes):
     of = "A" if name.startswith("A.") else "B"
     name = name.removeprefix("A.")
     fitted = passes.scene(of)
+    if name.startswith("mistake."):
+        return _mistake(name.removeprefix("mistake."), fitted.trace)
     return COUNTED[name](fitted, passes) if name in COUNTED else _measured(name, fitted)
 
 
