@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.core.changes import Change
 from attnviz.core.layers import layered, split_layer
+from attnviz.core.streams import stream
 from attnviz.lessons.reference import PATTERN, find
 from attnviz.models import MODELS
 from attnviz.models.yardsticks import FILE
@@ -74,12 +75,14 @@ def _probability(trace, layer, token, answer):
 
 def softmax(row):
     largest = max(row)
+    if largest == -math.inf:  # attnviz gives nothing to any
+        return [0.0] * len(row)
     powers = [math.exp(each - largest) for each in row]
     return [power / sum(powers) for power in powers]
 
 
 FIGURE = re.compile(
-    r"(?<![\w'.])(?:A\.)?(?:(?:count|loss|perplexity|looks|accuracy)(?:\.\w+)+|answer(?:\.before)?|e)\b(?!['(])"
+    r"(?<![\w'.])(?:A\.)?(?:(?:count|mistake|loss|perplexity|looks|accuracy)(?:\.\w+)+|answer(?:\.before)?|e)\b(?!['(])"
 )
 
 
@@ -109,6 +112,56 @@ def _spread(shares):
     return sum(share * math.log(1 / share) for share in seen) / math.log(len(seen)) if len(seen) > 1 else 0.0
 
 
+def mistaken_row(mistake, scaled, seen):
+    """A row of shares as it is made with a mistake, from its scaled scores and which keys are seen."""
+    n = len(scaled)
+
+    def of_those(visible):
+        return softmax([score if is_seen else -math.inf for score, is_seen in zip(scaled, visible, strict=True)])
+
+    return {
+        "multiplied": lambda: softmax([score * is_seen for score, is_seen in zip(scaled, seen, strict=True)]),
+        "after": lambda: [share * is_seen for share, is_seen in zip(softmax(scaled), seen, strict=True)],
+        "further": lambda: of_those([seen[k] or (k > 0 and seen[k - 1]) for k in range(n)]),
+        "inverted": lambda: of_those([not each for each in seen]),
+        "uniform": lambda: [1 / n] * n,
+        "nan": lambda: [math.nan] * n,
+    }[mistake]()
+
+
+def _mistake(name, trace):
+    """A figure of a mistake, as `after.cat.sum`."""
+    mistake, word, of = name.split(".")
+    query, keys = trace.labels["query"].index(word), trace.labels["key"]
+    scaled = [_scaled(trace, 0, 0, query, key) for key in range(len(keys))]
+    row = mistaken_row(mistake, scaled, trace["mask"].value[query].tolist())
+    return math.fsum(row) if of == "sum" else row[keys.index(of)]
+
+
+@functools.cache
+def _random_scores(d_k):
+    """Of each of the sweep's queries its scores with six keys, for this length alone."""
+    random = stream("sweep", 0)
+    queries = random.standard_normal((2000, 512))[:, :d_k]
+    keys = [random.standard_normal((2000, 512))[:, :d_k] for _ in range(6)]
+    return np.array([np.einsum("ij,ij->i", queries, each) for each in keys]).T
+
+
+@functools.cache
+def swept(divisor, d_k, what):
+    """A number of the sweep of d_k, row by row."""
+    by = {"root": d_k**0.5, "none": 1.0, "d_k": d_k}[divisor]
+    if what == "expected":
+        return d_k**0.5 / by
+    rows = [[score / by for score in row] for row in _random_scores(d_k).tolist()]
+    if what == "spread":
+        return math.sqrt(math.fsum(row[0] ** 2 for row in rows) / len(rows))
+    shares = [softmax(row) for row in rows]
+    if what == "largest":
+        return math.fsum(map(max, shares)) / len(shares)
+    return math.fsum(p * (1 - p) for row in shares for p in row) / (6 * len(shares))
+
+
 FUNCTIONS = {
     "abs": abs,
     "back": lambda row: sum(share * (len(row) - 1 - place) for place, share in enumerate(row)),
@@ -121,7 +174,10 @@ FUNCTIONS = {
     "percent": lambda share: round(100 * share),
     "rank": lambda of, among: 1 + sum(each > of + 1e-12 for each in among),
     "softmax": lambda row: np.array(softmax(row)),
+    "round": round,
     "spread": _spread,
+    "sqrt": math.sqrt,
+    "sweep": swept,
     "sum": math.fsum,
 }
 
@@ -234,6 +290,8 @@ def slow_figure(name, passes):
     of = "A" if name.startswith("A.") else "B"
     name = name.removeprefix("A.")
     fitted = passes.scene(of)
+    if name.startswith("mistake."):
+        return _mistake(name.removeprefix("mistake."), fitted.trace)
     return COUNTED[name](fitted, passes) if name in COUNTED else _measured(name, fitted)
 
 

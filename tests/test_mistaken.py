@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from slowlessons import mistaken_row
 
 from attnviz.lessons.mistaken import MISTAKES, OF_AN_EMPTY_ROW, mistaken, mistaken_figure
 from attnviz.lessons.moment import opened
@@ -12,25 +13,6 @@ from attnviz.scene.document.encoding import json_of
 
 CAUSAL = "sentence=the+cat+sat+on+the+mat&heads=1&mask=causal"
 UNSEEING = "sentence=the+cat+sat+on+the+mat&heads=1&hidden=..111111"
-
-
-def softmax(scores):
-    powers = [math.exp(score) for score in scores]
-    return [power / sum(powers) for power in powers]
-
-
-def by_hand(mistake, scaled, seen):
-    """A row as it is made with a mistake, from its scaled scores and which keys are seen."""
-    n = len(scaled)
-    hide = lambda visible: [score if is_seen else -math.inf for score, is_seen in zip(scaled, visible, strict=True)]  # noqa: E731
-    return {
-        "multiplied": lambda: softmax([score * is_seen for score, is_seen in zip(scaled, seen, strict=True)]),
-        "after": lambda: [share * is_seen for share, is_seen in zip(softmax(scaled), seen, strict=True)],
-        "further": lambda: softmax(hide([seen[k] or (k > 0 and seen[k - 1]) for k in range(n)])),
-        "inverted": lambda: softmax(hide([not each for each in seen])),
-        "uniform": lambda: [1 / n] * n,
-        "nan": lambda: [math.nan] * n,
-    }[mistake]()
 
 
 BROKEN = {
@@ -54,7 +36,7 @@ def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mi
     query = trace.labels["query"].index(word)
     seen = trace["mask"].value[query].tolist()
     row = mistaken(trace, mistake, word)
-    expected = by_hand(mistake, trace["scaled"].value[0, query].tolist(), seen)
+    expected = mistaken_row(mistake, trace["scaled"].value[0, query].tolist(), seen)
     assert row.wrong.tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
     assert row.right.tolist() == trace["attention"].value[0, query].tolist()
     assert row.laws == BROKEN[mistake]

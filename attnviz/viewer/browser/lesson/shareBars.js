@@ -9,13 +9,13 @@ export function drawShareBars(title, bars, foot = "") {
   figure.append(element("figcaption", "", title), list);
   for (const { label, share, isHidden } of bars) {
     const line = element("li", isHidden ? "hidden" : ""),
-      track = element("span", "track"),
+      rail = element("span", "rail"),
       bar = element("span", "bar");
     bar.style.width = `${100 * Math.min(share ?? 0, 1)}%`;
-    track.append(bar);
+    rail.append(bar);
     line.append(
       element("span", "label", label),
-      track,
+      rail,
       element("span", "number", share === null ? "NaN" : percent(share)),
     );
     list.append(line);

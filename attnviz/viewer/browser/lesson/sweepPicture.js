@@ -119,7 +119,7 @@ function histogram({ dK, counts, spread, expected }, reach, nPairs) {
 
 function axis(reach) {
   const line = element("p", "axis");
-  line.append(element("span", "", short(-reach)), element("span", "", "0"), element("span", "", short(reach)));
+  line.append(element("span", "", `−${reach}`), element("span", "", "0"), element("span", "", String(reach)));
   return line;
 }
 
