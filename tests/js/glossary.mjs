@@ -8,7 +8,7 @@ const { document, cell } = JSON.parse(readFileSync(0, "utf-8")),
   pass = readPass(document);
 const said = TERMS.map(term => [
   term.id,
-  runsOf(pass, term, cell)
+  runsOf(term, { pass, cell, tellsNumbers: true })
     .map(([, text]) => text)
     .join(""),
 ]);

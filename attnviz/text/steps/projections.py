@@ -93,8 +93,8 @@ PROJECTIONS = Step(
     why=(
         Section(
             "why",
-            "To look for something, to be found and to pass something on are three tasks, so there is a vector for "
-            "each: :blue[**query**], :orange[**key**] and :green[**value**].",
+            "To look, to be found and to pass on are three tasks, so there is a vector for each: :blue[**query**], "
+            ":orange[**key**] and :green[**value**].",
         ),
     ),
     sections=(

@@ -8,12 +8,13 @@ const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel
 const KEPT_CLEAR = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
 const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
 
-export function makeGlossary(root) {
+// `boxes` are a selector of the texts at `root` in which terms are marked.
+export function makeGlossary(root, boxes = BOXES) {
   const tip = element("p", "glossary");
   tip.id = "glossary";
   tip.setAttribute("role", "tooltip");
   tip.hidden = true;
-  let told = null, // {pass, cell}
+  let told = null, // {pass, cell, tellsNumbers}
     open = null,
     isQuiet = true, // in a talk nothing is pointed at
     timer = null;
@@ -21,9 +22,8 @@ export function makeGlossary(root) {
     clearTimeout(timer);
     if (open === mark) return;
     close();
-    const { pass, cell } = told,
-      term = TERMS.find(({ id }) => id === mark.dataset.term);
-    tip.replaceChildren(...drawRuns(runsOf(pass, term, cell)));
+    const term = TERMS.find(({ id }) => id === mark.dataset.term);
+    tip.replaceChildren(...drawRuns(runsOf(term, told)));
     open = mark;
     mark.setAttribute("aria-describedby", tip.id);
     tip.hidden = false;
@@ -62,7 +62,7 @@ export function makeGlossary(root) {
   const mark = () => {
     if (isQuiet) return;
     markTerms(
-      [...root.querySelectorAll(BOXES)].filter(box => box.checkVisibility()),
+      [...root.querySelectorAll(boxes)].filter(box => box.checkVisibility()),
       TERMS,
     );
     observer.takeRecords(); // of its own marks
@@ -72,9 +72,10 @@ export function makeGlossary(root) {
   observer.observe(root, { childList: true, characterData: true, subtree: true });
   return {
     element: tip,
-    update(pass, where) {
-      told = { pass, cell: where.cell };
-      isQuiet = where.present;
+    // Numbers that would give an answer away aren't told.
+    update(pass, { cell, present }, { tellsNumbers = true } = {}) {
+      told = { pass, cell, tellsNumbers };
+      isQuiet = present;
       if (isQuiet) close();
       mark();
     },
@@ -83,7 +84,8 @@ export function makeGlossary(root) {
 }
 
 // A term's sentence, and its number in the last layer of a pass.
-export function runsOf(pass, { id, says, here }, cell) {
+export function runsOf({ id, says, here }, { pass, cell, tellsNumbers }) {
+  if (!tellsNumbers) return [["", says.replace("{unit}", pass.document.words.unit)]];
   const { layers, words, measured } = pass.document,
     { attention } = layers.at(-1),
     ofLayer = attention.slice("attention".length);
