@@ -153,13 +153,12 @@ def block(dtype, activation, *, norm="layernorm", residual=True, forgets="", see
     return given, {"mask": MASK} | made
 
 
-@pytest.mark.parametrize("dtype", [np.float32, pytest.param(np.float64, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "activation", [pytest.param(each, marks=[pytest.mark.slow] * (each != "gelu")) for each in ACTIVATIONS]
 )
-def test_a_correct_block_is_never_called_wrong(activation, dtype):
+def test_a_correct_block_is_never_called_wrong(activation):
     for seed, (norm, residual) in enumerate((("layernorm", True), ("rmsnorm", False))):
-        given, made = block(dtype, activation, norm=norm, residual=residual, seed=seed)
+        given, made = block(np.float32, activation, norm=norm, residual=residual, seed=seed)
         found = compare(None, given | made)
         assert found.first is None, (norm, residual, str(found))
         assert {each.stage for each in found.stages} == made.keys() - {"mask"}
@@ -173,7 +172,8 @@ def test_what_goes_wrong_in_a_block_is_found_where_it_goes_wrong():
         given, made = block(np.float32, "gelu")
         made[wrong] = made[wrong] + np.float32(1e-2) * np.abs(made[wrong]).max()
         assert compare(None, given | made).first.stage == wrong
-    found = compare(None, joined(*block(np.float32, "gelu", forgets="b_hidden")))
+    given, made = block(np.float32, "gelu", forgets="b_hidden")
+    found = compare(None, given | made)
     assert found.first.stage == "hidden"
     assert found.explained
     assert "was not added" in str(found)
@@ -182,6 +182,8 @@ def test_what_goes_wrong_in_a_block_is_found_where_it_goes_wrong():
 def test_the_pass_of_somebodys_block_is_attends():
     given, made = block(np.float64, "relu2", norm="layernorm")
     found = compare(None, given | made)
+    assert found.first is None
+    assert {each.stage for each in found.stages} == made.keys() - {"mask"}
     parameters = {name: given[name] for name in given if name != "x"}
     parameters |= {name: parameters[name].reshape(H * D, H, D).transpose(1, 0, 2) for name in ("w_q", "w_k", "w_v")}
     whole = attend(
@@ -193,8 +195,3 @@ def test_the_pass_of_somebodys_block_is_attends():
     again = OwnParameters.of(found.trace, found.block, {}).trace()
     for stage in whole.stages:
         np.testing.assert_array_equal(again[stage.name].value, stage.value)
-
-
-def joined(given, made):
-    """What was given and what was made of it."""
-    return given | made
