@@ -1,8 +1,10 @@
 // Lessons: a list of moments, each with a text, a picture, and perhaps a question that is asked before the answer is shown.
 import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
+import { readPass } from "../pass/pass.js";
 import { makePresenting } from "../scene/present.js";
 import { makeQrCode } from "../viewer/qrCode.js";
+import { makeGlossary } from "../words/glossary.js";
 import { makeContents } from "./contents.js";
 import { minutesText, placeBeside, placeIn, searchOf } from "./course.js";
 import { fitText } from "./fitText.js";
@@ -23,7 +25,7 @@ const PICTURES = new Map([
   ["sweep", makeSweepPicture],
 ]); // by the kind of a moment's picture
 const ENTER = ["Enter", " "];
-const CONTROL = "a, button, input, select, textarea, summary, [role=grid], [role=listbox]";
+const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
 const NO_HARM = "No wrong click: you see at once what it does, and every number behind it.";
 
 const states = new Map(); // what was answered and shown, as long as the page is open
@@ -40,6 +42,7 @@ export function mountLessons(root, given, host) {
     question = null,
     picture = null,
     kind = "",
+    pass = null,
     failure = "";
 
   const box = element("div", "viewer lesson-page"),
@@ -52,12 +55,13 @@ export function mountLessons(root, given, host) {
     verdict = element("div", "verdict");
   const foot = makeFoot({ press, back, open, hrefOf: host.hrefOf, present: () => follow("present") }),
     contents = makeContents({ go, forget }),
-    code = makeQrCode(window);
+    code = makeQrCode(window),
+    glossary = makeGlossary(box, ".lesson-said p");
   said.setAttribute("aria-label", "The moment");
   for (const each of [heard, verdict]) each.setAttribute("role", "status");
   head.append(about, contents.button, contents.panel);
   body.append(said, drawn);
-  box.append(head, body, foot.element, heard, code.element);
+  box.append(head, body, foot.element, heard, code.element, glossary.element);
   root.replaceChildren(box);
   root.ariaBusy = "false";
 
@@ -184,6 +188,13 @@ export function mountLessons(root, given, host) {
     question?.update(state());
     drawPicture();
     fitText(said);
+    explainTerms();
+  }
+  // Terms have no number as long as that may be the answer.
+  function explainTerms() {
+    if (pass?.document !== moment.document) pass = readPass(moment.document);
+    const { cell } = moment.document.where;
+    glossary.update(pass, { cell, present: place.present || areWordsAlone() }, { tellsNumbers: isDone() });
   }
   function drawMoment() {
     const { isShown } = state(),
@@ -263,6 +274,7 @@ export function mountLessons(root, given, host) {
       document.removeEventListener("keydown", onKey);
       observer.disconnect();
       presenting.end();
+      glossary.end();
       picture?.leave();
       stopListening();
     },
