@@ -23,7 +23,7 @@ const MOST_IN_HAND = 16; // words that have a row on a phone
 const MOST_ANSWERS = 11; // columns of them in a talk
 
 /** @returns {View} */
-// `isBare` says that nothing is said beside its bands, as in a lesson, which says it elsewhere.
+// `isBare` says that nothing is said beside its bands, and that none stands there before its step, as in a lesson.
 export function makeSheet(tools, isBare = false) {
   const box = element("section", "sheet"),
     table = element("table"),
@@ -109,7 +109,7 @@ export function makeSheet(tools, isBare = false) {
     const beside = besideIn(shown),
       own = source ? sourceBands(pass, where, source) : standing(pass, where);
     const bands = (beside && !source ? withThoseOfA(own, standing(beside.pass, beside.where), pass) : own).filter(
-      each => !isReplaced(each),
+      each => !isReplaced(each) && (each.isThere || !isBare),
     );
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands),
