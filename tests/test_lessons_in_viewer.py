@@ -225,6 +225,8 @@ def test_what_would_give_the_answer_away_is_nowhere_in_the_page(taught, width):
         covers = read(lesson, number)["covers"]
         page = taught(f"?lesson={lesson}&moment={number}", size=(width, 768))
         assert page.evaluate(_UNCOVERED, covers) == [], (lesson, number)
+        page.keyboard.press("PageDown")
+        expect(page.locator(".lesson-picture .to-come:visible")).to_have_count(0)
 
 
 @pytest.mark.slow

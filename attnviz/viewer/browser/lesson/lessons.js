@@ -159,7 +159,7 @@ export function mountLessons(root, given, host) {
   function draw() {
     if (!box.isConnected) return;
     const own = entry(),
-      isFirst = areWordsAlone() && place.moment === 1;
+      isFirst = areWordsAlone() && own === lessons[0];
     write(about, `Lesson ${lessons.indexOf(own) + 1} of ${lessons.length} · ${own.name} · ${minutesText(own.minutes)}`);
     contents.update(lessons, place, memory);
     box.classList.toggle("words-alone", areWordsAlone());

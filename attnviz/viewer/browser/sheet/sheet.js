@@ -85,6 +85,7 @@ export function makeSheet(tools, isBare = false) {
       colours,
       limit: 1,
       before: () => undefined,
+      isBare,
       isApart: (name, index) => {
         const cell = toB(name, index);
         return cell !== null && isApart(name, cell);
@@ -222,15 +223,13 @@ export function makeSheet(tools, isBare = false) {
     const roomFor = (words, sizes) =>
       roomForColumns(box, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
     const ample = amplyFor(roomFor(words, { others }));
-    return least
-      ? {
-          ...ample,
-          answers: roomFor(slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0, {
-            most: MOST_ANSWERS,
-          }),
-          places: roomFor(ample.places, { letters: { ...letters, names: 2 } }),
-        }
-      : ample;
+    if (!least && !isBare) return ample;
+    const answers = slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;
+    return {
+      ...ample,
+      answers: roomFor(answers, { most: MOST_ANSWERS }),
+      ...(least ? { places: roomFor(ample.places, { letters: { ...letters, names: 2 } }) } : {}),
+    };
   };
   const addressOf = ({ name, index }) => shown.pass.address(name, index);
   const setTabStops = cells => {
