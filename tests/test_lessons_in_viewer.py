@@ -71,6 +71,14 @@ def test_the_first_screen_is_a_question_and_words_alone(taught):
     assert len(controls) == 12 + 4, "the words, and these"
 
 
+def test_where_an_answer_is_no_word_of_the_sentence_that_stands_there_too(taught):
+    page = taught("?lesson=two-layers&moment=1")
+    expect(page.locator(".sentence-alone span")).to_have_text([*"e1f5b0h7", "e (2)"])
+    expect(page.get_by_role("button", name="Show me")).not_to_be_visible()
+    page.locator(".choices").get_by_role("button", name="1", exact=True).click()
+    expect(verdict(page)).to_contain_text("Right: 1")
+
+
 @pytest.mark.parametrize(("word", "kind"), [("animal", "right"), ("it", "wrong")])
 def test_a_word_is_picked_by_mouse_and_told(taught, word, kind):
     page = taught()
@@ -120,19 +128,28 @@ def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
     expect(verdict(page)).to_have_class("verdict right")
 
 
-@pytest.mark.parametrize(
-    ("typed", "says"),
-    [("−5.59", "Right: −5.59"), ("5,59", "The size is right; the sign is not."), ("12", "You said 12.")],
-)
-def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught, typed, says):
-    page = taught(FIRST + "4")
-    box = page.get_by_role("textbox", name="Your number")
-    box.fill("about five")
-    box.press("Enter")
-    expect(page.locator(".help")).to_contain_text("A number, please")
-    box.fill(typed)
-    box.press("Enter")
-    expect(verdict(page)).to_contain_text(says)
+def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught):
+    lesson, number = next(place for place in PLACES if is_typed(read(*place)["question"]))
+    asked, where = read(lesson, number)["question"], f"?lesson={lesson}&moment={number}"
+    far = asked["right"] + 1000
+    answers = [(asked["text"], "Right: "), *((f"{near['value']}", worded(near["told"])) for near in asked["nears"])]
+    for typed, says in [*answers, (f"{far}".replace("-", "−").replace(".", ","), "You said ")]:
+        page = taught(where)
+        box = page.get_by_role("textbox", name="Your number")
+        box.fill("about five")
+        box.press("Enter")
+        expect(page.locator(".help")).to_contain_text("A number, please")
+        box.fill(typed)
+        box.press("Enter")
+        expect(verdict(page)).to_contain_text(says)
+
+
+def is_typed(question):
+    return bool(question) and question["kind"] == "fill" and not question["isShare"] and len(question["nears"]) > 0
+
+
+def worded(runs):
+    return "".join(text["text"] if isinstance(text, dict) else text for _, text in runs)
 
 
 def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):

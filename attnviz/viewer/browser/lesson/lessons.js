@@ -195,6 +195,7 @@ export function mountLessons(root, given, host) {
     return [
       ...(title ? [element("h2", "", title)] : []),
       areWordsAlone() ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers) : drawSaid(text, numbers),
+      ...(areWordsAlone() && !areWordsAsked(moment) ? [drawWords(moment)] : []),
       ...(moment.question
         ? [...(areWordsAlone() ? [] : [drawSaid(moment.question.prompt, numbers, "p", "prompt")]), question.element]
         : []),
@@ -265,4 +266,15 @@ export function mountLessons(root, given, host) {
       stopListening();
     },
   };
+}
+
+// Whether one answers by a word: then the words of the sentence are the answers.
+function areWordsAsked({ question }) {
+  return question?.candidates?.some(({ word }) => word !== undefined) ?? false;
+}
+
+function drawWords({ document: { words } }) {
+  const line = element("p", "sentence-alone");
+  line.append(...words.query.flatMap((word, place) => [...(place ? [" "] : []), element("span", "", word)]));
+  return line;
 }
