@@ -18,6 +18,7 @@ from boxes import page_of_settings
 from needs import absent
 from streamlit.components.v2 import manifest_scanner
 from tab import Tab, resized
+from taught import Taught
 
 from attnviz.viewer.bundle import module
 from benchmarks.server import served
@@ -168,6 +169,26 @@ def opened(bare):
 
     yield start
     for tab in tabs.values():  # what it shows is replaced by the next: to leave it costs as much as to open that
+        assert tab.errors == []
+
+
+@pytest.fixture(scope="session")
+def lessons_tab(browser):
+    """The lessons alone, in one page for all tests."""
+    return functools.cache(lambda theme: Taught(browser.new_context(color_scheme=theme)))
+
+
+@pytest.fixture
+def taught(lessons_tab):
+    """Show the lessons alone at an address: `taught("?lesson=masks")`; they must make no errors."""
+    tabs = {}
+
+    def start(search="", theme="light", **how):
+        tabs[theme] = lessons_tab(theme)
+        return tabs[theme].open(search, **how)
+
+    yield start
+    for tab in tabs.values():
         assert tab.errors == []
 
 

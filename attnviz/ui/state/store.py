@@ -138,7 +138,7 @@ def read(opening: str = "") -> Shown:
 def show_lessons() -> None:
     """Be on the page of lessons, which shows no scene: the tab keeps its own for the pages that do."""
     arrival.by_the_router()
-    st.session_state[_PAGE] = seams.page()
+    st.session_state[_PAGE], st.session_state[_BROUGHT] = seams.page(), seams.address()
     arrival.keep_address({name: None for name in PARAMETERS if name != "present"}, seams.address())
 
 

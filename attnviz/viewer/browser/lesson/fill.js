@@ -77,8 +77,7 @@ function makeBox(question, { answer }) {
   return {
     element: box,
     update: ({ answer: given, isShown }) => {
-      if (isShown)
-        input.value = given === null ? "" : answerText({ isShare: false, unit: "" }, given).replace("-", "−");
+      if (isShown) input.value = given === null ? "" : answerText({ isShare: false, unit: "" }, given);
       input.disabled = isShown;
       box.classList.toggle("unanswered", isShown && given === null);
       check.hidden = isShown;

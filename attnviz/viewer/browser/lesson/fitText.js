@@ -4,8 +4,9 @@ const LARGEST = 1.12,
   SMALLEST = 0.86,
   STEP = 0.04; // of the page's letters
 
-export function fitText(box) {
-  for (let size = LARGEST; size >= SMALLEST - 1e-9; size -= STEP) {
+// In a talk no letter is smaller than those of the page.
+export function fitText(box, isPresented) {
+  for (let size = LARGEST; size >= (isPresented ? 1 : SMALLEST) - 1e-9; size -= STEP) {
     box.style.setProperty("--said", `${size.toFixed(2)}rem`);
     if (box.scrollHeight <= box.clientHeight + 1) return;
   }

@@ -30,6 +30,10 @@ const NO_HARM = "No wrong click: you see at once what it does, and every number 
 
 const states = new Map(); // what was answered and shown, as long as the page is open
 
+export function forgetShown() {
+  states.clear();
+}
+
 // `given` is LessonsPage of generated/contract.d.ts. host: {address, fetched(place), open(address), hrefOf(address), store()}:
 // the page's address, what asks for a moment, what opens a scene in the walkthrough and says whether it can, its link, and where
 // the browser keeps things. Returns {end()}.
@@ -117,7 +121,7 @@ export function mountLessons(root, given, host) {
   }
   function forget() {
     memory.forget();
-    states.clear();
+    forgetShown();
     draw();
   }
   function go(to) {
@@ -159,7 +163,7 @@ export function mountLessons(root, given, host) {
   function draw() {
     if (!box.isConnected) return;
     const own = entry(),
-      isFirst = areWordsAlone() && place.moment === 1;
+      isFirst = areWordsAlone() && own === lessons[0];
     write(about, `Lesson ${lessons.indexOf(own) + 1} of ${lessons.length} · ${own.name} · ${minutesText(own.minutes)}`);
     contents.update(lessons, place, memory);
     box.classList.toggle("words-alone", areWordsAlone());
@@ -187,7 +191,7 @@ export function mountLessons(root, given, host) {
     redraw(said, drawMoment());
     question?.update(state());
     drawPicture();
-    fitText(said);
+    fitText(said, place.present);
     explainTerms();
   }
   // Terms have no number as long as that may be the answer.
@@ -202,6 +206,7 @@ export function mountLessons(root, given, host) {
     return [
       ...(title ? [element("h2", "", title)] : []),
       areWordsAlone() ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers) : drawSaid(text, numbers),
+      ...(areWordsAlone() && !areWordsAsked(moment) ? [drawWords(moment)] : []),
       ...(moment.question
         ? [...(areWordsAlone() ? [] : [drawSaid(moment.question.prompt, numbers, "p", "prompt")]), question.element]
         : []),
@@ -217,13 +222,9 @@ export function mountLessons(root, given, host) {
   function drawVerdict() {
     const { answer, isShown } = state();
     if (!isShown || !moment.question) return [];
-    const { isRight, head: told, told: why } = verdictOn(moment.question, answer);
+    const { isRight, said: paragraphs } = verdictOn(moment.question, answer, moment.after);
     verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
-    return [
-      drawSaid(told, numbers, "p", "head"),
-      ...(why.length ? [drawSaid(why, numbers)] : []),
-      ...(moment.after.length ? [drawSaid(moment.after, numbers)] : []),
-    ];
+    return paragraphs.map(runs => drawSaid(runs, numbers));
   }
   function drawEnding({ explain, answer }, isShown) {
     const { right, asked } = memory.scoreOf(place.lesson);
@@ -259,16 +260,14 @@ export function mountLessons(root, given, host) {
   };
   document.addEventListener("keydown", onKey);
   const presenting = makePresenting(document, box, follow, code);
-  const observer = new ResizeObserver(() => fitText(said));
+  const observer = new ResizeObserver(() => fitText(said, place.present));
   observer.observe(body);
-  const read = () =>
-    placeIn(lessons, host.address.read()) ??
-    placeIn(lessons, memory.last ? searchOf(memory.last) : "") ?? { lesson: lessons[0].id, moment: 1, present: false };
-  const stopListening = host.address.onArrival(() => {
-    const there = placeIn(lessons, host.address.read());
-    if (there) arrive(there);
-  });
-  arrive(read());
+  const first = { lesson: lessons[0].id, moment: 1, present: false };
+  const stopListening = host.address.onArrival(() => arrive(placeIn(lessons, host.address.read()) ?? first));
+  const asked = placeIn(lessons, host.address.read()),
+    left = memory.last && placeIn(lessons, searchOf(memory.last));
+  if (!asked && left) host.address.write(searchOf(left), false);
+  arrive(asked ?? left ?? first);
   return {
     end: () => {
       document.removeEventListener("keydown", onKey);
@@ -279,4 +278,15 @@ export function mountLessons(root, given, host) {
       stopListening();
     },
   };
+}
+
+// Whether one answers by a word: then the words of the sentence are the answers.
+function areWordsAsked({ question }) {
+  return question?.candidates?.some(({ word }) => word !== undefined) ?? false;
+}
+
+function drawWords({ document: { words } }) {
+  const line = element("p", "sentence-alone");
+  line.append(...words.query.flatMap((word, place) => [...(place ? [" "] : []), element("span", "", word)]));
+  return line;
 }

@@ -29,14 +29,23 @@ export function makePassPicture(answer) {
   const isShown = stage => !covers.has(stage);
   const draw = () => {
     const colours = coloursOf(root, pass.document.palette);
-    const own = { ...lookAt(pass, where, false), reveal: "all", lines: null, shown: isShown, colours };
+    const own = {
+      ...lookAt(pass, where, false),
+      reveal: covers.size ? "covered" : "all",
+      lines: null,
+      shown: isShown,
+      colours,
+    };
     const look = withPair(own, pass, where, () => isShown);
     root.classList.toggle("of-one-word", isSheet(pass, where));
     root.classList.toggle("covered", covers.size > 0);
     if (covers.size)
       nextLetter.element.remove(); // its bars are answers
-    else main.insertBefore(nextLetter.element, sheet.element);
-    for (const view of views) if (view !== nextLetter || !covers.size) view.update(pass, where, look);
+    else {
+      main.insertBefore(nextLetter.element, sheet.element);
+      nextLetter.update(pass, { ...where, present: true }); // as many letters as have room
+    }
+    for (const view of views) view.update(pass, where, look);
     redraw(line, isOpened ? drawNumber(look) : []);
     line.hidden = !isOpened;
   };
@@ -86,7 +95,7 @@ export function makePassPicture(answer) {
     picture = makePicture(acts),
     nextLetter = makeNextLetter(acts),
     whole = makeWholePass(acts);
-  const views = [pairing, nextLetter, thread, sheet, picture, whole, { update: thread.connect }];
+  const views = [pairing, thread, sheet, picture, whole, { update: thread.connect }];
   main.append(...[pairing, thread, sheet, picture, whole].map(view => view.element), line);
   root.append(main);
   root.ontransitionend = ({ target }) => {

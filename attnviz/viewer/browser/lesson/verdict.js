@@ -1,10 +1,32 @@
 // Verdicts: what is said of an answer. It is right, or it is told what it would be the right answer to.
-import { digits } from "../pass/numeral.js";
+import { short } from "../pass/numeral.js";
 
-// {isRight, head, told}: runs that say what was answered and what is right, and runs on what the answer would be right for.
-// `answer` is the place of a candidate, or a number; null where nobody answered.
-export function verdictOn(question, answer) {
-  return question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
+// {isRight, said}: paragraphs of runs that say what was answered, what it would be right for, what is right, and what the
+// moment says with that. `answer` is the place of a candidate, or a number; null where nobody answered.
+export function verdictOn(question, answer, after = []) {
+  const { isRight, own, right, told } =
+    question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
+  const truth = isRight ? [["strong", "Right: "], ...right, ["", "."]] : [["", "It is "], ...right, ["", "."]];
+  const isRepeated = begins(textOf(after), question.text ?? textOf(right)),
+    why = isRight === false || !after.length ? told : [];
+  return {
+    isRight,
+    said: [
+      ...(isRight === false ? [[["", "You said "], own, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]] : []),
+      ...(why.length ? [why] : []),
+      ...(isRight === false || isRepeated ? [] : [truth]),
+      ...(after.length ? [isRepeated ? [isRight ? ["strong", "Right: "] : ["", "It is "], ...after] : after] : []),
+    ],
+  };
+}
+
+// Whether a text begins with what is right, whole.
+function begins(text, right) {
+  return text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
+}
+
+function textOf(runs) {
+  return runs.map(([, text]) => text.text ?? text).join("");
 }
 
 function ofCandidate({ candidates, right, isCode }, answer) {
@@ -12,26 +34,23 @@ function ofCandidate({ candidates, right, isCode }, answer) {
     name = place => (isCode ? ["code", candidates[place].label] : ["strong", candidates[place].label]);
   const listed = right.flatMap((place, nth) => [...(nth ? [["", " or "]] : []), name(place)]);
   const told = candidates[answer === null || isRight ? right[0] : answer].told;
-  if (answer === null) return { isRight: null, head: [["", "It is "], ...listed, ["", "."]], told };
-  if (isRight) return { isRight, head: [["strong", "Right: "], name(answer), ["", "."]], told };
-  return { isRight, head: [["", "You said "], name(answer), ["", ". It is "], ...listed, ["", "."]], told };
+  return { isRight: answer === null ? null : isRight, own: answer === null ? null : name(answer), right: listed, told };
 }
 
 function ofNumber(question, answer) {
   const { right, text, tolerance, nears, told, isShare, lead } = question;
   const value = ["strong", withUnit(question, text)];
-  if (answer === null) return { isRight: null, head: [["", "It is "], value, ["", "."]], told: [] };
-  const isRight = Math.abs(answer - right) <= tolerance,
-    said = ["strong", answerText(question, answer)];
-  if (isRight) return { isRight, head: [["strong", "Right: "], value, ["", "."]], told: [] };
+  if (answer === null) return { isRight: null, own: null, right: [value], told: [] };
+  const own = ["strong", answerText(question, answer)];
+  if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], told: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
     why = near?.told ?? (isShare && lead ? leadFor(answer, lead) : told);
-  return { isRight, head: [["", "You said "], said, ["", ". It is "], value, ["", "."]], told: why };
+  return { isRight: false, own, right: [value], told: why };
 }
 
 // How an answer is written: a share in per cent.
 export function answerText({ isShare, unit }, answer) {
-  return isShare ? `${Math.round(100 * answer)} %` : withUnit({ unit }, String(answer));
+  return isShare ? `${Math.round(100 * answer)} %` : withUnit({ unit }, String(answer).replace("-", "−"));
 }
 
 function withUnit({ unit = "" }, text) {
@@ -47,7 +66,7 @@ function leadFor(share, [own, others]) {
     apart = Math.abs(needed - own);
   return [
     ["", `For ${said} its scaled score would have to be `],
-    ["strong", digits(needed)],
-    ["", `, which is ${digits(apart)} ${needed > own ? "more" : "less"} than it is.`],
+    ["strong", short(needed)],
+    ["", `, which is ${short(apart)} ${needed > own ? "more" : "less"} than it is.`],
   ];
 }

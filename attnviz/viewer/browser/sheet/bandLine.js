@@ -56,7 +56,7 @@ export function makeLine(part, { place, nth, height, width }, acts) {
         column = selectedColumn(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
       if (isTogether && before) label.textContent = "together";
-      if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads });
+      if (!isTogether) label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads, isBare: paint.isBare });
       if (!isTogether && isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
       if (isFirst) redraw(said, drawSaid(part, paint, acts));
       for (const [each, at] of many.map((cell, i) => [cell, part.columns[i]])) {
@@ -99,10 +99,11 @@ function heardIn({ side, band }, face) {
   return side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
 }
 
-// What stands before a row, and of which of two passes it is.
-function labelOf({ side, cells, band }, { row, isFirst, isPlace, hasHeads }) {
+// What stands before a row, and of which of two passes it is; what it is, too, where nothing is said beside it.
+function labelOf({ side, cells, band, isAlone }, { row, isFirst, isPlace, hasHeads, isBare }) {
   const own = hasHeads ? cells.rows.labels[row] : isPlace ? shortNameAt(cells.rows, row) : band.label;
   if (!side) return own;
+  if (isBare && !isPlace && !hasHeads) return side === "A" || isAlone ? `${own} ${side}` : side;
   return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${own}` : side;
 }
 

@@ -105,7 +105,7 @@ function drawGroups(parts, paint, state, acts) {
       .flatMap(group =>
         group.isList ? drawList(group.parts, paint, state, acts) : drawVectors(group.parts[0], parts, paint, state),
       ),
-    ...(first?.isThere ? drawWays(first, acts) : []),
+    ...(first?.isThere && !paint.isBare ? drawWays(first, acts) : []),
   ];
 }
 

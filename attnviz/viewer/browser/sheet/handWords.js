@@ -5,8 +5,8 @@ import { keptIn } from "./keptLine.js";
 
 // The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
 // numbers, their title.
-export function sentenceOf({ band, cells, isThere, selection }, { pass, look }) {
-  if (!isThere || !band.said.length) return [];
+export function sentenceOf({ band, cells, isThere, selection }, { pass, look, isBare }) {
+  if (!isThere || !band.said.length || isBare) return [];
   const line = element("p", "said"),
     title = look.titleOf(cells.name);
   line.append(...(title ? [title] : drawRuns(runsAt(pass, band.said, selection))));
@@ -14,11 +14,11 @@ export function sentenceOf({ band, cells, isThere, selection }, { pass, look }) 
 }
 
 // Whose row it is, and how another word asks.
-export function whoAsks({ pass, where }) {
+export function whoAsks({ pass, where, isBare }) {
   const { query, shared, unit } = pass.document.words,
     line = element("p", "who"),
     word = element("strong", "q", `“${query[where.cell.query]}”`);
-  line.append(word, " asks. ", ...(shared ? [element("span", "hint", `Tap a ${unit} to let it ask.`)] : []));
+  line.append(word, " asks. ", ...(shared && !isBare ? [element("span", "hint", `Tap a ${unit} to let it ask.`)] : []));
   return line;
 }
 

@@ -23,7 +23,7 @@ const MOST_IN_HAND = 16; // words that have a row on a phone
 const MOST_ANSWERS = 11; // columns of them in a talk
 
 /** @returns {View} */
-// `isBare` says that nothing is said beside its bands, as in a lesson, which says it elsewhere.
+// `isBare` says that nothing is said beside its bands, and that none stands there before its step, as in a lesson.
 export function makeSheet(tools, isBare = false) {
   const box = element("section", "sheet"),
     table = element("table"),
@@ -85,6 +85,7 @@ export function makeSheet(tools, isBare = false) {
       colours,
       limit: 1,
       before: () => undefined,
+      isBare,
       isApart: (name, index) => {
         const cell = toB(name, index);
         return cell !== null && isApart(name, cell);
@@ -109,7 +110,7 @@ export function makeSheet(tools, isBare = false) {
     const beside = besideIn(shown),
       own = source ? sourceBands(pass, where, source) : standing(pass, where);
     const bands = (beside && !source ? withThoseOfA(own, standing(beside.pass, beside.where), pass) : own).filter(
-      each => !isReplaced(each),
+      each => !isReplaced(each) && (each.isThere || !isBare),
     );
     const selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell;
     const slots = slotted(pass, { selection, attention }, bands),
@@ -222,15 +223,13 @@ export function makeSheet(tools, isBare = false) {
     const roomFor = (words, sizes) =>
       roomForColumns(box, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
     const ample = amplyFor(roomFor(words, { others }));
-    return least
-      ? {
-          ...ample,
-          answers: roomFor(slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0, {
-            most: MOST_ANSWERS,
-          }),
-          places: roomFor(ample.places, { letters: { ...letters, names: 2 } }),
-        }
-      : ample;
+    if (!least && !isBare) return ample;
+    const answers = slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;
+    return {
+      ...ample,
+      answers: roomFor(answers, { most: MOST_ANSWERS }),
+      ...(least ? { places: roomFor(ample.places, { letters: { ...letters, names: 2 } }) } : {}),
+    };
   };
   const addressOf = ({ name, index }) => shown.pass.address(name, index);
   const setTabStops = cells => {

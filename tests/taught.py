@@ -1,0 +1,84 @@
+"""The lessons alone: their page without Streamlit, with the moments that the server would send."""
+
+import functools
+from urllib.parse import parse_qsl, urlsplit
+
+from alone import ALONE, MODULES, SHEET
+from tab import expect
+
+from attnviz.lessons.contents import contents
+from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import moment
+from attnviz.viewer.shell import inert
+
+PLACES = [(lesson, number) for lesson, own in LESSONS.items() for number in range(1, len(own.moment) + 1)]
+"""Every moment: its lesson and its number."""
+
+_PAGE = """
+<!doctype html><html lang="en"><meta charset="utf-8"><title>Lessons</title><style>%s</style>
+<style>
+    body { margin: 0 }
+    h1 { position: absolute; clip-path: inset(50%%) }
+    main { box-sizing: border-box; padding: 3rem 1.5rem 0.5rem }
+    @media (min-width: 821px) { main { height: 100dvh } .attnviz { height: 100%% } }
+    [data-presenting] main { padding: 0 }
+</style>
+<body><main><h1>Lessons</h1><div class="attnviz lessons"></div></main></body>
+<script type="module">
+    %s
+    const given = %s;
+    let page = null;
+    window.opened = [];
+    window.begin = (search) => {
+        page?.end();
+        lessons_js.forgetShown();
+        opened.length = 0;
+        History.prototype.replaceState.call(history, null, "", `/${search}`);
+        const address = history_js.addressOf(window), plans = plans_js.makePlans();
+        const host = {
+            address, fetched: moments_js.fetchedFrom(location.origin, plans), store: () => localStorage,
+            open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
+        };
+        page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
+    };
+</script>
+"""
+
+
+@functools.cache
+def sent(lesson, number):
+    """A moment, as the server sends it."""
+    return moment(lesson, number)
+
+
+class Taught:
+    """A tab that shows the lessons alone, and what went wrong in it."""
+
+    def __init__(self, context):
+        self.page, self.errors = context.new_page(), []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.route(f"{ALONE}/**", self._answer)
+        self.page.goto(f"{ALONE}/")
+
+    def open(self, search="", size=(1366, 768), kept=None):
+        """Show the lessons at an address, to somebody whose browser has kept nothing, or what it has kept."""
+        self.page.bring_to_front()
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+        self.page.mouse.move(0, 0)
+        self.page.evaluate(
+            "kept => { localStorage.clear(); if (kept) localStorage.setItem('attnviz lessons', kept) }", kept
+        )
+        self.page.evaluate("search => begin(search)", search)
+        return self.settled()
+
+    def settled(self):
+        expect(self.page.locator(".lesson-said :is(h2, p)").first).to_be_visible()
+        return self.page
+
+    def _answer(self, route):
+        address = urlsplit(route.request.url)
+        asked = dict(parse_qsl(address.query))
+        if address.path == "/moment":
+            route.fulfill(body=sent(asked["lesson"], int(asked["moment"])), content_type="application/json")
+        else:
+            route.fulfill(body=_PAGE % (SHEET, MODULES, inert(contents())), content_type="text/html")

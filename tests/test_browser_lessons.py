@@ -1,0 +1,114 @@
+"""The page of lessons in the app: the first screen, ways out and back, a talk, other pages' scenes, everyone."""
+
+import json
+
+import pytest
+from axe import violations
+from tab import at, becomes, expect, heading, parameters, sentence, to_page
+
+from attnviz.lessons.lesson import LESSONS
+
+pytestmark = pytest.mark.browser
+
+CONTROLS = """() => {
+  const roots = [document, ...[...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot).filter(Boolean)];
+  const control = "a[href], button, input, select, summary, [tabindex='0']";
+  return roots
+    .flatMap((root) => [...root.querySelectorAll(control)])
+    .filter((each) => each.checkVisibility({ visibilityProperty: true }))
+    .map((each) => each.innerText || each.ariaLabel || "");
+}"""
+
+
+def lesson(tab, search=""):
+    """Open the page of lessons in a browser that has kept nothing of them; the moment is there."""
+    tab.page.goto(f"{tab.address}/healthz")
+    tab.page.evaluate("localStorage.removeItem('attnviz lessons')")
+    page = tab.open(f"./{search}")
+    expect(page.locator(".lesson-said h2")).to_be_visible()
+    return page
+
+
+def test_a_first_visit_is_a_question_and_a_sentence_with_few_controls(visit):
+    page = lesson(visit(width=1366))
+    words = page.locator(".choices button").all_inner_texts()
+    controls = page.evaluate(CONTROLS)
+    assert len(words) == 12
+    assert len(controls) - len(words) <= 12, controls
+    assert parameters(page) == {}
+
+
+def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):
+    tab = visit()
+    page = lesson(tab, at(lesson="who-is-it", moment=5))
+    page.keyboard.press("PageDown")
+    page.get_by_role("link", name="Look around from here").click()
+    expect(heading(page, "Walkthrough")).to_be_attached()
+    expect(sentence(page)).to_have_value("the animal did not cross the street because it was too wide")
+    becomes(page, lambda: {"lesson", "moment"} & parameters(page).keys(), set())
+    becomes(page, lambda: "beside" in parameters(page), True)
+    page.go_back()
+    expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[4].title)
+    expect(page.locator(".lesson-said .verdict")).not_to_be_empty()
+    becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "5"})
+
+
+def test_the_pages_keep_their_scene_while_one_is_in_a_lesson(visit):
+    tab = visit()
+    page = tab.open(at(sentence="owls see mice", step="scores", cell="1.2.3.1.1"))
+    to_page(page, "Lessons")
+    expect(page.locator(".lesson-said h2")).to_be_visible()
+    becomes(page, lambda: parameters(page), {})
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "2"})
+    to_page(page, "Walkthrough")
+    expect(sentence(page)).to_have_value("owls see mice")
+    becomes(page, lambda: parameters(page).get("step"), "scores")
+    tab.settled()
+    assert not {"lesson", "moment"} & parameters(page).keys()
+
+
+def test_microgpt_is_a_place_of_its_own(visit):
+    tab = visit()
+    page = tab.open(at(sentence="owls see mice"))
+    to_page(page, "microgpt")
+    expect(page.locator(".next-letter")).to_be_visible()
+    becomes(page, lambda: parameters(page).get("model"), "microgpt")
+    page.go_back()
+    expect(sentence(page)).to_have_value("owls see mice")
+    page = tab.open("microgpt" + at(model="microgpt", sentence="emm"))
+    expect(sentence(page)).to_have_value("emm")
+
+
+def test_a_lesson_is_presented_and_left(visit):
+    tab = visit()
+    page = lesson(tab, at(lesson="masks", moment=2, present=1))
+    expect(page.get_by_test_id("stHeader")).not_to_be_visible()
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "3", "present": "1"})
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
+    becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "3"})
+
+
+def test_answers_stay_in_the_browser_and_nothing_is_told_to_the_server(visit):
+    tab = visit()
+    page = lesson(tab)
+    tab.told.clear()
+    page.get_by_role("button", name="animal", exact=True).click()
+    expect(page.locator(".verdict.right")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(page.locator(".count")).to_have_text("2 of 8")
+    assert (tab.told, tab.acts) == ([], [])
+    assert json.loads(page.evaluate("localStorage.getItem('attnviz lessons')"))["predicted"] == {"who-is-it 1": True}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_question_and_its_answer_are_for_everyone(visit, theme):
+    page = lesson(visit(theme), at(lesson="who-is-it", moment=3))
+    page.get_by_role("button", name="Check").click()
+    assert violations(page, theme) == []
+    page.get_by_role("button", name="All lessons").click()
+    assert violations(page, theme) == []

@@ -1,0 +1,281 @@
+"""Lessons, in a real browser without Streamlit: walked, answered in every way, covered, fitting, for everyone."""
+
+import json
+
+import pytest
+from axe import violations_but_contrast
+from tab import becomes, expect, frames, parameters
+from taught import PLACES, sent
+
+from attnviz.lessons.lesson import LESSONS
+
+pytestmark = pytest.mark.browser
+
+SIZES = ((1024, 768), (1366, 768), (1920, 1080))
+FIRST = "?lesson=who-is-it&moment="
+
+_UNCOVERED = """(stages) => [...document.querySelectorAll("[data-cell]")]
+  .filter(({ dataset, textContent }) => textContent && stages.some((each) => dataset.cell.startsWith(`${each}[`)))
+  .filter((each) => !each.matches(".lesson-said *"))
+  .map(({ dataset, textContent }) => `${dataset.cell}: ${textContent}`)"""
+_OVER = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet"]
+  .flatMap((each) => [...document.querySelectorAll(each)])
+  .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
+  .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
+
+
+def read(lesson, number):
+    return json.loads(sent(lesson, number))
+
+
+def title(page):
+    return page.locator(".lesson-said h2").inner_text()
+
+
+def verdict(page):
+    return page.locator(".lesson-said .verdict")
+
+
+def said_is(page, lesson, number):
+    """Wait until that moment is shown."""
+    expect(page.locator(".count")).to_have_text(f"{number} of {len(LESSONS[lesson].moment)}")
+    expect(page.locator(".about")).to_contain_text(LESSONS[lesson].title)
+
+
+def test_a_lesson_is_walked_by_page_down_alone(taught):
+    page = taught()
+    lessons, lesson = [*LESSONS], "who-is-it"
+    for number, each in enumerate(LESSONS[lesson].moment, 1):
+        said_is(page, lesson, number)
+        becomes(page, lambda: title(page), each.title)
+        presses = 2 if each.ask or each.after or number == len(LESSONS[lesson].moment) else 1
+        for _ in range(presses):
+            page.keyboard.press("PageDown")
+    said_is(page, lessons[1], 1)
+    becomes(page, lambda: parameters(page), {"lesson": lessons[1], "moment": "1"})
+    page.keyboard.press("PageUp")
+    said_is(page, lesson, len(LESSONS[lesson].moment))
+    expect(verdict(page).last).to_contain_text("A query says", timeout=5_000)  # as one left it
+
+
+def test_the_first_screen_is_a_question_and_words_alone(taught):
+    page = taught()
+    expect(page.locator(".choices button")).to_have_text(
+        [each["label"] for each in read("who-is-it", 1)["question"]["candidates"]]
+    )
+    assert page.locator(".lesson-picture *").count() == 0
+    controls = [each for each in page.locator(":is(button, a, input):visible").all_inner_texts() if each]
+    assert controls[:1] + controls[-3:] == [
+        *("All lessons", "Show me", "type your own sentence", "open the whole walkthrough")
+    ]
+    assert len(controls) == 12 + 4, "the words, and these"
+
+
+def test_where_an_answer_is_no_word_of_the_sentence_that_stands_there_too(taught):
+    page = taught("?lesson=two-layers&moment=1")
+    expect(page.locator(".sentence-alone span")).to_have_text([*"e1f5b0h7", "e (2)"])
+    expect(page.get_by_role("button", name="Show me")).not_to_be_visible()
+    page.locator(".choices").get_by_role("button", name="1", exact=True).click()
+    expect(verdict(page)).to_contain_text("Right: 1")
+
+
+@pytest.mark.parametrize(("word", "kind"), [("animal", "right"), ("it", "wrong")])
+def test_a_word_is_picked_by_mouse_and_told(taught, word, kind):
+    page = taught()
+    page.get_by_role("button", name=word, exact=True).click()
+    expect(verdict(page)).to_have_class(f"verdict {kind}")
+    expect(verdict(page)).to_contain_text("Right: animal" if kind == "right" else "You said it. It is animal.")
+    expect(page.locator(f".choices .{kind}")).to_have_text(word)
+    assert page.locator(".thread .arc").count() > 0
+
+
+def test_a_word_is_picked_in_the_picture_and_by_keys(taught):
+    page = taught(FIRST + "2")
+    page.locator(".sheet .names button", has_text="street").click()
+    expect(verdict(page)).to_contain_text("Right: street")
+    page = taught(FIRST + "2")
+    page.locator('.sheet td[data-cell="k[0,2,0]"]').click()
+    expect(verdict(page)).to_contain_text("You said did. It is street.")
+    page = taught(FIRST + "2")
+    page.locator(".choices").get_by_role("button", name="street", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(verdict(page)).to_contain_text("Right: street")
+    said_is(page, "who-is-it", 2)
+
+
+def test_an_answer_is_chosen_and_a_wrong_one_is_told(taught):
+    asked = read("who-is-it", 6)["question"]
+    for place, each in enumerate(asked["candidates"]):
+        page = taught(FIRST + "6")
+        page.get_by_role("button", name=each["label"], exact=True).click()
+        expect(verdict(page)).to_have_class(f"verdict {'right' if place in asked['right'] else 'wrong'}")
+
+
+def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
+    page = taught(FIRST + "3")
+    slider = page.get_by_role("slider")
+    slider.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    expect(slider).to_have_attribute("aria-valuetext", "40 %")
+    said_is(page, "who-is-it", 3)
+    page.keyboard.press("Enter")
+    expect(verdict(page)).to_contain_text("You said 40 %.")
+    expect(verdict(page)).to_contain_text("For 40 % its scaled score would have to be")
+    page = taught(FIRST + "3")
+    page.get_by_role("slider").fill("1")
+    page.get_by_role("button", name="Check").click()
+    expect(verdict(page)).to_have_class("verdict right")
+
+
+def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught):
+    lesson, number = next(place for place in PLACES if is_typed(read(*place)["question"]))
+    asked, where = read(lesson, number)["question"], f"?lesson={lesson}&moment={number}"
+    far = asked["right"] + 1000
+    answers = [(asked["text"], "Right: "), *((f"{near['value']}", worded(near["told"])) for near in asked["nears"])]
+    for typed, says in [*answers, (f"{far}".replace("-", "−").replace(".", ","), "You said ")]:
+        page = taught(where)
+        box = page.get_by_role("textbox", name="Your number")
+        box.fill("about five")
+        box.press("Enter")
+        expect(page.locator(".help")).to_contain_text("A number, please")
+        box.fill(typed)
+        box.press("Enter")
+        expect(verdict(page)).to_contain_text(says)
+
+
+def is_typed(question):
+    return bool(question) and question["kind"] == "fill" and not question["isShare"] and len(question["nears"]) > 0
+
+
+def worded(runs):
+    return "".join(text["text"] if isinstance(text, dict) else text for _, text in runs)
+
+
+def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
+    for number in range(1, 8):
+        page = taught(f"{FIRST}{number}")
+        page.get_by_role("button", name="Show me" if number == 1 else "Next", exact=True).click()
+        expect(verdict(page)).to_have_class("verdict ")
+        expect(verdict(page)).not_to_be_empty()
+    page = taught(FIRST + "8")
+    expect(page.locator(".score:visible")).to_have_count(0)
+
+
+def test_what_was_predicted_is_counted_and_forgotten(taught):
+    kept = {"predicted": {"who-is-it 1": True, "who-is-it 2": False, "masks 1": True}}
+    page = taught(FIRST + "8", kept=json.dumps(kept))
+    expect(page.locator(".lesson-said .score")).to_have_text("You predicted 1 of 2 in this lesson.")
+    page.locator(".lesson-said").get_by_role("button", name="Forget my answers").click()
+    expect(page.locator(".lesson-said .score")).to_have_count(0)
+    assert "true" not in page.evaluate("localStorage.getItem('attnviz lessons')")
+
+
+def test_a_lesson_that_was_left_is_resumed_and_any_can_be_chosen(taught):
+    page = taught(kept=json.dumps({"last": {"lesson": "masks", "moment": 3}, "reached": {"masks": 3}}))
+    said_is(page, "masks", 3)
+    page.get_by_role("button", name="All lessons").click()
+    expect(page.get_by_role("group", name="All lessons").get_by_role("link")).to_have_text(
+        [each.title for each in LESSONS.values()]
+    )
+    page.get_by_role("link", name=LESSONS["order"].title).click()
+    said_is(page, "order", 1)
+    becomes(page, lambda: parameters(page), {"lesson": "order", "moment": "1"})
+    page.go_back()
+    said_is(page, "masks", 3)
+
+
+def test_the_ways_into_the_walkthrough_lead_to_scenes_and_one_is_remembered(taught):
+    page = taught()
+    page.get_by_role("link", name="type your own sentence").click()
+    page.get_by_role("link", name="open the whole walkthrough").click()
+    page.keyboard.press("PageDown")
+    page.get_by_role("link", name="Look around from here").click()
+    assert page.evaluate("opened") == ["sentence=the+cat+sat+on+the+mat", "", read("who-is-it", 1)["at"]]
+    again = taught(kept=json.dumps({"opensWalkthrough": True}))
+    expect(again.locator("footer.prefers-walkthrough")).to_be_visible()
+
+
+def test_a_number_in_a_text_lights_its_cell_and_opens_it(taught):
+    page = taught(FIRST + "3")
+    number = page.locator(".lesson-said .number", has_text="20.05")
+    number.click()
+    expect(page.locator(".number-line")).to_contain_text("scaled[head 1, tired, animal] = 20.0502")
+    expect(page.locator('.sheet td[data-cell="scaled[0,11,1]"]')).to_have_class("number chosen focus")
+
+
+def test_enter_and_space_go_on_where_nothing_else_has_them(taught):
+    page = taught(FIRST + "2")
+    page.keyboard.press("Enter")
+    expect(verdict(page)).not_to_be_empty()
+    page.keyboard.press("Space")
+    said_is(page, "who-is-it", 3)
+    page.get_by_role("button", name="Back").press("Enter")
+    said_is(page, "who-is-it", 2)
+
+
+def test_a_moment_that_does_not_come_is_asked_for_again(taught):
+    page = taught(FIRST + "2")
+    page.route("**/moment?lesson=masks*", lambda route: route.fulfill(status=503, body="Away for a moment."))
+    page.get_by_role("button", name="All lessons").click()
+    page.get_by_role("link", name=LESSONS["masks"].title).click()
+    expect(page.locator(".lesson-said")).to_contain_text("Away for a moment.")
+    page.unroute("**/moment?lesson=masks*")
+    page.get_by_role("button", name="Try again").click()
+    becomes(page, lambda: title(page), LESSONS["masks"].moment[0].title)
+
+
+def test_a_covered_share_is_in_no_text_of_the_picture(taught):
+    page = taught(FIRST + "3")
+    picture = page.locator(".lesson-picture")
+    expect(picture).to_contain_text("20.05")
+    assert "1.00" not in picture.inner_text()
+    assert "%" not in picture.inner_text()
+    page.keyboard.press("PageDown")
+    expect(picture).to_contain_text("1.00")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1366, 390])
+def test_what_would_give_the_answer_away_is_nowhere_in_the_page(taught, width):
+    for lesson, number in PLACES:
+        covers = read(lesson, number)["covers"]
+        page = taught(f"?lesson={lesson}&moment={number}", size=(width, 768))
+        assert page.evaluate(_UNCOVERED, covers) == [], (lesson, number)
+        page.keyboard.press("PageDown")
+        expect(page.locator(".lesson-picture .to-come:visible")).to_have_count(0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+def test_no_moment_has_to_be_scrolled(taught, size):
+    over = {}
+    for lesson, number in PLACES:
+        page = taught(f"?lesson={lesson}&moment={number}", size=size)
+        for shown in ("asked", "answered"):
+            frames(page)
+            if found := page.evaluate(_OVER):
+                over[lesson, number, shown] = found
+            page.keyboard.press("PageDown")
+    assert over == {}
+
+
+@pytest.mark.slow
+def test_on_a_phone_nothing_is_sideways_and_a_thumb_hits_what_one_answers_with(taught):
+    for lesson, number in PLACES:
+        page = taught(f"?lesson={lesson}&moment={number}", size=(390, 844))
+        for _ in range(2):
+            assert page.evaluate("document.scrollingElement.scrollWidth") == 390, (lesson, number)
+            page.keyboard.press("PageDown")
+    page = taught(FIRST + "2", size=(390, 844))
+    for each in page.locator(".choices button, footer button:visible").all():
+        assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 6, 8])
+def test_a_moment_is_for_everyone(taught, number):
+    page = taught(f"{FIRST}{number}")
+    assert violations_but_contrast(page) == []
+    page.keyboard.press("PageDown")
+    assert violations_but_contrast(page) == []
