@@ -287,7 +287,11 @@ def is_scaled(trace, band, selection, how, by, word, number):
     at = trace.axes(band.cells.stage)[-1].labels.index(word)
     before = read(trace, Slot(trace[band.cells.stage].inputs[0], None, 2), selection)[0, at]
     now = read(trace, band.cells, selection)[0, at]
-    made = before / float(by) ** 0.5 if how.startswith("divided") else before * float(by.replace("−", "-"))
+    made = {
+        "divided by √": lambda: before / float(by) ** 0.5,
+        "multiplied by ": lambda: before * float(by.replace("−", "-")),
+        "times ln ": lambda: before * math.log(float(by)),
+    }[how]()
     return at == selection.key and number == short(now) and np.isclose(made, now)
 
 
@@ -298,13 +302,21 @@ def is_subtracted(trace, band, selection, largest):
     return short(scores.max()) == largest and np.allclose(np.exp(scores - scores.max()), row)
 
 
+def is_share(text, share):
+    """Whether a text is a share in per cent, perhaps after the fraction that it is."""
+    if found := re.fullmatch(r"(\d+)/(\d+) \((.+)\)", text):
+        above, below, text = found.groups()
+        return text == percent(share) and math.isclose(int(above) / int(below), share, rel_tol=1e-12)
+    return text == percent(share)
+
+
 def gets_most(trace, band, selection, words, share, each):
     row = read(trace, band.cells, selection)[0]
     most = largest(row)
     index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(most[0]))
     return (
         words == quoted(trace, band.cells.stage, most)
-        and share == percent(trace[band.cells.stage].value[index])
+        and is_share(share, trace[band.cells.stage].value[index])
         and bool(each) == (len(most) > 1)
     )
 
@@ -343,7 +355,8 @@ CLAIMS = {
     r"Side by side, .* one row for “(.+)”\.$": looks_and_finds,
     r"own rows of the output parameters: head (\d+) adds (\S+) in dimension (\d+)\.$": is_contributed,
     r"add up\. Best match( of the (\w+)s it may see)?: (“.+”), ([^ ]+)( each)?\.$": is_best,
-    r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
+    r"^Scale: (divided by √|multiplied by |times ln )(\S+?)(?:, so that exp makes a power of [23])?, "
+    r"“(.+)” has (\S+)\.$": is_scaled,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
     r"^Share: divide by the sum\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,

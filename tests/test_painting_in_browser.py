@@ -2,6 +2,7 @@
 
 from alone import sent
 from documents import fitted_at
+from playwright.sync_api import expect
 
 PAINTED = {"sentence": "the cat sat", "hidden": "011.001", "step": "mask"}
 PLACE = "?step=mask&cell=2.1.1.1.1"
@@ -73,3 +74,15 @@ def test_what_can_not_be_painted_has_no_brush(opened):
         page = opened("?step=tokens", **shown)
         assert not page.locator(".brush").is_visible()
     assert fitted_at(PAINTED).scene.step == "mask"
+
+
+def test_what_is_painted_is_in_the_address_and_back_undoes_it(visit, server):
+    page = visit().page
+    page.goto(f"{server}/walkthrough?sentence=the+cat+sat&hidden=0&step=mask&view=matrices")
+    expect(cell(page, 1, 0)).to_have_text("1")
+    cell(page, 1, 0).click()
+    expect(cell(page, 1, 0)).to_have_text("0")
+    page.wait_for_url("**hidden=.1*")
+    page.go_back()
+    expect(cell(page, 1, 0)).to_have_text("1")
+    page.wait_for_url("**hidden=0*")

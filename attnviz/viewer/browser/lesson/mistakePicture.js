@@ -23,7 +23,7 @@ function drawn({ name, query, words, hidden, right, wrong, rightSum, wrongSum, l
   const bars = shares => words.map((label, place) => ({ label, share: shares[place], isHidden: hidden[place] })),
     both = element("div", "both");
   both.append(drawShareBars(`Shares of “${query}”, as they should be`, bars(right), `Sum ${digits(rightSum)}`));
-  if (isCovered) both.append(element("p", "covered", "?"));
+  if (isCovered) both.append(element("p", "waiting", "?"));
   else
     both.append(
       drawShareBars(

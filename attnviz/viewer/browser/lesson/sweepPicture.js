@@ -19,7 +19,8 @@ export function makeSweepPicture() {
     said = element("output"),
     divisors = element("span"),
     chart = element("div", "chart"),
-    below = element("div", "below");
+    below = element("div", "below"),
+    waiting = element("p", "waiting", "?");
   let shown = null,
     divisor = "",
     at = 0;
@@ -30,7 +31,7 @@ export function makeSweepPicture() {
   slider.setAttribute("aria-label", "d_k");
   label.append(slider, said);
   controls.append(label, divisors);
-  box.append(controls, chart, below);
+  box.append(waiting, controls, chart, below);
   const own = () => shown.divisors.find(({ id }) => id === divisor);
   const draw = () => {
     const { label: name, reach, lengths } = own(),
@@ -81,6 +82,7 @@ export function makeSweepPicture() {
         at = own().lengths.findIndex(({ dK }) => dK === picture.dK);
         slider.max = String(own().lengths.length - 1);
       }
+      waiting.hidden = !isCovered;
       for (const each of [controls, chart, below]) each.hidden = isCovered;
       draw();
     },
