@@ -59,20 +59,36 @@ class OwnArray:
 OwnArrays = Mapping[str, OwnArray]
 
 
+@dataclass(frozen=True)
+class Conventions:
+    """What someone states of their arrays; whatever they don't is what fits.
+
+    Attributes
+    ----------
+    n_heads : int, optional
+    orientation : {"(in, out)", "(out, in)"}, optional
+        Of all matrices.
+    true_is : {"visible", "hidden"}, optional
+        In all masks.
+    """
+
+    n_heads: int | None = None
+    orientation: Orientation | None = None
+    true_is: Meaning | None = None
+
+
+NONE_STATED = Conventions()
+
+
 def own_arrays(
-    arrays: Mapping[str, np.ndarray],
-    orientation: Orientation | None = None,
-    true_is: Meaning | None = None,
-    n_heads: int | None = None,
+    arrays: Mapping[str, np.ndarray], stated: Conventions = NONE_STATED
 ) -> tuple[list[OwnArrays], tuple[str, ...]]:
     """The arrays by their stages, those of q, k and v in one taken apart; and the names that aren't known.
 
     Parameters
     ----------
     arrays : mapping of names to ndarray
-    orientation, true_is : str, optional
-        What their owner says of all matrices, and of all masks.
-    n_heads : int, optional
+    stated : Conventions, optional
 
     Returns
     -------
@@ -89,17 +105,15 @@ def own_arrays(
     names = recognised(arrays)
     unread = tuple(name for name in arrays if not any(name in each for each in names.values()))
     known = {stage: [(name, numeric(name, arrays[name])) for name in each] for stage, each in names.items()}
-    return [_by_stages(known, orientation, true_is, cut) for cut in _cuts(known, orientation, n_heads)], unread
+    return [_by_stages(known, stated, cut) for cut in _cuts(known, stated)], unread
 
 
-def _cuts(
-    known: Mapping[str, list[tuple[str, np.ndarray]]], orientation: Orientation | None, n_heads: int | None
-) -> list[Cut | None]:
+def _cuts(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions) -> list[Cut | None]:
     """The ways of taking q, k and v in one apart; only None where they aren't in one."""
     if "w_qkv" not in known:
         return [Cut(OUT_IN)] if "b_qkv" in known else [None]
     (name, fused), *_ = known["w_qkv"]
-    says = orientation or named(name).orientation
+    says = stated.orientation or named(name).orientation
     if fused.ndim < 2:
         return [Cut(says or OUT_IN)]
     shapes = {stage: arrays[0][1].shape for stage, arrays in known.items()}
@@ -107,6 +121,7 @@ def _cuts(
     joined = width
     if len(shapes.get("w_o", ())) >= 2:
         joined = next((n for n in shapes["w_o"][-2:] if n != width), width) or shapes["w_o"][-1]
+    n_heads = stated.n_heads
     for stage in ("attention", "scores", "scaled", "masked"):
         if len(shapes.get(stage, ())) > 2 and n_heads is None:
             n_heads = shapes[stage][-3]
@@ -114,24 +129,19 @@ def _cuts(
     return sorted(found, key=lambda each: each.n_groups == 0) if is_by_heads(name) else found
 
 
-def _by_stages(
-    known: Mapping[str, list[tuple[str, np.ndarray]]],
-    orientation: Orientation | None,
-    true_is: Meaning | None,
-    cut: Cut | None,
-) -> OwnArrays:
+def _by_stages(known: Mapping[str, list[tuple[str, np.ndarray]]], stated: Conventions, cut: Cut | None) -> OwnArrays:
     found: dict[str, OwnArray] = {}
     for stage, named_arrays in known.items():
         name, array = named_arrays[0]
         if stage == "mask":
-            found[stage] = _masked_by(named_arrays, true_is)
+            found[stage] = _masked_by(named_arrays, stated.true_is)
         elif stage in ("w_qkv", "b_qkv"):
             is_matrix = stage == "w_qkv"
             family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
             for letter, part in zip("qkv", cut.apart(name, array, 1 + is_matrix), strict=True):
                 found[f"{stage[0]}_{letter}"] = OwnArray(name, part.astype(np.float64), array.dtype, family)
         else:
-            says = orientation or named(name).orientation
+            says = stated.orientation or named(name).orientation
             found[stage] = OwnArray(name, array.astype(np.float64), array.dtype, says)
     if "attention" not in found and "scores" in found and _are_shares(found["scores"].value):
         found["attention"] = found.pop("scores")

@@ -8,12 +8,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from attnviz.analysis.check.arrays import OwnArrays, own_arrays, with_heads_called_output
+from attnviz.analysis.check.arrays import NONE_STATED, Conventions, OwnArrays, own_arrays, with_heads_called_output
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
 from attnviz.analysis.check.examiner import Examination
 from attnviz.analysis.check.layouts import Layout
-from attnviz.analysis.check.names import Meaning, Orientation, named
+from attnviz.analysis.check.names import named
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import Block
 from attnviz.core.parameters import ALL_AXES
@@ -86,30 +86,25 @@ class Finding:
 
 @np.errstate(all="ignore")  # of someone's numbers any may overflow; what comes of it is looked at
 def examine(
-    trace: Trace | None,
-    arrays: Mapping[str, np.ndarray],
-    *,
-    layer: int = 1,
-    n_heads: int | None = None,
-    orientation: Orientation | None = None,
-    true_is: Meaning | None = None,
+    trace: Trace | None, arrays: Mapping[str, np.ndarray], layer: int = 1, stated: Conventions = NONE_STATED
 ) -> Finding:
     """Hold someone's arrays against a pass, stage by stage.
 
     Parameters
     ----------
-    trace, arrays, layer, n_heads, orientation, true_is
+    trace, arrays, layer
         As in `attnviz.compare`.
+    stated : Conventions, optional
 
     Raises
     ------
     OwnArraysError
         If an array holds no real numbers, or they do not fit each other.
     """
-    owns, unread = own_arrays(arrays, orientation, true_is, n_heads)
+    owns, unread = own_arrays(arrays, stated)
     if trace is None:
         owns = [way for own in owns for way in with_heads_called_output(own)]
-        ways = [partial(Candidates.of, own, n_heads) for own in owns]
+        ways = [partial(Candidates.of, own, stated.n_heads) for own in owns]
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")

@@ -58,11 +58,8 @@ def contest_of(trace: Trace, name: str, index: Sequence[int]) -> Contest | None:
 
     Parameters
     ----------
-    trace : Trace
-    name : str
-        A stage.
-    index : sequence of int
-        A cell of it.
+    trace, name, index
+        A cell of a pass, as in `gradients`.
 
     Returns
     -------

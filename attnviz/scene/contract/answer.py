@@ -38,24 +38,40 @@ class Option(Sent):
     label: str
 
 
-class Choice(Sent, tag_field="kind", tag="choice"):
-    """One of a list.
+class Box(Sent):
+    """A box that sends what a person enters or presses, as an act.
 
     Attributes
     ----------
-    quiet
-        Its label is heard, not seen.
+    help
+        Seen on request.
     """
 
     event: Event
     label: str
-    value: Value
-    options: Annotated[list[ChoiceOption], Meta(min_length=1)]
     help: str | UnsetType = UNSET
+
+
+class QuietBox(Box, kw_only=True):
+    """A box whose label may be heard alone.
+
+    Attributes
+    ----------
+    quiet
+        Whether it is heard, not seen.
+    """
+
     quiet: bool | UnsetType = UNSET
 
 
-class Text(Sent, tag_field="kind", tag="text"):
+class Choice(QuietBox, kw_only=True, tag_field="kind", tag="choice"):
+    """One of a list."""
+
+    value: Value
+    options: Annotated[list[ChoiceOption], Meta(min_length=1)]
+
+
+class Text(QuietBox, kw_only=True, tag_field="kind", tag="text"):
     """A line of text.
 
     Attributes
@@ -64,24 +80,18 @@ class Text(Sent, tag_field="kind", tag="text"):
         Characters.
     live
         Sent as the person pauses; else on Enter and on leaving.
-    quiet
-        Its label is heard, not seen.
     words
         The words that are known: a text that may still become one of these alone is sent later.
     """
 
-    event: Event
-    label: str
     value: str
     limit: Annotated[int, Meta(ge=1)]
     live: bool
-    help: str | UnsetType = UNSET
     placeholder: str | UnsetType = UNSET
-    quiet: bool | UnsetType = UNSET
     words: list[Said] | UnsetType = UNSET
 
 
-class Button(Sent, tag_field="kind", tag="button"):
+class Button(Box, kw_only=True, tag_field="kind", tag="button"):
     """Sends true.
 
     Attributes
@@ -90,36 +100,20 @@ class Button(Sent, tag_field="kind", tag="button"):
         Seen in place of the label.
     """
 
-    event: Event
-    label: str
     sign: str
-    help: str | UnsetType = UNSET
 
 
-class Pills(Sent, tag_field="kind", tag="pills"):
-    """A few words, one of which may be pressed.
+class Pills(QuietBox, kw_only=True, tag_field="kind", tag="pills"):
+    """A few words, one of which may be pressed."""
 
-    Attributes
-    ----------
-    quiet
-        Its label is heard, not seen.
-    """
-
-    event: Event
-    label: str
     value: Value | None
     options: Annotated[list[Option], Meta(min_length=1)]
-    help: str | UnsetType = UNSET
-    quiet: bool | UnsetType = UNSET
 
 
-class Switch(Sent, tag_field="kind", tag="switch"):
+class Switch(Box, kw_only=True, tag_field="kind", tag="switch"):
     """On or off."""
 
-    event: Event
-    label: str
     value: bool
-    help: str | UnsetType = UNSET
 
 
 class Note(Sent, tag_field="kind", tag="note"):

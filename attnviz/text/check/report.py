@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.analysis.check.agreement import Agreement
+from attnviz.analysis.check.arrays import Conventions
 from attnviz.analysis.check.finding import Finding, examine
 from attnviz.analysis.check.layouts import layouts_of
 from attnviz.analysis.check.mistakes import Mistake
@@ -176,7 +177,7 @@ def compare(
     Attention differs by up to 0.0613; rounding in float64 would leave 1.5 · 10^-16.
     The scores were not divided by √d_k: computed so, all of your numbers agree.
     """
-    finding = examine(trace, arrays, layer=layer, n_heads=n_heads, orientation=orientation, true_is=true_is)
+    finding = examine(trace, arrays, layer, Conventions(n_heads, orientation, true_is))
     diagnosis = finding.diagnosis
     return Comparison(
         diagnosis.stages,

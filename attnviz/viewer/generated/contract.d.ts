@@ -360,10 +360,10 @@ export interface Choice {
   kind: "choice";
   event: string;
   label: string;
-  value: string | number | boolean;
-  options: Array<ChoiceOption>;
   help?: string;
   quiet?: boolean;
+  value: string | number | boolean;
+  options: Array<ChoiceOption>;
 }
 
 /** A line of text. */
@@ -371,12 +371,12 @@ export interface Text {
   kind: "text";
   event: string;
   label: string;
+  help?: string;
+  quiet?: boolean;
   value: string;
   limit: number;
   live: boolean;
-  help?: string;
   placeholder?: string;
-  quiet?: boolean;
   words?: Array<string>;
 }
 
@@ -385,8 +385,8 @@ export interface Button {
   kind: "button";
   event: string;
   label: string;
-  sign: string;
   help?: string;
+  sign: string;
 }
 
 /** A few words, one of which may be pressed. */
@@ -394,10 +394,10 @@ export interface Pills {
   kind: "pills";
   event: string;
   label: string;
-  value: string | number | boolean | null;
-  options: Array<Option>;
   help?: string;
   quiet?: boolean;
+  value: string | number | boolean | null;
+  options: Array<Option>;
 }
 
 /** On or off. */
@@ -405,8 +405,8 @@ export interface Switch {
   kind: "switch";
   event: string;
   label: string;
-  value: boolean;
   help?: string;
+  value: boolean;
 }
 
 /** A text between the boxes. */
