@@ -249,3 +249,43 @@ def test_a_persons_word_is_no_term(opened):
     page = opened("?step=scores&view=sheet", sentence="the mask hides the seed")
     ids = page.locator("dfn.term").evaluate_all("(all) => all.map(each => each.dataset.term)")
     assert not {"mask", "seed"} & set(ids)
+
+
+def asked_about(page, term):
+    """What a lesson says of a term of its text."""
+    page.mouse.move(0, 0)
+    page.locator(f".lesson-said dfn[data-term={term}]").hover()
+    expect(page.locator(".glossary")).to_be_visible()
+    return page.locator(".glossary").inner_text()
+
+
+def test_a_lesson_tells_a_terms_number_once_its_question_is_answered(taught):
+    page = taught("?lesson=who-is-it&moment=2")
+    says = next(term.says for term in TERMS if term.id == "score")
+    assert asked_about(page, "score") == says, "its number may be the answer"
+    page.keyboard.press("PageDown")
+    expect(page.locator(".verdict")).not_to_be_empty()
+    said = asked_about(page, "score")
+    assert said.startswith(says)
+    assert re.search(r"“tired” scores −?\d+\.\d+ with “", said.removeprefix(says))
+
+
+def test_no_term_stands_on_the_first_screen_of_lessons_and_none_in_a_talk(taught):
+    page = taught("?lesson=who-is-it&moment=1")
+    expect(page.locator(".lesson-said")).to_contain_text("model")
+    expect(page.locator("dfn.term")).to_have_count(0)
+    page.keyboard.press("PageDown")
+    expect(page.locator(".lesson-said dfn.term")).not_to_have_count(0)
+    page = taught("?lesson=who-is-it&moment=2&present=1")
+    expect(page.locator(".lesson-said")).to_contain_text("query")
+    expect(page.locator("dfn.term")).to_have_count(0)
+
+
+def test_enter_on_a_term_does_not_show_the_answer(taught):
+    page = taught("?lesson=who-is-it&moment=2")
+    page.locator(".lesson-said dfn[data-term=query]").focus()
+    expect(page.locator(".glossary")).to_be_visible()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    expect(page.locator(".glossary")).not_to_be_visible()
+    expect(page.locator(".verdict")).to_be_empty()
