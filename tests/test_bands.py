@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -172,6 +173,14 @@ def percent(share):
     return f"{'−' if share < 0 else ''}{math.floor(100 * abs(share) * (1 + 1e-12) + 0.5)} %"
 
 
+def share_said(trace, share):
+    """A share in words; of whole numbers also as the fraction that it is, if its denominator has two digits."""
+    exact = Fraction(share).limit_denominator(99)
+    is_exact = exact.denominator > 1 and math.isclose(exact, share, rel_tol=0, abs_tol=1e-12)
+    of_whole = any(getattr(stage.operation, "base", None) for stage in trace.stages)
+    return f"{exact} ({percent(share)})" if of_whole and is_exact else percent(share)
+
+
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
 
 
@@ -291,6 +300,22 @@ def is_scaled(trace, band, selection, how, by, word, number):
     return at == selection.key and number == short(now) and np.isclose(made, now)
 
 
+def is_power(trace, band, selection, base, power, word, number):
+    """Scores are whole; the exponential of a scaled one is a power of the base."""
+    at = trace.axes(band.cells.stage)[-1].labels.index(word)
+    score, now = (
+        read(trace, Slot(stage, None, 2), selection)[0, at]
+        for stage in (trace[band.cells.stage].inputs[0], band.cells.stage)
+    )
+    return (
+        base == power
+        and at == selection.key
+        and number == short(now)
+        and score == round(score)
+        and np.isclose(np.exp(now), float(base) ** score, rtol=1e-12, atol=0)
+    )
+
+
 def is_subtracted(trace, band, selection, largest):
     """The exponentials of what is left of the scores are those that stand there."""
     scores = trace[trace[band.cells.stage].inputs[0]].value[selection.head, selection.query]
@@ -304,7 +329,7 @@ def gets_most(trace, band, selection, words, share, each):
     index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(most[0]))
     return (
         words == quoted(trace, band.cells.stage, most)
-        and share == percent(trace[band.cells.stage].value[index])
+        and share == share_said(trace, trace[band.cells.stage].value[index])
         and bool(each) == (len(most) > 1)
     )
 
@@ -344,6 +369,7 @@ CLAIMS = {
     r"own rows of the output parameters: head (\d+) adds (\S+) in dimension (\d+)\.$": is_contributed,
     r"add up\. Best match( of the (\w+)s it may see)?: (“.+”), ([^ ]+)( each)?\.$": is_best,
     r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
+    r"^Scale: times ln (\d), so that exp makes a power of (\d), “(.+)” has (\S+)\.$": is_power,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
     r"^Share: divide by the sum\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,

@@ -280,7 +280,7 @@ def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_i
         with pytest.raises(UserWarning, match=r"A page of (.*) MB, as its pass has 40 tokens and 8 heads") as named:
             page(large, tmp_path / "large.html")
     assert not (tmp_path / "large.html").exists()
-    with pytest.warns(UserWarning):
+    with pytest.warns(UserWarning, match="40 tokens"):
         n_bytes = page(large, tmp_path / "large.html")
     assert str(named.value).startswith(f"A page of {n_bytes / 1e6:.1f} MB")
 
