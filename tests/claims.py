@@ -204,14 +204,15 @@ def entered(cell, position):
     return f"context_{position}" if cell.own.startswith("context") else position
 
 
-def is_scaled(cell, how, query, key, before, after):
-    is_divided = math.isclose(cell.number() * cell.trace["q"].shape[-1] ** 0.5, cell.number("scores"), rel_tol=1e-9)
-    return (
-        cell.is_at(query, key)
-        and cell.says(before, "scores")
-        and cell.says(after)
-        and is_divided == (how == "Divided by √d_k")
-    )
+def is_scaled(cell, query, key, after, before, how, base):
+    """How the score is scaled; times ln 2 or ln 3, the exponential is a power of 2 or 3."""
+    score, now, d_k = cell.number("scores"), cell.number(), cell.trace["q"].shape[-1]
+    given = cell.whole[cell.name].operation.factor
+    holds = {
+        "divided by √d_k": given is None and math.isclose(now * d_k**0.5, score, rel_tol=1e-9),
+        "times the given number": given is not None and math.isclose(now, score * given, rel_tol=1e-9),
+    } | {f"times ln {base}": base and math.isclose(math.exp(now), float(base) ** score, rel_tol=1e-9)}
+    return cell.is_at(query, key) and cell.says(before, "scores") and cell.says(after) and holds[how]
 
 
 def is_moved(cell, query, key, added, score):
@@ -257,8 +258,8 @@ OPENINGS = {
         cell.own == VERBS[verb] and cell.is_at(row, at) and cell.says(number)
     ),
     rf"“(.+?)” scores {N} with “(.+?)”": lambda cell, query, number, key: cell.is_at(query, key) and cell.says(number),
-    r"(Divided by √d_k|Multiplied by the given number), the score of “(.+?)” with “(.+?)”, "
-    rf"{N}, becomes a scaled score of {N}": is_scaled,
+    rf"The scaled score of “(.+?)” with “(.+?)” is {N}: the score {N} "
+    r"(divided by √d_k|times the given number|times ln ([23]))": is_scaled,
     rf"The score of “(.+?)” with “(.+?)” stays {N}": lambda cell, query, key, number: (
         cell.is_at(query, key) and cell.says(number, "scores") and cell.says(number)
     ),

@@ -4,6 +4,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -172,6 +173,14 @@ def percent(share):
     return f"{'−' if share < 0 else ''}{math.floor(100 * abs(share) * (1 + 1e-12) + 0.5)} %"
 
 
+def share_said(trace, share):
+    """A share in words; of whole numbers also as the fraction that it is, if its denominator has two digits."""
+    exact = Fraction(share).limit_denominator(99)
+    is_exact = exact.denominator > 1 and math.isclose(exact, share, rel_tol=0, abs_tol=1e-12)
+    of_whole = any(getattr(stage.operation, "base", None) for stage in trace.stages)
+    return f"{exact} ({percent(share)})" if of_whole and is_exact else percent(share)
+
+
 PARTS = {"query": "q", "key": "k", "value": "v", "output": "output"}
 
 
@@ -290,9 +299,24 @@ def is_scaled(trace, band, selection, how, by, word, number):
     made = {
         "divided by √": lambda: before / float(by) ** 0.5,
         "multiplied by ": lambda: before * float(by.replace("−", "-")),
-        "times ln ": lambda: before * math.log(float(by)),
     }[how]()
     return at == selection.key and number == short(now) and np.isclose(made, now)
+
+
+def is_power(trace, band, selection, base, power, word, number):
+    """Scores are whole; the exponential of a scaled one is a power of the base."""
+    at = trace.axes(band.cells.stage)[-1].labels.index(word)
+    score, now = (
+        read(trace, Slot(stage, None, 2), selection)[0, at]
+        for stage in (trace[band.cells.stage].inputs[0], band.cells.stage)
+    )
+    return (
+        base == power
+        and at == selection.key
+        and number == short(now)
+        and score == round(score)
+        and np.isclose(np.exp(now), float(base) ** score, rtol=1e-12, atol=0)
+    )
 
 
 def is_subtracted(trace, band, selection, largest):
@@ -302,21 +326,13 @@ def is_subtracted(trace, band, selection, largest):
     return short(scores.max()) == largest and np.allclose(np.exp(scores - scores.max()), row)
 
 
-def is_share(text, share):
-    """Whether a text is a share in per cent, perhaps after the fraction that it is."""
-    if found := re.fullmatch(r"(\d+)/(\d+) \((.+)\)", text):
-        above, below, text = found.groups()
-        return text == percent(share) and math.isclose(int(above) / int(below), share, rel_tol=1e-12)
-    return text == percent(share)
-
-
 def gets_most(trace, band, selection, words, share, each):
     row = read(trace, band.cells, selection)[0]
     most = largest(row)
     index = (*trace.cell_at(band.cells.stage, selection).index[:-1], int(most[0]))
     return (
         words == quoted(trace, band.cells.stage, most)
-        and is_share(share, trace[band.cells.stage].value[index])
+        and share == share_said(trace, trace[band.cells.stage].value[index])
         and bool(each) == (len(most) > 1)
     )
 
@@ -355,8 +371,8 @@ CLAIMS = {
     r"Side by side, .* one row for “(.+)”\.$": looks_and_finds,
     r"own rows of the output parameters: head (\d+) adds (\S+) in dimension (\d+)\.$": is_contributed,
     r"add up\. Best match( of the (\w+)s it may see)?: (“.+”), ([^ ]+)( each)?\.$": is_best,
-    r"^Scale: (divided by √|multiplied by |times ln )(\S+?)(?:, so that exp makes a power of [23])?, "
-    r"“(.+)” has (\S+)\.$": is_scaled,
+    r"^Scale: (divided by √|multiplied by )(\S+), “(.+)” has (\S+)\.$": is_scaled,
+    r"^Scale: times ln (\d), so that exp makes a power of (\d), “(.+)” has (\S+)\.$": is_power,
     r"^Subtract the largest, (\S+), and exponentiate\.$": is_subtracted,
     r"^Share: divide by the sum\. Largest share: (“.+”), ([^“]+?)( each)?\.$": gets_most,
     r"^Softmax\. Most probable: (“.+”), ([^“]+?)( each)?\.$": gets_most,

@@ -148,7 +148,7 @@ def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sh
 def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_parameters(opened):
     page = opened(at(view="sheet", step="output"), heads="2")
     sheet(page).get_by_role("button", name="output parameters").click()
-    expect(page.locator(".step-text h2")).to_have_text("How what the heads found becomes the output of “cat”")
+    expect(page.locator(".step-text h2")).to_have_text("What the output of “cat” takes from each head")
     expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
     labels = ["head 1, 1", "head 1, 4", "head 2, 1", "head 2, 4", "head 1", "head 2", "Output"]
     becomes(
@@ -159,7 +159,7 @@ def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_paramete
     expect(page.locator(".panel h3")).to_contain_text("w_o[")
     expect(sheet(page).locator('[data-cell^="w_o["]')).to_have_count(64)
     page.get_by_role("button", name="Previous").click()
-    expect(page.locator(".step-text h2")).not_to_contain_text("How what")
+    expect(page.locator(".step-text h2")).not_to_contain_text("takes from each head")
 
 
 def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_into_it(visit):

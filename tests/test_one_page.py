@@ -181,11 +181,15 @@ def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline,
     cell(tab, "Attention", 3, 4).click()
     texts = []
     for _ in range(2):
+        button = tab.get_by_role("button", name=re.compile(r"^Download as a page, \d+ kB"))
+        named = int(re.search(r"(\d+) kB", button.get_attribute("aria-label"))[1])
         with tab.expect_download() as download:
-            tab.get_by_role("button", name=re.compile("^Download as a page, [45].. kB")).click()
+            button.click()
         assert download.value.suggested_filename == "attnviz the cat sat on the mat.html"
         download.value.save_as(tmp_path / "again.html")
         texts.append((tmp_path / "again.html").read_text("utf-8"))
+        assert named == pytest.approx(len(texts[-1].encode()) / 1000, rel=0.01)
+        assert len(texts[-1].encode()) < USUAL_BYTES
         tab = offline(texts[-1])
         expect(tab.locator(".panel h3")).to_contain_text("attention[head 1, on, the (2)] = ")
         assert cell(tab, "Attention", 3, 4).get_attribute("class")
@@ -273,6 +277,16 @@ def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_i
         warnings.simplefilter("error")
         assert page(MODELS["who-is-it"].at(0).trace(FIRST_VISIT.sentence), tmp_path / "small.html") < USUAL_BYTES
         large = trace_of(Settings(" ".join(f"w{place}" for place in range(40)), d_model=64, n_heads=8))
-        with pytest.raises(UserWarning, match=r"A page of 1\.\d MB, as its pass has 40 tokens and 8 heads"):
+        with pytest.raises(UserWarning, match=r"A page of (.*) MB, as its pass has 40 tokens and 8 heads") as named:
             page(large, tmp_path / "large.html")
     assert not (tmp_path / "large.html").exists()
+    with pytest.warns(UserWarning, match="40 tokens"):
+        n_bytes = page(large, tmp_path / "large.html")
+    assert str(named.value).startswith(f"A page of {n_bytes / 1e6:.1f} MB")
+
+
+def test_no_page_holds_what_it_never_draws():
+    """Lessons are pages of the app: neither their modules nor their styles are in a page that is sent."""
+    text = first_visit()
+    assert ".sheet" in text
+    assert not re.search(r"lesson-page|own-picture|share-bars", text)

@@ -10,6 +10,7 @@ from documents import document_of
 from page import ROOT
 from passes import TRACES as PASSES
 from passes import selections
+from test_bands import share_said
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.changes import Change
@@ -120,8 +121,8 @@ def test_from_whom_a_query_took_is_so(step_texts, name):
             assert (len(most) > 3) == (f" {len(most) - 3} other" in took)
             assert ("took most" in took) == (len(most) < len(taken))
         assert (" each" in took) == (len(most) > 1)
-        share = re.search(r"share of (under |over )?(−?)(\d+) %", took)
-        assert 100 * max(row[taken]) == pytest.approx(float(share[3]) * (-1 if share[2] else 1), abs=1)
+        share = re.search(r"share of (.+ %\)?)", took)[1].removesuffix(" each")
+        assert share == share_said(trace, max(row[taken]))
 
 
 @of_each("name", [name for name, trace in TRACES.items() if trace.output.name == "output"])
@@ -206,7 +207,7 @@ def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(step_t
     for latex, tree in zip(all_of_them, called("latex", "parse", [[latex] for latex in all_of_them]), strict=True):
         shown = list(leaves(tree))
         assert not set("".join(shown)) & set("\\{}_^"), latex
-        assert not {*re.findall(r"\\([a-z]+)", latex)} - {"exp", "max"} & {*shown}, latex
+        assert not {*re.findall(r"\\([a-z]+)", latex)} - {"exp", "ln", "max"} & {*shown}, latex
 
 
 def written(each):

@@ -47,6 +47,7 @@ const FORMULAS = [
     '<msup><mrow><msub><mi>K</mi><mn>1</mn></msub></mrow><mrow><mo lspace="0" rspace="0">⊤</mo></mrow></msup>',
   ],
   ["\\mathrm{softmax}(Z)", '<mtext>softmax</mtext><mo stretchy="false">(</mo><mi>Z</mi><mo stretchy="false">)</mo>'],
+  ["\\ln 2", '<mo lspace="0" rspace="0.1667em">ln</mo><mn>2</mn>'],
   ["\\exp", '<mo lspace="0" rspace="0">exp</mo>'],
   ["\\exp(z)", '<mo lspace="0" rspace="0">exp</mo><mo stretchy="false">(</mo><mi>z</mi><mo stretchy="false">)</mo>'],
   [

@@ -36,7 +36,7 @@ def _by_a_number(trace: Trace) -> bool:
 
 _BASES = (2, 3)
 
-_BECOMES = "the score of “{query}” with “{key}”, {scores}, becomes a scaled score of {value}"
+_IS = "The scaled score of “{query}” with “{key}” is {value}: the score {scores}"
 
 SCALING = Step(
     id="scaling",
@@ -102,10 +102,10 @@ SCALING = Step(
             "the scores times the scale: 1/√d_k, unless another is given",
             one="scaled score",
             stories=(
-                Story(f"Divided by √d_k, {_BECOMES}.", of=_divided),
+                Story(f"{_IS} divided by √d_k.", of=_divided),
                 Story("The score of “{query}” with “{key}” stays {value}, as scaling is switched off.", of=is_unscaled),
-                Story(f"Multiplied by the given number, {_BECOMES}.", of=_multiplied),
-                *(Story(f"Multiplied by ln {base}, {_BECOMES}.", of=_power_of(base)) for base in _BASES),
+                Story(f"{_IS} times the given number.", of=_multiplied),
+                *(Story(f"{_IS} times ln {base}.", of=_power_of(base)) for base in _BASES),
             ),
         )
     },
