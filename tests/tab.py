@@ -99,9 +99,10 @@ class Tab:
 
 def to_page(page, name):
     """Go to a page by the navigation; some are in its menu."""
-    link = page.get_by_test_id("stTopNavLink").filter(has_text=name)
+    link, menu = page.get_by_test_id("stTopNavLink").filter(has_text=name), page.get_by_test_id("stTopNavSection")
+    expect(menu).to_be_visible()  # with the links beside it
     if not link.count():
-        page.get_by_test_id("stTopNavSection").click()
+        menu.click()
         link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name)
     link.click()
 
