@@ -43,7 +43,7 @@ export function makePassPicture(answer) {
       nextLetter.element.remove(); // its bars are answers
     else {
       main.insertBefore(nextLetter.element, sheet.element);
-      nextLetter.update(pass, { ...where, present: true }); // as many letters as have room
+      nextLetter.update(pass, { ...where, present: true }, look); // as many letters as have room
     }
     for (const view of views) view.update(pass, where, look);
     redraw(line, isOpened ? drawNumber(look) : []);
