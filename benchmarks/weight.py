@@ -25,6 +25,7 @@ PLOTLY = "PlotlyChart"
 PACKED = (".woff2", ".png", ".ico")
 LARGE = "walkthrough?" + largest.query(step="scores", context="", heads="8")
 PAGES = {
+    "lessons": ("", ".lesson-page .choices button"),
     "walkthrough": ("walkthrough", PICTURE.replace("[role=grid]", "canvas")),
     "walkthrough, scores": ("walkthrough?step=scores", PICTURE),
     "walkthrough, 64 words, d_model 128, 8 heads": (LARGE, PICTURE),
