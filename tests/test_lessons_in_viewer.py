@@ -279,3 +279,37 @@ def test_a_moment_is_for_everyone(taught, number):
     assert violations_but_contrast(page) == []
     page.keyboard.press("PageDown")
     assert violations_but_contrast(page) == []
+
+
+_SMALL = """() => {
+  const least = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const texts = document.createTreeWalker(document.querySelector(".lesson-page"), NodeFilter.SHOW_TEXT), small = [];
+  while (texts.nextNode()) {
+    const { data, parentElement: own } = texts.currentNode, size = parseFloat(getComputedStyle(own).fontSize);
+    const counts = own.closest(".lesson-said") || (/[0-9]/.test(data) && own.closest("td, [role=gridcell], button"));
+    const isSeen = own.checkVisibility({ visibilityProperty: true }) && !own.closest(".heard, math");
+    if (data.trim() && isSeen && counts && size && size < least - 0.5) small.push(`${own.className} “${data}”: ${size}`);
+  }
+  return small;
+}"""
+"""Sentences and digits that are smaller than the letters of the page."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(1024, 768), (3840, 2160)])
+def test_presented_no_letter_is_small_and_no_moment_has_to_be_scrolled(taught, size):
+    small, over = {}, {}
+    for lesson, number in PLACES:
+        page = taught(f"?lesson={lesson}&moment={number}&present=1", size=size)
+        assert (
+            page.evaluate("parseFloat(getComputedStyle(document.documentElement).fontSize)") * 0.65 >= 0.015 * size[1]
+        )
+        for shown in ("asked", "answered"):
+            frames(page)
+            if found := page.evaluate(_SMALL):
+                small[lesson, number, shown] = found[:3]
+            if found := page.evaluate(_OVER):
+                over[lesson, number, shown] = found
+            page.keyboard.press("PageDown")
+    assert small == {}
+    assert over == {}
