@@ -188,6 +188,7 @@ export function mountLessons(root, given, host) {
     }
     question?.element.remove();
     verdict.replaceChildren(...drawVerdict());
+    said.classList.toggle("answered", state().isShown);
     redraw(said, drawMoment());
     question?.update(state());
     drawPicture();
@@ -205,7 +206,9 @@ export function mountLessons(root, given, host) {
       { title, text, after, ending } = moment;
     return [
       ...(title ? [element("h2", "", title)] : []),
-      areWordsAlone() ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers) : drawSaid(text, numbers),
+      areWordsAlone()
+        ? drawSaid([...text, ["", " "], ...promptOf(moment)], numbers)
+        : drawSaid(text, numbers, "p", "text"),
       ...(areWordsAlone() && !areWordsAsked(moment) ? [drawWords(moment)] : []),
       ...(moment.question
         ? [...(areWordsAlone() ? [] : [drawSaid(moment.question.prompt, numbers, "p", "prompt")]), question.element]

@@ -103,8 +103,13 @@ function heardIn({ side, band }, face) {
 function labelOf({ side, cells, band, isAlone }, { row, isFirst, isPlace, hasHeads, isBare }) {
   const own = hasHeads ? cells.rows.labels[row] : isPlace ? shortNameAt(cells.rows, row) : band.label;
   if (!side) return own;
-  if (isBare && !isPlace && !hasHeads) return side === "A" || isAlone ? `${own} ${side}` : side;
+  if (isBare && !isPlace && !hasHeads) return side === "A" || isAlone ? `${shortest(band)} ${side}` : side;
   return isPlace || hasHeads ? `${isFirst ? `${side}, ` : ""}${own}` : side;
+}
+
+// One word of what a band is, so that its line grows no higher.
+function shortest({ array, label }) {
+  return array ? array.slice(1) : label.split(" ")[0];
 }
 
 function othersOf({ key, others, left, side, band }, acts) {
