@@ -31,7 +31,11 @@ class Answer(Ask, tag="answer", frozen=True):
         )
 
     def covers(self, passes: Passes) -> set[str]:
-        return computed_from(passes.trace(), ["logits"])
+        trace = passes.trace()
+        return {
+            trace.layers[-1].names["attention"],
+            *computed_from(trace, ["logits"]),
+        }  # who looks at a word may take it
 
     def _offered(self, passes: Passes) -> list[int]:
         """The most probable answers, those before a change and of the pass beside too, in the task's order."""
