@@ -32,10 +32,8 @@ class Answer(Ask, tag="answer", frozen=True):
 
     def covers(self, passes: Passes) -> set[str]:
         trace = passes.trace()
-        return {
-            trace.layers[-1].names["attention"],
-            *computed_from(trace, ["logits"]),
-        }  # who looks at a word may take it
+        looking = trace.layers[-1].names["attention"]  # the word that it looks at may be the answer
+        return {looking, *computed_from(trace, ["logits"])}
 
     def _offered(self, passes: Passes) -> list[int]:
         """The most probable answers, those before a change and of the pass beside too, in the task's order."""
