@@ -300,15 +300,23 @@ def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
 @of_each("name", asking("word", "cell", "share", "number", "compare"))
 def test_what_would_give_the_answer_away_is_covered(name):
     made, passes, found = shown(name)
-    if not PATTERN.fullmatch(made.ask.of):
+    asked = re.sub(r"^sum\((.+)\)$", r"\1", made.ask.of)  # what a row adds up to stands beside it
+    if not PATTERN.fullmatch(asked):
         return
-    of = find(made.ask.of, passes)
+    of = find(asked, passes)
     cell = of.cells[0]
     moved = of.trace.with_change(cell.stage, cell.index, 0.0 if cell.value else 1.0)
     others = {stage.name for stage in of.trace if moved[stage.name] is not stage}
     assert others <= set(found["covers"]), "a number computed from it is seen"
     if hasattr(made.ask, "pick") and of.stage.name == "attention":
         assert {"scores", "scaled", "masked"} <= set(found["covers"]), "their order is that of the shares"
+
+
+@of_each("name", asking("answer"))
+def test_where_a_model_looks_is_covered_until_it_has_answered(name):
+    _, passes, found = shown(name)
+    last = [stage.name for stage in passes.trace() if split_layer(stage.name)[0] == "attention"][-1]
+    assert last in found["covers"], "its arcs lead to the answer"
 
 
 @of_each("name", asking("word", "cell"))

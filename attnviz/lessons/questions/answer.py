@@ -31,7 +31,9 @@ class Answer(Ask, tag="answer", frozen=True):
         )
 
     def covers(self, passes: Passes) -> set[str]:
-        return computed_from(passes.trace(), ["logits"])
+        trace = passes.trace()
+        looking = trace.layers[-1].names["attention"]  # the word that it looks at may be the answer
+        return {looking, *computed_from(trace, ["logits"])}
 
     def _offered(self, passes: Passes) -> list[int]:
         """The most probable answers, those before a change and of the pass beside too, in the task's order."""

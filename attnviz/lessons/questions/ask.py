@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from attnviz.scene.contract.lesson import Question
 
 _KEEPS_ORDER = ("scores", "scaled", "masked", "logits")
 """Stages from whose numbers one reads off which of the next is the largest."""
+
+_SUM = re.compile(r"sum\((.+)\)")
 
 
 class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind"):
@@ -36,10 +39,15 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
 
 
 def covers_of(expression: str, passes: Passes) -> set[str]:
-    """The stages that give an expression away: of a cell its own; what is worked out of several stands on no screen."""
-    if not PATTERN.fullmatch(expression):
+    """The stages that give an expression away: those of a cell, or of the row that is added up, which stands beside it.
+
+    What is worked out of several stands on no screen.
+    """
+    added = _SUM.fullmatch(expression)
+    cell = added[1] if added else expression
+    if not PATTERN.fullmatch(cell):
         return set()
-    return giving_away(find(expression, passes), is_order_asked=False)
+    return giving_away(find(cell, passes), is_order_asked=False)
 
 
 def computed_from(trace: Trace, names: Iterable[str]) -> set[str]:

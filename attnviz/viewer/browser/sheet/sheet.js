@@ -44,7 +44,7 @@ export function makeSheet(tools, isBare = false) {
     brought = [...brought.filter(each => each !== key), key];
     tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
   });
-  box.append(sentence.element, told, arcs, table, inPlace.element);
+  box.append(sentence.element, ...(isBare ? [] : [told]), arcs, table, inPlace.element);
   const acts = {
     ...tools,
     edit: (cell, at) => inPlace.open(shown.pass, cell, at),
