@@ -1,63 +1,59 @@
 // Parts of a pair: the bands of two passes under each other, A above B, their words in the same columns. What is the same in
 // both stands there once; where only what is added up differs, that stands there twice.
 import { hasWords } from "../pass/axes.js";
-import { digits } from "../pass/numeral.js";
-import { areApart } from "../scene/pair.js";
 import { endsOf, withRows } from "./bandParts.js";
+import { differenceOf } from "./difference.js";
 
 const MOST_ROWS = 4,
   ALONE = 2;
 const SAME = "same in both";
 
 // `parts` are those of B, `others` those of A, with `acts` and `paint` of their own. Returns the parts that
-// stand there, each with its `side`, "" where it is of both, and a `note` on how far they are apart.
+// stand there, each with its `side`, "" where it is of both, and a `note` on how far they are apart; the first that differs
+// `isFirst`.
 /** @param {Pass} pass */
 export function pairedParts(pass, parts, others, { acts, paint, paintB, opened }) {
-  const besides = new Map(others.map(part => [part.key, part]));
-  const { unit } = pass.document.words;
-  let areAlike = true;
-  const parting = part => {
-    const isFirst = areAlike;
-    areAlike = false;
-    return { ...part, isFirst };
-  };
-  return parts.flatMap(b => {
-    const { said } = pass.document.beside.stages[b.cells.name],
-      found = besides.get(b.key);
-    if (!found) return [parting({ ...b, side: "B", isAlone: true, note: said })];
-    if (hasWords(b.cells.columns) && !isAnyInA(pass, b))
-      return [parting({ ...b, side: "B", isAlone: true, note: `A has other ${unit}s` })];
-    const whole = part => ({
-      ...part,
-      rows: [...part.rows, ...part.others].sort((one, other) => one - other),
-      others: [],
-    });
-    const a = { ...alongside(pass, whole(found), whole(b)), side: "A", acts, paint },
-      names = namesOf(a, b);
-    const isOther = alike(a, whole(b), paintB),
-      ends = a.beside.length ? [...endsIn(a, "A", paint, acts), ...endsIn(b, "B")] : [];
-    if (!isOther.cells && !isOther.ends)
-      return [{ ...b, names, side: "", note: said === SAME ? SAME : `same for this ${unit}` }];
-    if (!isOther.cells) return [parting({ ...b, names, side: "", ends, note: "the same, added up in other shares" })];
-    const briefB = briefly(pass, b, opened),
-      briefA =
-        b.cells.size[0] === a.cells.size[0]
-          ? { ...a, rows: briefB.rows, others: briefB.others, isLong: briefB.isLong }
-          : briefly(paint.pass, a, opened);
-    const standing = own => (isOther.areAll ? { ...own, isApart: () => false } : own); // where all differ, none stands out
-    return [
-      parting({ ...briefA, paint: standing(paint), note: "", apart: isOther.columns.a }),
-      {
-        ...briefB,
-        names,
-        paint: standing(paintB),
-        side: "B",
-        isFirst: false,
-        note: isOther.note,
-        apart: isOther.columns.b,
-      },
-    ];
-  });
+  const besides = new Map(others.map(part => [part.key, { ...part, acts, paint }]));
+  const standing = parts.flatMap(b => pairOf(pass, besides.get(b.key), b, { paintB, opened })),
+    first = standing.findIndex(({ side, ends }) => side || ends);
+  return standing.map((part, place) => ({ ...part, isFirst: place === first }));
+}
+
+// What stands there of a part of B and of that of A: one part where they are the same, or one of them is missing, else both.
+function pairOf(pass, found, b, { paintB, opened }) {
+  const { said } = pass.document.beside.stages[b.cells.name],
+    { unit } = pass.document.words;
+  if (!found) return [{ ...b, side: "B", isAlone: true, note: said }];
+  if (hasWords(b.cells.columns) && !isAnyInA(pass, b))
+    return [{ ...b, side: "B", isAlone: true, note: `A has other ${unit}s` }];
+  const a = { ...alongside(pass, whole(found), whole(b)), side: "A" },
+    names = namesOf(a, b),
+    difference = differenceOf(a, whole(b), paintB);
+  if (difference.cells) return bothOf(pass, a, { ...b, names }, difference, { paintB, opened });
+  if (difference.ends) {
+    const ends = a.beside.length ? [...endsIn(a, "A", a.paint, a.acts), ...endsIn(b, "B")] : [];
+    return [{ ...b, names, side: "", ends, note: "the same, added up in other shares" }];
+  }
+  return [{ ...b, names, side: "", note: said === SAME ? SAME : `same for this ${unit}` }];
+}
+
+// A part of A over that of B.
+function bothOf(pass, a, b, { areAll, note, columns }, { paintB, opened }) {
+  const briefB = briefly(pass, b, opened),
+    isAsLarge = b.cells.size[0] === a.cells.size[0],
+    briefA = isAsLarge
+      ? { ...a, rows: briefB.rows, others: briefB.others, isLong: briefB.isLong }
+      : briefly(a.paint.pass, a, opened);
+  const standing = own => (areAll ? { ...own, isApart: () => false } : own); // where all differ, none stands out
+  return [
+    { ...briefA, paint: standing(a.paint), note: "", apart: columns.a },
+    { ...briefB, paint: standing(paintB), side: "B", note, apart: columns.b },
+  ];
+}
+
+// A part all of whose rows stand alone.
+function whole(part) {
+  return { ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] };
 }
 
 // What the columns of both are called: A's word before B's where it is another.
@@ -103,77 +99,4 @@ function alongside(pass, a, b) {
     rest: b.rest.length ? all.filter(place => !columns.includes(place)) : [],
     beside: a.right?.size[1] === b.right?.size[1] ? b.beside : a.beside,
   };
-}
-
-// What differs between two parts: {note, cells, ends, areAll, columns: {a, b}}: in words, whether some of their cells, of what is at
-// the right, and all of their cells do; of an array that is in no stage, the columns that do.
-function alike(a, b, paintB) {
-  const { stages } = paintB.pass.document.beside,
-    isOther = (one, other, name) => areApart(one, other, stages[name].tolerance);
-  const number = ({ pass }, { name, index }, row, column) => pass.number(name, index(row, column));
-  const inArray = (part, { pass }, column) =>
-    pass.named(part.cells.name, part.band.array, part.cells.index(0, column))[column];
-  const at = b.band.array
-    ? (part, paint, _, column) => inArray(part, paint, column)
-    : (part, paint, row, column) => number(paint, part.cells, row, column);
-  const isPlaceOther = (row, nth) =>
-    a.columns[nth] === null ||
-    a.columns[nth] === undefined ||
-    isOther(at(a, a.paint, row, a.columns[nth]), at(b, paintB, row, b.columns[nth]), b.cells.name);
-  const areAsMany = a.rows.length === b.rows.length && a.columns.length === b.columns.length;
-  const columns = b.columns.map((_, nth) => !areAsMany || b.rows.some(row => isPlaceOther(row, nth)));
-  const isLeftOther =
-    a.left &&
-    b.left &&
-    b.rows.some(row => isOther(number(a.paint, a.left, row, 0), number(paintB, b.left, row, 0), b.left.name));
-  const isRestOther = b.rest.length > 0 && !(stages[b.cells.name].matched && !stages[b.cells.name].other);
-  const ends = [endsOf(a), endsOf(b)];
-  const isEndOther =
-    b.right &&
-    (!areAsMany ||
-      ends[0].length !== ends[1].length ||
-      b.rows.some(row =>
-        ends[1].some(({ column, slot }, nth) =>
-          isOther(
-            number(a.paint, ends[0][nth].slot, row, ends[0][nth].column),
-            number(paintB, slot, row, column),
-            slot.name,
-          ),
-        ),
-      ));
-  const some = b.band.array && columns.includes(false) ? columns : [],
-    among = part => new Set(part.columns.filter((_, nth) => some[nth]));
-  const apart = areAsMany
-    ? b.rows.flatMap(row =>
-        b.columns.flatMap((column, nth) =>
-          a.columns[nth] === null ? [] : [[at(a, a.paint, row, a.columns[nth]), at(b, paintB, row, column)]],
-        ),
-      )
-    : [];
-  const areAll = areAsMany && apart.every(([one, now]) => isOther(one, now, b.cells.name));
-  return {
-    areAll,
-    note: !areAsMany
-      ? stages[b.cells.name].said
-      : isLeftOther && !columns.includes(true)
-        ? "the same, times other numbers"
-        : noteOn(apart, stages[b.cells.name].tolerance, paintB.pass.document.words.unit),
-    cells: columns.includes(true) || isLeftOther || isRestOther,
-    ends: Boolean(isEndOther),
-    columns: { a: among(a), b: among(b) },
-  };
-}
-
-// How far apart pairs of numbers are: how many, how many of those hide a key in one of them, and by how much at most.
-function noteOn(pairs, tolerance, unit) {
-  const others = pairs.filter(([one, other]) => areApart(one, other, tolerance)),
-    sizes = others.map(([one, other]) => Math.abs(other - one));
-  const finite = sizes.filter(Number.isFinite),
-    hidden = sizes.length - finite.length;
-  const said = [
-    `${others.length} of ${pairs.length} differ`,
-    ...(hidden ? [`${hidden} hidden in one`] : []),
-    ...(finite.length ? [`by up to ${digits(Math.max(...finite))}`] : []),
-  ];
-  return others.length ? said.join(", ") : `only among the other ${unit}s`;
 }

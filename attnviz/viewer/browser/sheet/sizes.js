@@ -71,7 +71,7 @@ export function weightOf(lines) {
   );
 }
 
-// `lines` are as sheet.js has them, some with a `fixed` height in pixels; `letters` has how many those of the longest number and
+// `lines` are those of bandTable.js, some with a `fixed` height in pixels; `letters` has how many those of the longest number and
 // `names` name have, and how `wide` a digit is in its font; `above` them pixels are taken. `least` is how large letters are at
 // least in a talk, 0 in none; there what is said stands above, and only what `multiplies` has room beside. The sizes are set as
 // properties of the styles (sheet.css). What is said may still need more room than its rows: then it becomes smaller, the lines

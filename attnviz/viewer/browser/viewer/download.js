@@ -65,3 +65,23 @@ export function saveFile(text, name, type = "text/html") {
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
 }
+
+// The page to keep, of what now() gives, {pass, where}: where heads of it are missing, it is saved once they have come.
+// Returns {start(), arrived()}: arrived() is told of each pass that comes.
+export function makeDownload(host, now) {
+  let isWanted = false;
+  const save = async () => {
+    const { pass, where } = now();
+    isWanted = false;
+    saveFile(filled(await host.page.shell(), pass.document, where), fileName(pass.document));
+  };
+  return {
+    start() {
+      const missing = headsMissing(now().pass.document);
+      isWanted = !host.alone && missing.length > 0;
+      if (isWanted) host.send("need", missing);
+      else save();
+    },
+    arrived: () => isWanted && save(),
+  };
+}

@@ -1,0 +1,55 @@
+// Fitting: for how many words, places and rows the box of the sheet has room, and in which letters.
+import { amplyFor, narrowed } from "./bandParts.js";
+import { outlineOf } from "./bandTable.js";
+import { isInHand } from "./hand.js";
+import { lettersOf } from "./lettering.js";
+import { roomForColumns, roomForLines, weightOf } from "./sizes.js";
+
+const MOST_IN_HAND = 16; // words that have a row on a phone
+const MOST_ANSWERS = 11; // columns of them in a talk
+
+// The frame of some content: {isPaper, isHeld, letters, least, isBare}, with the smallest letters of a talk, 0 in none.
+export function frameOf(box, { where, slots, beside, all, paint }) {
+  const isPaper = Boolean(box.closest(".printed")),
+    isHeld = isInHand() && !isPaper;
+  return {
+    isPaper,
+    isHeld,
+    letters: lettersOf(box, [...slots, ...(beside?.slots ?? [])], all, paint),
+    least: where.present && !isHeld ? smallestInTalk() : 0,
+    isBare: paint.isBare,
+  };
+}
+
+// The parts that a frame has room for, of those that partsOf(room) gives; above() says how many pixels are taken.
+export function fittingParts(box, { pass, slots }, frame, { partsOf, above }) {
+  if (frame.isHeld) return partsOf(amplyFor(MOST_IN_HAND));
+  const ample = ampleRoom(box, pass, slots, frame);
+  const fits = room => {
+    const parts = partsOf(room),
+      buttons = parts.filter(({ others }) => others.length).length,
+      lines = roomForLines(box, { parts: parts.length, above: above(), least: frame.least, buttons });
+    return weightOf(parts.flatMap(outlineOf)) <= lines;
+  };
+  return partsOf(frame.isPaper ? ample : narrowed(ample, fits));
+}
+
+// For how many columns there is room, and rows: in a talk for as many as have large letters.
+function ampleRoom(box, pass, slots, { letters, least, isPaper, isBare }) {
+  const others = Math.max(1, ...slots.map(({ beside }) => beside.length));
+  const roomFor = (words, sizes) =>
+    roomForColumns(box, { others: 1, letters, least, isPaper, isBare, words, ...sizes });
+  const ample = amplyFor(roomFor(pass.document.words.key.length, { others }));
+  if (!least && !isBare) return ample;
+  const answers = slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;
+  return {
+    ...ample,
+    answers: roomFor(answers, { most: MOST_ANSWERS }),
+    ...(least ? { places: roomFor(ample.places, { letters: { ...letters, names: 2 } }) } : {}),
+  };
+}
+
+// Pixels: the letters that all others of a page are counted in (scene/present.js).
+function smallestInTalk() {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+}
