@@ -97,6 +97,15 @@ class Tab:
             self.elsewhere.add(request.url)
 
 
+def lesson(tab, search=""):
+    """Open the page of lessons in a browser that has kept nothing of them; the moment is there."""
+    tab.page.goto(f"{tab.address}/healthz")
+    tab.page.evaluate("localStorage.removeItem('attnviz lessons')")
+    page = tab.open(f"./{search}")
+    expect(page.locator(".lesson-said h2")).to_be_visible()
+    return page
+
+
 def to_page(page, name):
     """Go to a page by the navigation; some are in its menu."""
     link, menu = page.get_by_test_id("stTopNavLink").filter(has_text=name), page.get_by_test_id("stTopNavSection")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from axe import violations
-from tab import at, becomes, expect, heading, parameters, sentence, to_page
+from tab import at, becomes, expect, heading, lesson, parameters, sentence, to_page
 
 from attnviz.lessons.lesson import LESSONS
 
@@ -18,15 +18,6 @@ CONTROLS = """() => {
     .filter((each) => each.checkVisibility({ visibilityProperty: true }))
     .map((each) => each.innerText || each.ariaLabel || "");
 }"""
-
-
-def lesson(tab, search=""):
-    """Open the page of lessons in a browser that has kept nothing of them; the moment is there."""
-    tab.page.goto(f"{tab.address}/healthz")
-    tab.page.evaluate("localStorage.removeItem('attnviz lessons')")
-    page = tab.open(f"./{search}")
-    expect(page.locator(".lesson-said h2")).to_be_visible()
-    return page
 
 
 def test_a_first_visit_is_a_question_and_a_sentence_with_few_controls(visit):

@@ -1,13 +1,16 @@
 """The README: its code runs, and what it says of the models is so."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 from page import ROOT
 
 from attnviz.examples import EXAMPLES
 from attnviz.examples.printout import Agreement
+from attnviz.lessons.lesson import LESSONS
 from attnviz.models import MODELS
+from attnviz.scene.address import parse
 
 README = (ROOT / "README.md").read_text("utf-8")
 CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -32,6 +35,23 @@ def test_the_models_are_as_large_and_read_as_much_as_it_says():
     assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in README
     for name in ("who-is-it", "mirror", "recall", "by-hand"):
         assert f"**{MODELS[name].title}**" in README
+
+
+def test_there_are_as_many_lessons_of_such_length_as_it_says():
+    names = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    minutes = [each.minutes for each in LESSONS.values()]
+    count = names[len(LESSONS)]
+    assert f"in {count} short lessons" in README
+    assert f"{count} **lessons**, of {names[min(minutes)]} to {names[max(minutes)]} minutes each" in README
+
+
+def test_each_address_is_that_of_a_page_and_is_read_whole():
+    addresses = re.findall(r"https://attnviz\.example\.edu/(\w+)\?([^\"]+)", README)
+    assert addresses
+    for page, parameters in addresses:
+        assert (ROOT / "pages" / f"{page}.py").exists()
+        ours = {name: value for name, value in parse_qsl(parameters) if name != "embed"}  # which is Streamlit's
+        assert parse(ours).notices == ()
 
 
 def test_the_printed_numbers_are_counted_as_it_says():
