@@ -162,6 +162,19 @@ def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
     expect(page.locator(".score:visible")).to_have_count(0)
 
 
+def test_one_explains_in_ones_own_words_and_compares_on_a_press(taught):
+    page = taught(FIRST + "8")
+    box = page.get_by_role("textbox", name="In your own words")
+    box.press_sequentially("A query  asks.\nA key answers")
+    box.press("PageDown")
+    expect(verdict(page).last).not_to_contain_text("A query says")
+    page.get_by_role("button", name="Compare with an answer").click()
+    expect(verdict(page).last).to_contain_text("A query says")
+    expect(box).to_have_value("A query  asks.\nA key answers")
+    expect(page.get_by_role("button", name="Compare with an answer")).to_have_count(0)
+    assert "A key answers" not in page.evaluate("JSON.stringify(localStorage)")
+
+
 def test_what_was_predicted_is_counted_and_forgotten(taught):
     kept = {"predicted": {"who-is-it 1": True, "who-is-it 2": False, "masks 1": True}}
     page = taught(FIRST + "8", kept=json.dumps(kept))

@@ -200,4 +200,19 @@ test("a number is read as people write it", () => {
     "−": null,
   };
   for (const [text, number] of Object.entries(cases)) assert.equal(numberIn(text), number, text);
+  for (const [text, number, part] of [
+    ["88%", 88, 0.88],
+    ["88 %", 88, 0.88],
+    ["0,85", 0.85, 0.85],
+    ["6/7", 6 / 7, 6 / 7],
+    ["−6 / 7", -6 / 7, -6 / 7],
+    ["1/2 %", 0.5, 0.005],
+    ["6/0", null, null],
+    ["6/", null, null],
+    ["1/2/3", null, null],
+    ["%", null, null],
+  ]) {
+    assert.equal(numberIn(text), number, text);
+    assert.equal(numberIn(text, true), part, `${text} of one`);
+  }
 });

@@ -6,10 +6,15 @@ import { answerText } from "./verdict.js";
 const HALF = 50; // per cent: where a slider stands first
 const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 
-// The number that somebody typed, as people write one; null if it is none. A share may be in per cent.
-export function numberIn(text) {
-  const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, "");
-  return NUMBER.test(plain) ? Number(plain.replace(",", ".")) : null;
+// The number that somebody typed, as people write one: a decimal, a fraction or a percentage; null if it is none. With
+// `isPart`, what is asked for is a part of one, and 88 % is 0.88; else it is 88, as where one asks "how many per cent".
+export function numberIn(text, isPart = false) {
+  const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, ""),
+    isPercentage = plain.endsWith("%"),
+    numbers = (isPercentage ? plain.slice(0, -1) : plain).split("/");
+  if (numbers.length > 2 || !numbers.every(each => NUMBER.test(each))) return null;
+  const [above, below = 1] = numbers.map(each => Number(each.replace(",", ".")));
+  return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
 }
 
 // answer(number) is called as one is checked. Returns {element, update(state)}; a state is {answer, isShown}.
@@ -68,8 +73,8 @@ function makeBox(question, { answer }) {
   help.setAttribute("role", "status");
   const send = event => {
     event.preventDefault(); // a page sends nothing by a form
-    const number = numberIn(input.value);
-    write(help, number === null ? "A number, please, such as 3, −0.25 or 1.5." : "");
+    const number = numberIn(input.value, Math.abs(question.right) <= 1);
+    write(help, number === null ? "A number, please, such as 3, −0.25, 6/7 or 88 %." : "");
     if (number !== null) answer(number);
   };
   box.onsubmit = send;

@@ -56,12 +56,16 @@ export function mountLessons(root, given, host) {
     said = element("section", "lesson-said"),
     drawn = element("div", "lesson-picture"),
     heard = element("p", "heard"),
+    ownWords = element("textarea", "own-words"), // kept nowhere
     verdict = element("div", "verdict");
   const foot = makeFoot({ press, back, open, hrefOf: host.hrefOf, present: () => follow("present") }),
     contents = makeContents({ go, forget }),
     code = makeQrCode(window),
     glossary = makeGlossary(box, ".lesson-said p");
   said.setAttribute("aria-label", "The moment");
+  ownWords.setAttribute("aria-label", "In your own words");
+  ownWords.placeholder = "In your own words. Kept nowhere.";
+  ownWords.rows = 4;
   for (const each of [heard, verdict]) each.setAttribute("role", "status");
   head.append(about, contents.button, contents.panel);
   body.append(said, drawn);
@@ -233,7 +237,10 @@ export function mountLessons(root, given, host) {
     const { right, asked } = memory.scoreOf(place.lesson);
     return [
       drawSaid(explain, numbers, "p", "prompt"),
-      ...(isShown ? [drawSaid(answer, numbers, "div", "verdict shown")] : []),
+      ...(place.present ? [] : [ownWords]),
+      ...(isShown
+        ? [drawSaid(answer, numbers, "div", "verdict shown")]
+        : [button("Compare with an answer", () => show(null), "check compare")]),
       ...(asked
         ? [
             element("p", "score", `You predicted ${right} of ${asked} in this lesson.`),

@@ -50,7 +50,9 @@ function ofNumber(question, answer) {
 
 // How an answer is written: a share in per cent.
 export function answerText({ isShare, unit }, answer) {
-  return isShare ? `${Math.round(100 * answer)} %` : withUnit({ unit }, String(answer).replace("-", "−"));
+  return isShare
+    ? `${Math.round(100 * answer)} %`
+    : withUnit({ unit }, String(Number(answer.toPrecision(6))).replace("-", "−"));
 }
 
 function withUnit({ unit = "" }, text) {
