@@ -41,6 +41,16 @@ def test_a_click_a_stroke_and_space_paint_in_all_heads_or_in_one(opened):
     ]
 
 
+def test_a_stroke_over_rows_marks_no_numbers_as_text(opened):
+    page = opened(PLACE, **PAINTED)
+    page.mouse.move(*middle(cell(page, 0, 0)))
+    page.mouse.down()
+    page.mouse.move(*middle(cell(page, 2, 2)), steps=3)
+    page.mouse.up()
+    assert len(strokes(page)) == 1
+    assert page.evaluate("String(getSelection())") == ""
+
+
 def test_a_finger_paints_as_it_goes(opened):
     page = opened(PLACE, **PAINTED)
     from_, to = middle(cell(page, 1, 0)), middle(cell(page, 2, 1))
