@@ -301,7 +301,8 @@ _SMALL = """() => {
     const { data, parentElement: own } = texts.currentNode, size = parseFloat(getComputedStyle(own).fontSize);
     const counts = own.closest(".lesson-said") || (/[0-9]/.test(data) && own.closest("td, [role=gridcell], button"));
     const isSeen = own.checkVisibility({ visibilityProperty: true }) && !own.closest(".heard, math");
-    if (data.trim() && isSeen && counts && size && size < least - 0.5) small.push(`${own.className} “${data}”: ${size}`);
+    if (data.trim() && isSeen && counts && size && size < least - 0.5)
+      small.push(`${own.className} “${data}”: ${size}`);
   }
   return small;
 }"""
