@@ -255,20 +255,20 @@ READINGS = {
     ),
     r"That is the softmax over the other axis, down the column\.": _column,
     r"That is the share from scores that are not divided by √d_k\.": _unscaled,
-    r"That is the (largest|second largest) share of the row, which “(.+)” has\.": _of_row,
+    r"That is what “(.+)” has, the (largest|second largest) share\.": lambda of, word, which: _of_row(of, which, word),
     r"That is how probable “(.+)” is, the (most|second most) probable answer\.": lambda of, word, which: _of_row(
         of, which, word
     ),
     r"That is the value of “(.+)” itself, before it is multiplied by its share\.": _own_value,
     r"That is the sum of all values, as if each share were 1\.": lambda of: sum(_values(of)),
     r"That is the mean of all values, as if all shares were alike\.": lambda of: sum(_values(of)) / len(_values(of)),
-    r"That is the sum with a column of shares: a word's shares are its row\.": _by_column,
+    r"That takes a column of shares: the shares of a word are its row\.": _by_column,
     r"That is what is added alone, without what was there before\.": lambda of: _added(of, 1),
     r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
     r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
     r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
     r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
-    r"That is the score the other way round: the key's word asks\.": lambda of: slow(
+    r"That is the score the other way round, where the other word asks\.": lambda of: slow(
         of.trace, "scores", (of.index[0], of.index[2], of.index[1])
     ),
     r"That is the product in dimension 1 alone: add up those of all dimensions\.": lambda of: (

@@ -140,26 +140,46 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
     question = found["question"]
     assert question["right"] == [i for i, n in enumerate(numbers) if round(sizes(n), 10) == ordered[0]]
     for place, each in enumerate(question["candidates"]):
-        told, rank = said(each["told"]), 1 + sum(sizes(n) > sizes(numbers[place]) + 1e-12 for n in numbers)
+        told, own = said(each["told"]), sizes(numbers[place])
         assert told.startswith(("“", "head ", "dimension "))
         assert each["label"] in told
-        assert place_told(told) == rank, told
-        if "would be the answer" in told:
-            assert place in question["right"] or _is_right_elsewhere(told, of, place, sizes), told
+        before, behind = (sum(1 for n in numbers if way * (sizes(n) - own) > 1e-12) for way in (1, -1))
+        assert is_place_told(told.split(". ")[0], before, len(numbers) - 1 - behind, made.ask.pick), told
+        if WHOSE.search(told):
+            assert place not in question["right"]
+            assert _is_right_elsewhere(told, of, place, sizes), told
     assert all(each.get("word", each.get("cell")) is not None for each in question["candidates"])
 
 
+WHOSE = re.compile(
+    r"(?:where |For )(?:“(.+?)”|dimension (\d+)|(head \d+))(?: looks most|,)|“([^“”]+)” looks most at itself"
+)
+FIRST_AND_LAST = {
+    "largest": ("largest", "smallest"),
+    "smallest": ("smallest", "largest"),
+    "largest in size": ("furthest", "nearest"),
+}
+
+
+def is_place_told(told, before, not_behind, pick):
+    """Whether a sentence says which place a number has: how many are before it, or at most behind all of them."""
+    first, last = FIRST_AND_LAST[pick]
+    if many := re.search(r": (\w+) (?:words|others) (?:have|are) ", told):
+        return before > 1 and _IN_WORDS.index(many[1]) == before
+    place = re.search(r": the (second )?(\w+)", told)
+    if place[2] == last and not place[1]:
+        return before == not_behind > 1
+    return place[2] == first and before == bool(place[1])
+
+
 def place_told(told):
-    """Which place a sentence says that a number has."""
-    found = re.search(r": the (?:(\w+) )?(?:largest|smallest|furthest)", told) or re.search(
-        r": the (?:(\w+) )?most", told
-    )
+    """Which place a sentence says that an answer has."""
+    found = re.search(r": the (?:(\w+) )?most", told)
     return _ORDINALS.index(found[1]) + 1 if found[1] else 1
 
 
 def _is_right_elsewhere(told, of, place, sizes):
-    where = re.search(r"answer for (?:“(.+)”|dimension (\d+)|(head \d+))\.", told)
-    name = next(filter(None, where.groups()))
+    name = next(filter(None, WHOSE.search(told).groups()))
     axis = of.index.index(None)
     others = [each for each in range(len(of.index)) if each != axis]
     for other in others:
@@ -231,11 +251,15 @@ def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
             each = instead[label]
             assert relation(evaluated(each.of, passes), evaluated(each.than, passes)) == label
             assert said(filled(each.told, passes)) in told
-        elif "would be right" in told:
-            stage, names = ask.of.split("[")[0], re.search(r"of “(.+)” and “(.+)”: ", told).groups()
-            head = [part.strip() for part in ask.of.split("[")[1].split(",")][:-2]
-            where = f"{stage}[{', '.join([*head, *(chr(34) + name + chr(34) for name in names)])}]"
-            assert relation(evaluated(where, passes), evaluated(f"A.{where}", passes)) == label, told
+        elif found_for := re.search(r"is right for what “(.+)” gives “(.+)”: (.+), then (.+)\.", told):
+            row, column, *read = found_for.groups()
+            *head, _, _ = (part.strip() for part in ask.of.split("[")[1].split(","))
+            names = ", ".join([*head, f'"{row}"', f'"{column}"'])
+            where = f"{ask.of.split('[')[0]}[{names}]"
+            now, before = evaluated(where, passes), evaluated(f"A.{where}", passes)
+            assert relation(now, before) == label, told
+            assert read == [written(before, "%"), written(now, "%")]
+            assert label == "the same" or read[0] != read[1], "the difference is seen"
 
 
 def relation(one, other):
@@ -259,9 +283,9 @@ def test_the_answer_and_when_another_one_would_be_given(name):
         assert place_told(told) == 1 + sum(other > row[place] for other in row), told
         if "before the change" in told:
             assert passes.b.original["probabilities"].value[-1].argmax() == place
-        elif "beside this one" in told:
+        elif "the answer in A" in told:
             assert passes.trace("A")["probabilities"].value[-1].argmax() == place
-        elif seen := re.search("gave “(.+)” all its attention", told):
+        elif seen := re.search("looked at “(.+)” alone", told):
             assert _answer_looking_at(trace, seen[1]) == place, told
 
 

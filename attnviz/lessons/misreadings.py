@@ -34,7 +34,7 @@ def _of_scores(of: Reference, layer: int) -> Iterator[Misread]:
     head, query, key = of.index
     yield of.trace[layered("scaled", layer)].value[of.index], "That is the score after scaling."
     if query < of.stage.shape[2] and key < of.stage.shape[1]:
-        yield of.stage.value[head, key, query], "That is the score the other way round: the key's word asks."
+        yield of.stage.value[head, key, query], "That is the score the other way round, where the other word asks."
     q, k = (of.trace[layered(each, layer)].value[head] for each in "qk")
     yield q[query, 0] * k[key, 0], "That is the product in dimension 1 alone: add up those of all dimensions."
     yield q[query].sum() * k[key].sum(), "That is the product of two sums: multiply dimension by dimension first."
@@ -71,7 +71,7 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
     for rank, other in enumerate(others[:2]):
         name = of.label(2, int(other))
         which = ("largest", "second largest")[rank]
-        yield of.stage.value[head, query, other], f"That is the {which} share of the row, which “{name}” has."
+        yield of.stage.value[head, query, other], f"That is what “{name}” has, the {which} share."
 
 
 def _of_heads(of: Reference, layer: int) -> Iterator[Misread]:
@@ -83,7 +83,7 @@ def _of_heads(of: Reference, layer: int) -> Iterator[Misread]:
     yield v[:, feature].sum(), "That is the sum of all values, as if each share were 1."
     yield v[:, feature].mean(), "That is the mean of all values, as if all shares were alike."
     if shares.shape[0] == shares.shape[1]:
-        yield shares[:, query] @ v[:, feature], "That is the sum with a column of shares: a word's shares are its row."
+        yield shares[:, query] @ v[:, feature], "That takes a column of shares: the shares of a word are its row."
 
 
 def _of_sum(of: Reference, layer: int) -> Iterator[Misread]:

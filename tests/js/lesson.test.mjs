@@ -135,6 +135,25 @@ test("a wrong word is told what it is the answer to, a right one is not told twi
   );
 });
 
+const SUM = { kind: "fill", right: 6 / 7, text: "0.86", tolerance: 0.01, isShare: false, nears: [], told: [] };
+
+test("an answer that is off by rounding is near enough, and a number is said once", () => {
+  const after = [["", "0.86, which is 6/7."]];
+  assert.deepEqual(said(verdictOn(SUM, 0.86, after)), ["Right: 0.86, which is 6/7."]);
+  assert.deepEqual(said(verdictOn(SUM, 0.857, after)), ["Right: 0.86, which is 6/7."]);
+  assert.deepEqual(said(verdictOn(SUM, 0.85, after)), ["Near enough: you said 0.85, it is 0.86, which is 6/7."]);
+  assert.deepEqual(said(verdictOn(SUM, 0.84, after)), ["You said 0.84.", "It is 0.86, which is 6/7."]);
+  assert.deepEqual(said(verdictOn(SUM, 0.84, [["", "And so on."]])), ["You said 0.84. It is 0.86.", "And so on."]);
+  const share = { ...SUM, right: 0.063, text: "6 %", tolerance: 0.03, isShare: true };
+  assert.deepEqual(said(verdictOn(share, 0.06, [["", "And."]])), ["Right: 6 %.", "And."]);
+  assert.deepEqual(said(verdictOn(share, 0.08, [["", "And."]])), ["Near enough: you said 8 %, it is 6 %.", "And."]);
+  const percent = { ...SUM, right: 88, text: "88", tolerance: 5, unit: "%" };
+  assert.deepEqual(said(verdictOn(percent, 86, [["", "88 %. And."]])), [
+    "Near enough: you said 86 %, it is 88 %. And.",
+  ]);
+  assert.deepEqual(said(verdictOn(percent, 50, [["", "88 %. And."]])), ["You said 50 %.", "It is 88 %. And."]);
+});
+
 test("what is clicked in the picture is the candidate that stands for it", () => {
   assert.equal(candidateAt(PICK, { word: 3 }), 1);
   assert.equal(candidateAt(PICK, { word: 2, cell: "q[0,1]" }), -1);

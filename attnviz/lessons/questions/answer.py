@@ -57,7 +57,7 @@ class Answer(Ask, tag="answer", frozen=True):
         if rank == 1:
             return said
         before = [text for text, other in _before(passes) if other.argmax() == place]
-        return [*said, *(told(f" It is the answer {before[0]}.") if before else _looking_elsewhere(place, trace))]
+        return [*said, *(told(f" {before[0]}.") if before else _looking_elsewhere(place, trace))]
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
@@ -66,7 +66,7 @@ def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
     for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:
             last, other = (["", names[place]] for place in (-1, key))
-            return told(" It would be the answer if “{last}” gave “{other}” all its attention.", last=last, other=other)
+            return told(" It would be right if “{last}” looked at “{other}” alone.", last=last, other=other)
     return []
 
 
@@ -98,11 +98,11 @@ def _most(row: np.ndarray) -> np.ndarray:
 
 
 def _before(passes: Passes) -> list[tuple[str, np.ndarray]]:
-    """Other passes that one may answer for: in words, and what they answer."""
+    """Other passes that one may answer for: what is said of their answer, and the probabilities."""
     found = []
     if passes.b.scene.changes:
-        found.append(("of the pass before the change", passes.b.original["probabilities"].value[-1]))
+        found.append(("It was the answer before the change", passes.b.original["probabilities"].value[-1]))
     beside = passes.b.beside
     if beside and beside.trace.labels["answer"] == passes.trace().labels["answer"]:
-        found.append(("of the pass beside this one", _row(passes, "A")))
+        found.append(("It is the answer in A", _row(passes, "A")))
     return found

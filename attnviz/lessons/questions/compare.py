@@ -11,7 +11,7 @@ from attnviz.lessons.expression import value
 from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, form_of, quantity, told
+from attnviz.lessons.slots import filled, form_of, quantity, told, written
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 Compared = Literal["more", "less", "the same"]
@@ -76,7 +76,7 @@ class Compare(Ask, tag="compare", frozen=True):
     def _told(self, answer: Compared, right: Compared, passes: Passes) -> LessonRuns:
         form = self.form or (form_of(find(self.of, passes)) if PATTERN.fullmatch(self.of) else "")
         said = told(
-            "{of} and {than}: the same." if right == "the same" else f"{{of}} is {right} than {{than}}.",
+            "{of}, against {than}." if self.than else "{than} in A, {of} in B.",
             of=quantity(self.of, form, passes),
             than=quantity(self._other, form, passes),
         )
@@ -94,8 +94,8 @@ class Compare(Ask, tag="compare", frozen=True):
         for cell in sorted(every, key=lambda each: each.index[:-1] != own.index[:-1]):
             after = own.at(cell.index)
             before = _before(after, passes)
-            if before and compared(cell.value, before.cell.value) == answer:
-                return _would_be_right(after, before)
+            if before and compared(cell.value, before.cell.value) == answer and _reads(answer, after, before):
+                return _right_for(answer, after, before)
         return []
 
 
@@ -115,11 +115,19 @@ def _before(after: Reference, passes: Passes) -> Reference | None:
         return None
 
 
-def _would_be_right(after: Reference, before: Reference) -> LessonRuns:
+def _reads(answer: Compared, after: Reference, before: Reference) -> bool:
+    """Whether two numbers are to be told apart, as they are written, where they differ."""
+    one, other = (written(float(each.cell.value), form_of(each)) for each in (after, before))
+    return answer == "the same" or one != other
+
+
+def _right_for(answer: Compared, after: Reference, before: Reference) -> LessonRuns:
     row, column = len(after.index) - 2, len(after.index) - 1
     where = f"{place_slot(after, row, 'row')} and {place_slot(after, column, 'column')}"
+    if noun(after.stage.name) == "share":
+        where = f"what {place_slot(after, row, 'row')} gives {place_slot(after, column, 'column')}"
     return told(
-        f" It would be right for the {noun(after.stage.name)} of {where}: {{before}}, then {{after}}.",
+        f" {answer.capitalize()} is right for {where}: {{before}}, then {{after}}.",
         row=["", after.label(row, after.index[row])],
         column=["", after.label(column, after.index[column])],
         before=before,

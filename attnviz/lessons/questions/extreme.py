@@ -6,10 +6,10 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.lessons.naming import noun, ordinal, place_slot
+from attnviz.lessons.naming import is_of_words, noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
-from attnviz.lessons.slots import filled, told
+from attnviz.lessons.slots import filled, in_words, told
 from attnviz.scene.contract.lesson import Candidate, LessonRuns
 from attnviz.scene.contract.lesson import Pick as PickQuestion
 
@@ -54,11 +54,21 @@ class Extreme(Ask, frozen=True):
         cell, name = of.at(of.cells[place].index), ["", of.label(axis, place)]
         if np.isneginf(cell.cell.value):
             return told("“{name}” is hidden by the mask.", name=name)
-        rank = int((sizes(of.values, self.pick) > sizes(cell.values, self.pick) + _SAME).sum()) + 1
-        which = "furthest from 0" if self.pick == "largest in size" else f"{self.pick} {noun(of.stage.name)}"
-        which = f"the {ordinal(rank)} {which}".replace("the first ", "the ")
-        said = told(f"{place_slot(of, axis)} has {{number}}: {which}.", name=name, number=cell)
-        return said if rank == 1 else [*said, *self._elsewhere(of, axis, place)]
+        others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
+        which = self._which(of, int((others > _SAME).sum()), is_last=bool((others > _SAME).all()))
+        said = told(f"{place_slot(of, axis)} has {{number}}{which}.", name=name, number=cell)
+        return [*said, *self._elsewhere(of, axis, place)] if (others > _SAME).any() else said
+
+    def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
+        """Which one of the row it is: the first, the second or the last; else how many are before it."""
+        first, last, more = _ORDERS[self.pick]
+        what = "" if self.pick == "largest in size" else f" {noun(of.stage.name)}"
+        if n_before < 2:
+            return f": the {'second ' if n_before else ''}{first}{what}"
+        if is_last:
+            return f": the {last}{what}"
+        things = "words" if is_of_words(of, of.index.index(None)) else "others"
+        return f": {in_words(n_before)} {things} {more}"
 
     def _elsewhere(self, of: Reference, axis: int, place: int) -> LessonRuns:
         """Where else the place would be right: at another place along the other axes, the nearest before all."""
@@ -68,9 +78,30 @@ class Extreme(Ask, frozen=True):
             for instead in range(of.stage.shape[other]):
                 row = Reference(of.of, of.trace, of.stage, (*of.index[:other], instead, *of.index[other + 1 :]))
                 if instead != at and extremes(row.values, self.pick) == [place]:
-                    where = ["", of.label(other, instead)]
-                    return told(f" It would be the answer for {place_slot(of, other, 'where')}.", where=where)
+                    return self._right_for(row, other)
         return []
+
+    def _right_for(self, row: Reference, other: int) -> LessonRuns:
+        """That a place is right for another row: another word's or head's."""
+        axis, at = row.index.index(None), row.index[other]
+        name, where = row.label(axis, extremes(row.values, self.pick)[0]), row.label(other, at)
+        place, whose = place_slot(row, axis), place_slot(row, other, "where")
+        if noun(row.stage.name) == "share":
+            said = f"{whose} looks most at itself" if name == where else f"{place} is where {whose} looks most"
+        else:
+            first = _ORDERS[self.pick][0]
+            said = f"For {whose}, {place} has the {first} {noun(row.stage.name)}"
+            if self.pick == "largest in size":
+                said = f"For {whose}, {place} has the number {first}"
+        return told(f" {said[0].upper()}{said[1:]}.", name=["", name], where=["", where])
+
+
+_ORDERS = {
+    "largest": ("largest", "smallest", "have more"),
+    "smallest": ("smallest", "largest", "have less"),
+    "largest in size": ("furthest from 0", "nearest to 0", "are further from 0"),
+}
+"""By what is asked for: what the first of a row is called, what the last, and what those before another do."""
 
 
 def sizes(numbers: np.ndarray, which: Which) -> np.ndarray:

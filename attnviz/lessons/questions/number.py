@@ -10,7 +10,7 @@ from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
 from attnviz.lessons.questions.ask import Ask, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
-from attnviz.lessons.slots import filled, quantity, told, written
+from attnviz.lessons.slots import filled, told, written
 from attnviz.scene.contract.lesson import Fill, Near
 
 
@@ -40,6 +40,10 @@ class Number(Ask, tag="number", frozen=True):
         How it is written, as in a slot.
     tolerance
         How far off an answer may be; 0 for half of the last digit that is written.
+    parts
+        How many numbers on the screen one adds up: each may be off by half of its last digit, and so may their sum.
+    unit
+        What is asked for, where it isn't a plain number: "%".
     wrong
         Other expressions that somebody may work out.
     """
@@ -47,12 +51,14 @@ class Number(Ask, tag="number", frozen=True):
     of: str
     form: str = ""
     tolerance: float = 0.0
+    parts: int = 1
+    unit: str = ""
     wrong: tuple[Wrong, ...] = ()
 
     def question(self, passes: Passes) -> Fill:
         right = value(self.of, passes)
         text = written(right, self.form)
-        tolerance = self.tolerance or half_a_digit(text)
+        tolerance = self.tolerance or self.parts * half_a_digit(text)
         return Fill(
             prompt=filled(self.prompt, passes),
             right=right,
@@ -60,7 +66,8 @@ class Number(Ask, tag="number", frozen=True):
             tolerance=tolerance,
             is_share=False,
             nears=nears(right, tolerance, [*self._wrong(passes), *self._misread(passes)]),
-            told=told("It is {number}.", number=quantity(self.of, self.form, passes)),
+            told=[],
+            unit=self.unit,
         )
 
     def covers(self, passes: Passes) -> set[str]:

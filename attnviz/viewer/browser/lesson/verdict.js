@@ -6,7 +6,8 @@ import { short } from "../pass/numeral.js";
 export function verdictOn(question, answer, after = []) {
   const { isRight, own, right, told } =
     question.kind === "fill" ? ofNumber(question, answer) : ofCandidate(question, answer);
-  const truth = isRight ? [["strong", "Right: "], ...right, ["", "."]] : [["", "It is "], ...right, ["", "."]];
+  const begun = isRight ? (isNear(question, answer) ? nearly(own) : [["strong", "Right: "]]) : [["", "It is "]],
+    truth = [...begun, ...right, ["", "."]];
   const isRepeated = begins(textOf(after), question.text ?? textOf(right)),
     why = isRight === false || !after.length ? told : [];
   return {
@@ -15,9 +16,20 @@ export function verdictOn(question, answer, after = []) {
       ...(isRight === false ? [[["", "You said "], own, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])]] : []),
       ...(why.length ? [why] : []),
       ...(isRight === false || isRepeated ? [] : [truth]),
-      ...(after.length ? [isRepeated ? [isRight ? ["strong", "Right: "] : ["", "It is "], ...after] : after] : []),
+      ...(after.length ? [isRepeated ? [...begun, ...after] : after] : []),
     ],
   };
+}
+
+// Whether an answer counts as right, but isn't what is right as it is written.
+function isNear(question, answer) {
+  if (question.kind !== "fill" || answerText(question, answer) === withUnit(question, question.text)) return false;
+  const [, decimals = ""] = question.text.split(".");
+  return question.isShare || Math.abs(answer - question.right) > 0.5 * 10 ** -decimals.length;
+}
+
+function nearly(own) {
+  return [["strong", "Near enough: "], ["", "you said "], own, ["", ", it is "]];
 }
 
 // Whether a text begins with what is right, whole.
