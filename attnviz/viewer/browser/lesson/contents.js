@@ -1,26 +1,16 @@
 // The contents: all lessons, to choose from, with how far one was in each and what one predicted.
 import { button } from "../elements/button.js";
 import { element, write } from "../elements/element.js";
+import { makePopover } from "../elements/popover.js";
 import { minutesText, searchOf } from "./course.js";
-
-let count = 0;
 
 // go(place) leads to a lesson; forget() makes this browser forget. Returns {button, panel, update(lessons, place, memory)}.
 export function makeContents({ go, forget }) {
   const opener = button("All lessons", null, "link"),
-    panel = element("div", "contents"),
+    panel = makePopover(opener, "contents", "All lessons"),
     list = element("ol"),
     score = element("p", "score"),
     forgetting = button("Forget my answers", forget);
-  count += 1;
-  panel.id = `lessons-${count}`;
-  panel.popover = "auto";
-  panel.setAttribute("role", "group");
-  panel.setAttribute("aria-label", "All lessons");
-  opener.popoverTargetElement = panel;
-  opener.setAttribute("aria-controls", panel.id);
-  opener.setAttribute("aria-expanded", "false");
-  panel.ontoggle = ({ newState }) => opener.setAttribute("aria-expanded", String(newState === "open"));
   panel.append(list, score, forgetting);
   return {
     button: opener,

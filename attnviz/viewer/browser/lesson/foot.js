@@ -1,6 +1,7 @@
 // The foot of a lesson: ways back and on, how far one has come, and ways out of it.
 import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
+import { makePopover } from "../elements/popover.js";
 
 // acts: {press, back, go(moment), open(address), present}. Returns {element, update({place, entry, moment, isDone, isFirst, ...})}.
 export function makeFoot(acts) {
@@ -70,20 +71,9 @@ function makeDoor(text, { open, hrefOf }, className = "") {
   };
 }
 
-let count = 0;
-
 function makeNotes() {
   const opener = button("Notes", null),
-    panel = element("div", "notes");
-  count += 1;
-  panel.id = `lesson-notes-${count}`;
-  panel.popover = "auto";
-  panel.setAttribute("role", "group");
-  panel.setAttribute("aria-label", "Notes for the speaker");
-  opener.popoverTargetElement = panel;
-  opener.setAttribute("aria-controls", panel.id);
-  opener.setAttribute("aria-expanded", "false");
-  panel.ontoggle = ({ newState }) => opener.setAttribute("aria-expanded", String(newState === "open"));
+    panel = makePopover(opener, "notes", "Notes for the speaker");
   return {
     button: opener,
     panel,
