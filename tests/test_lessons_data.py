@@ -219,6 +219,18 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
         assert abs(read_off - right) <= question["tolerance"]
 
 
+@of_each("name", [name for name in asking("number") if MOMENTS[name][2].ask.parts > 1])
+def test_the_sum_of_the_numbers_as_they_are_printed_is_right(name):
+    made, passes, found = shown(name)
+    of = find(made.ask.of, passes)
+    one, other = (of.trace[each].value for each in of.stage.inputs)
+    row, column = of.index
+    parts = one[row] * other[:, column] if of.stage.name == "output" else [one[of.index], other[of.index]]
+    summed = math.fsum(round(float(part), 2) for part in parts)
+    assert len(parts) == made.ask.parts
+    assert abs(summed - found["question"]["right"]) <= found["question"]["tolerance"]
+
+
 def reading(told, of):
     """What a sentence on a wrong number says that it is, by a second way."""
     for pattern, read in READINGS.items():
