@@ -198,10 +198,13 @@ class Sweep(Sent, tag_field="kind", tag="sweep"):
         How many pairs each histogram counts.
     divisors
     divisor, d_k
-        Where one begins.
+        What is asked about, and shown with the answer; until then d_k is smaller.
+    offered
+        The ids of the divisors to choose from; others are asked about later.
     """
 
     n_pairs: int
+    offered: list[Name]
     divisors: list[SweptDivisor]
     divisor: Name
     d_k: int
@@ -232,6 +235,8 @@ class Moment(Sent):
         What is said before the answer, and with it.
     covers
         The stages whose numbers would give the answer away: covered until it is shown.
+    asked, answer
+        The cells of the picture that the question is about, and that the answer is read off; null where none is.
     says_words_alone
         Whether the sentence is all that stands in the picture until the answer is shown.
     at
@@ -256,6 +261,8 @@ class Moment(Sent):
     after: LessonRuns
     question: Question | None
     covers: list[Name]
+    asked: Cell | None
+    answer: Cell | None
     says_words_alone: bool
     at: str
     notes: str
