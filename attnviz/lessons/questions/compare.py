@@ -77,16 +77,15 @@ class Compare(Ask, tag="compare", frozen=True):
         return self.than or f"A.{self.of.removeprefix('B.')}"
 
     def _told(self, answer: Compared, right: Compared, passes: Passes) -> LessonRuns:
+        if answer != right:  # the two numbers are the moment's to say
+            own = [filled(each.told, passes) for each in self.instead if each.answer == answer]
+            return own[0] if own else self._elsewhere(answer, passes)
         form = self.form or (form_of(find(self.of, passes)) if PATTERN.fullmatch(self.of) else "")
-        said = told(
+        return told(
             "{of}, against {than}." if self.than else "{than} in A, {of} in B.",
             of=quantity(self.of, form, passes),
             than=quantity(self._other, form, passes),
         )
-        if answer == right:
-            return said
-        own = [filled(f" {each.told}", passes) for each in self.instead if each.answer == answer]
-        return [*said, *(own[0] if own else self._elsewhere(answer, passes))]
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
         """Another cell for which an answer would be right: of the same row, else of another."""
@@ -130,7 +129,7 @@ def _right_for(answer: Compared, after: Reference, before: Reference) -> LessonR
     if noun(after.stage.name) == "share":
         where = f"what {place_slot(after, row, 'row')} gives {place_slot(after, column, 'column')}"
     return told(
-        f" {answer.capitalize()} is right for {where}: {{before}}, then {{after}}.",
+        f"{answer.capitalize()} is right for {where}: {{before}}, then {{after}}.",
         row=["", after.label(row, after.index[row])],
         column=["", after.label(column, after.index[column])],
         before=before,
