@@ -23,6 +23,17 @@ _OVER = """() => ["html", ".lesson-said", ".lesson-picture", ".main", ".sheet"]
   .filter((each) => each.scrollHeight > each.clientHeight + 1 && each.clientHeight > 0)
   .map((each) => `${each.className}: ${each.scrollHeight} of ${each.clientHeight}`)"""
 
+_FRAMED = """() => [...document.querySelectorAll(".matrix .frame.focus")].map(frame => {
+  const { left, right, top, bottom } = frame.getBoundingClientRect(),
+    figure = frame.closest(".matrix"),
+    cell = [...figure.querySelectorAll("td")].find(each => {
+      const box = each.getBoundingClientRect(), [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+      return left < x && x < right && top < y && y < bottom;
+    });
+  return [`${figure.dataset.stage}[0,${cell.dataset.row},${cell.dataset.column}]`, cell.textContent];
+})"""
+"""Which cells of matrices are framed as those that one looks at, and what they show."""
+
 
 def read(lesson, number):
     return json.loads(sent(lesson, number))
@@ -320,3 +331,25 @@ def test_presented_no_letter_is_small_and_no_moment_has_to_be_scrolled(taught, s
             page.keyboard.press("PageDown")
     assert small == {}
     assert over == {}
+
+
+@pytest.mark.parametrize(("lesson", "number"), [("one-number", 1), ("one-number", 2), ("who-is-it", 4)])
+def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, lesson, number):
+    moment = read(lesson, number)
+    page = taught(f"?lesson={lesson}&moment={number}")
+    if moment["asked"]:
+        assert page.evaluate(_FRAMED) == [[moment["asked"], ""]]
+    page.keyboard.press("PageDown")
+    expect(verdict(page)).not_to_be_empty()
+    [(framed, text)] = page.evaluate(_FRAMED)
+    assert framed == moment["answer"]
+    assert text
+
+
+def test_what_is_covered_has_no_story_to_open(taught):
+    page = taught(FIRST + "3")
+    page.locator(".lesson-said .number", has_text="20.05").click()
+    expect(page.locator(".number-line")).to_be_visible()
+    page = taught(FIRST + "4")
+    page.locator('[data-stage="heads"] td').last.click()
+    expect(page.locator(".number-line")).not_to_be_visible()

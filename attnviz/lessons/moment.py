@@ -70,6 +70,8 @@ def _said(name: str, lesson: Lesson, number: int, made: WrittenMoment, passes: P
         after=filled(made.after, passes),
         question=made.ask.question(passes) if made.ask else None,
         covers=sorted(made.ask.covers(passes)) if made.ask else [],
+        asked=made.ask.asked(passes) if made.ask else None,
+        answer=made.ask.answer(passes) if made.ask else None,
         says_words_alone=made.says_words_alone,
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,

@@ -37,6 +37,20 @@ class Ask(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_fie
         """The stages whose numbers would give the answer away."""
         raise NotImplementedError
 
+    def asked(self, passes: Passes) -> str | None:
+        """The cell of the picture that it asks about; None where it asks about several or none."""
+        return None
+
+    def answer(self, passes: Passes) -> str | None:
+        """The cell of the picture that the answer is read off; None where there is none."""
+        return self.asked(passes)
+
+
+def cell_of(expression: str, passes: Passes) -> str | None:
+    """The address of a cell of the pass shown, B; None where an expression is of another or of several."""
+    of = find(expression, passes) if PATTERN.fullmatch(expression) else None
+    return str(of.cell) if of and of.of == "B" and of.is_cell else None
+
 
 def covers_of(expression: str, passes: Passes) -> set[str]:
     """The stages that give an expression away: those of a cell, or of the row that is added up, which stands beside it.

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from attnviz.lessons.expression import value
 from attnviz.lessons.naming import noun, place_slot
-from attnviz.lessons.questions.ask import Ask, covers_of
+from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, quantity, told, written
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
@@ -66,6 +66,9 @@ class Compare(Ask, tag="compare", frozen=True):
 
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
+
+    def asked(self, passes: Passes) -> str | None:
+        return cell_of(self.of, passes)
 
     @property
     def _other(self) -> str:

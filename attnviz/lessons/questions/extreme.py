@@ -44,6 +44,10 @@ class Extreme(Ask, frozen=True):
     def covers(self, passes: Passes) -> set[str]:
         return giving_away(find(self.of, passes), is_order_asked=True)
 
+    def answer(self, passes: Passes) -> str | None:
+        of = find(self.of, passes)
+        return str(of.cells[extremes(of.values, self.pick)[0]]) if of.of == "B" else None
+
     def candidate(self, of: Reference, place: int) -> Candidate:
         """One of the places that may be picked."""
         raise NotImplementedError

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import Misread, misreadings
-from attnviz.lessons.questions.ask import Ask, covers_of
+from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
 from attnviz.lessons.slots import filled, told, written
 from attnviz.scene.contract.lesson import Fill, Near
@@ -72,6 +72,9 @@ class Number(Ask, tag="number", frozen=True):
 
     def covers(self, passes: Passes) -> set[str]:
         return covers_of(self.of, passes)
+
+    def asked(self, passes: Passes) -> str | None:
+        return cell_of(self.of, passes)
 
     def _wrong(self, passes: Passes) -> list[Misread]:
         return [(value(each.of, passes), each.told) for each in self.wrong]

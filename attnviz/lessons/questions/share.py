@@ -6,7 +6,7 @@ import numpy as np
 
 from attnviz.core.layers import split_layer
 from attnviz.lessons.misreadings import misreadings
-from attnviz.lessons.questions.ask import Ask, giving_away
+from attnviz.lessons.questions.ask import Ask, cell_of, giving_away
 from attnviz.lessons.questions.number import nears
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, written
@@ -48,6 +48,9 @@ class Share(Ask, tag="share", frozen=True):
 
     def covers(self, passes: Passes) -> set[str]:
         return giving_away(find(self.of, passes), is_order_asked=False)
+
+    def asked(self, passes: Passes) -> str | None:
+        return cell_of(self.of, passes)
 
 
 def lead(of: Reference) -> tuple[float, float]:

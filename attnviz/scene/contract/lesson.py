@@ -232,6 +232,8 @@ class Moment(Sent):
         What is said before the answer, and with it.
     covers
         The stages whose numbers would give the answer away: covered until it is shown.
+    asked, answer
+        The cells of the picture that the question is about, and that the answer is read off; null where none is.
     says_words_alone
         Whether the sentence is all that stands in the picture until the answer is shown.
     at
@@ -256,6 +258,8 @@ class Moment(Sent):
     after: LessonRuns
     question: Question | None
     covers: list[Name]
+    asked: Cell | None
+    answer: Cell | None
     says_words_alone: bool
     at: str
     notes: str

@@ -30,6 +30,8 @@ export interface Moment {
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   question: Pick | Choose | Fill | null;
   covers: Array<string>;
+  asked: string | null;
+  answer: string | null;
   saysWordsAlone: boolean;
   at: string;
   notes: string;

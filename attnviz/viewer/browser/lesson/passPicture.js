@@ -25,6 +25,7 @@ export function makePassPicture(answer) {
   let pass = null,
     where = null,
     covers = new Set(),
+    framed = null, // the cell that the moment asks about, or that its answer is read off
     isOpened = false; // whether somebody asked for a number
   const isShown = stage => !covers.has(stage);
   const draw = () => {
@@ -46,18 +47,15 @@ export function makePassPicture(answer) {
       nextLetter.update(pass, { ...where, present: true }, look); // as many letters as have room
     }
     for (const view of views) view.update(pass, where, look);
-    redraw(line, isOpened ? drawNumber(look) : []);
-    line.hidden = !isOpened;
+    const { name, index } = focusOf(pass, where);
+    line.hidden = !isOpened || !isShown(name) || pass.number(name, index) === undefined; // what is covered has no story
+    redraw(line, line.hidden ? [] : drawNumber(look, name, index));
   };
   const render = () => keepingFocus(root, draw);
-  const drawNumber = look => {
-    const { name, index } = focusOf(pass, where),
-      isThere = isShown(name) && pass.number(name, index) !== undefined;
-    return [
-      element("strong", "", isThere ? titleOf(pass, look, { name, index }) : pass.nameOf(name, index)),
-      ...(isThere ? [drawStory(pass.story(name, index, where.cell), tools)] : []),
-    ];
-  };
+  const drawNumber = (look, name, index) => [
+    element("strong", "", titleOf(pass, look, { name, index })),
+    drawStory(pass.story(name, index, where.cell), tools),
+  ];
   const go = parts => {
     const { key, query } = parts.cell ?? {};
     const word =
@@ -108,7 +106,11 @@ export function makePassPicture(answer) {
         pass = readPass(moment.document);
         where = fitted(pass, { ...readPlace(pass, `?${moment.at}`), present: false });
         isOpened = false;
+        framed = null;
       }
+      const cell = isCovered ? moment.asked : moment.answer;
+      if (cell && cell !== framed) where = fitted(pass, { ...where, ...selected(cell) });
+      framed = cell;
       covers = new Set(isCovered ? moment.covers : []);
       where = { ...where, present: isPresented };
       render();
@@ -123,6 +125,11 @@ export function makePassPicture(answer) {
     },
     leave: () => nextLetter.end(),
   };
+  // A cell, without leaving the step that the moment is in.
+  function selected(cell) {
+    const { name, index } = pass.read(cell);
+    return { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
+  }
   function cellOf({ cell }) {
     const { name, index } = pass.read(cell);
     return [name, index];
