@@ -44,6 +44,14 @@ def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):
     becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "5"})
 
 
+def test_the_place_in_a_lesson_needs_no_notice_in_the_walkthrough(visit):
+    tab = visit()
+    page = tab.open(at(sentence="owls see mice", lesson="who-is-it", moment=5))
+    expect(sentence(page)).to_have_value("owls see mice")
+    becomes(page, lambda: {"lesson", "moment"} & parameters(page).keys(), set())
+    assert page.get_by_text("no parameter").count() == 0
+
+
 def test_the_pages_keep_their_scene_while_one_is_in_a_lesson(visit):
     tab = visit()
     page = tab.open(at(sentence="owls see mice", step="scores", cell="1.2.3.1.1"))

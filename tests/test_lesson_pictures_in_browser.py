@@ -80,15 +80,21 @@ def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place
 
 @pytest.mark.parametrize("place", of_kind("sweep"))
 def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
+    asked = LESSONS[place[0]].moment[place[1] - 1].picture
     page = drawn(*place, covered=True)
-    assert not page.locator(".chart").is_visible()
-    page = drawn(*place)
     slider = page.get_by_role("slider", name="d_k")
+    slider.press("End")
+    assert page.locator("output").inner_text() == f"d_k = {asked.d_k // 8}", "the next ones would tell the answer"
+    page = drawn(*place)
+    assert page.locator("output").inner_text() == f"d_k = {asked.d_k}"
     for key, at in (("Home", 0), ("ArrowRight", 1), ("End", 9), ("ArrowLeft", 8)):
         slider.press(key)
         assert page.locator("output").inner_text() == f"d_k = {LENGTHS[at]}"
         assert slider.get_attribute("aria-valuetext") == f"d_k = {LENGTHS[at]}"
     for id, label in (("none", "not divided"), ("d_k", "divided by d_k"), ("root", "divided by √d_k")):
+        if id not in asked.offered:
+            assert page.get_by_role("button", name=label, exact=True).count() == 0, "asked about later"
+            continue
         page.get_by_role("button", name=label, exact=True).click()
         assert page.get_by_role("button", name=label, exact=True).get_attribute("aria-pressed") == "true"
         swept = sweep()[id][8]
@@ -99,6 +105,9 @@ def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
         widths = page.locator(".share-bars .bar").evaluate_all(WIDTHS)
         assert widths == pytest.approx(swept.shares.tolist(), abs=0.005)
         tall = page.locator("rect.bar").evaluate_all("all => all.map(each => Number(each.getAttribute('height')))")
+        curve = page.locator(".curve").get_attribute("points").split()
+        highest = min(float(point.split(",")[1]) for point in curve)
+        assert sum(float(point.split(",")[1]) < highest + 0.01 for point in curve) == 1, "the curve is cut flat"
         assert [each > 0 for each in tall] == [count > 0 for count in swept.counts]
         assert page.locator(".averages dd").last.inner_text() == f"{swept.slope:.4f}"
 

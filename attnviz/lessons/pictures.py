@@ -56,11 +56,14 @@ class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True
     Attributes
     ----------
     d_k, divisor
-        Where one begins.
+        What is asked about.
+    offered
+        The divisors that one may choose from: one that a later moment asks about would give that away.
     """
 
     d_k: int = 1
     divisor: Divisor = "none"
+    offered: tuple[Divisor, ...] = ("none", "root", "d_k")
 
     def drawn(self, passes: Passes) -> Sweep:
         """As the browser reads it."""
@@ -69,7 +72,7 @@ class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True
             SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=[_length(each) for each in swept[id]])
             for id, label in LABELS.items()
         ]
-        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, d_k=self.d_k)
+        return Sweep(n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, offered=list(self.offered), d_k=self.d_k)
 
 
 def _length(swept: Swept) -> SweptLength:

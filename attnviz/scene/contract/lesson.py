@@ -198,10 +198,13 @@ class Sweep(Sent, tag_field="kind", tag="sweep"):
         How many pairs each histogram counts.
     divisors
     divisor, d_k
-        Where one begins.
+        What is asked about, and shown with the answer; until then d_k is smaller.
+    offered
+        The ids of the divisors to choose from; others are asked about later.
     """
 
     n_pairs: int
+    offered: list[Name]
     divisors: list[SweptDivisor]
     divisor: Name
     d_k: int

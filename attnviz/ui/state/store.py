@@ -103,7 +103,8 @@ def read(opening: str = "") -> Shown:
         The model that the page opens with where somebody comes to it with another, or with no address.
     """
     arrival.by_the_router()
-    written = {name: st.query_params.get_all(name) for name in st.query_params if name != arrival.RECONNECTED}
+    others = (arrival.RECONNECTED, *LESSONS)  # those of lessons are there until the browser has written its address
+    written = {name: st.query_params.get_all(name) for name in st.query_params if name not in others}
     tab, here = tabs.mine(), seams.page()
     has_arrived = tab.session is None or arrival.is_navigation()
     if has_arrived:

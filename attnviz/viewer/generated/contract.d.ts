@@ -170,6 +170,7 @@ export interface WrongMask {
 export interface Sweep {
   kind: "sweep";
   nPairs: number;
+  offered: Array<string>;
   divisors: Array<SweptDivisor>;
   divisor: string;
   dK: number;

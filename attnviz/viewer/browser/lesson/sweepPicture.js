@@ -8,7 +8,6 @@ import { drawShareBars } from "./shareBars.js";
 const WIDTH = 600,
   HEIGHT = 200,
   POINTS = 240; // of the histogram; of its curve
-const SPIKE = 0.35; // of all pairs: what a bar shows at most, so that those of a wide spread are seen
 
 // As makePassPicture.
 export function makeSweepPicture() {
@@ -19,10 +18,10 @@ export function makeSweepPicture() {
     said = element("output"),
     divisors = element("span"),
     chart = element("div", "chart"),
-    below = element("div", "below"),
-    waiting = element("p", "waiting", "?");
+    below = element("div", "below");
   let shown = null,
     divisor = "",
+    isAsked = null,
     at = 0;
   box.ariaLabel = "The sweep of d_k";
   slider.type = "range";
@@ -31,8 +30,11 @@ export function makeSweepPicture() {
   slider.setAttribute("aria-label", "d_k");
   label.append(slider, said);
   controls.append(label, divisors);
-  box.append(waiting, controls, chart, below);
+  box.append(controls, chart, below);
   const own = () => shown.divisors.find(({ id }) => id === divisor);
+  // How many d_k may be looked at: while a question about one is open, those so much smaller that they don't tell.
+  const nLengths = () => own().lengths.filter(({ dK }) => !isAsked || dK <= shown.dK / 8).length;
+  const offered = () => shown.divisors.filter(({ id }) => shown.offered.includes(id));
   const draw = () => {
     const { label: name, reach, lengths } = own(),
       swept = lengths[at],
@@ -40,9 +42,10 @@ export function makeSweepPicture() {
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", text);
     write(said, text);
+    slider.max = String(nLengths() - 1);
     redraw(divisors, [
       choice(
-        shown.divisors.map(each => each.label),
+        offered().map(each => each.label),
         name,
         chosen => {
           divisor = shown.divisors.find(each => each.label === chosen).id;
@@ -79,11 +82,12 @@ export function makeSweepPicture() {
       if (picture !== shown) {
         shown = picture;
         divisor = picture.divisor;
-        at = own().lengths.findIndex(({ dK }) => dK === picture.dK);
-        slider.max = String(own().lengths.length - 1);
+        isAsked = null;
       }
-      waiting.hidden = !isCovered;
-      for (const each of [controls, chart, below]) each.hidden = isCovered;
+      if (isCovered !== isAsked) {
+        isAsked = isCovered;
+        at = isCovered ? nLengths() - 1 : own().lengths.findIndex(({ dK }) => dK === picture.dK);
+      }
       draw();
     },
     point: () => {},
@@ -102,8 +106,9 @@ function histogram({ dK, counts, spread, expected }, reach, nPairs) {
     }),
     bin = (2 * reach) / counts.length,
     width = WIDTH / counts.length,
-    most = Math.min(Math.max(...counts) / nPairs, SPIKE),
-    height = part => (Math.min(part, most) / most) * (HEIGHT - 6);
+    peak = bin / (expected * Math.sqrt(2 * Math.PI)), // of the curve
+    most = Math.max(...counts.map(count => count / nPairs), peak),
+    height = part => (part / most) * (HEIGHT - 6);
   counts.forEach((count, place) => {
     const tall = height(count / nPairs);
     svg.append(
@@ -112,8 +117,8 @@ function histogram({ dK, counts, spread, expected }, reach, nPairs) {
   });
   const curve = Array.from({ length: POINTS + 1 }, (_, nth) => {
     const score = (2 * nth * reach) / POINTS - reach,
-      density = Math.exp(-(score ** 2) / (2 * expected ** 2)) / (expected * Math.sqrt(2 * Math.PI));
-    return `${(nth * WIDTH) / POINTS},${HEIGHT - height(density * bin)}`;
+      share = peak * Math.exp(-(score ** 2) / (2 * expected ** 2));
+    return `${(nth * WIDTH) / POINTS},${HEIGHT - height(share)}`;
   });
   svg.append(svgElement("polyline", { points: curve.join(" "), class: "curve" }));
   return svg;
