@@ -179,7 +179,9 @@ def test_one_explains_in_ones_own_words_and_compares_on_a_press(taught):
     box.press_sequentially("A query  asks.\nA key answers")
     box.press("PageDown")
     expect(verdict(page).last).not_to_contain_text("A query says")
-    page.get_by_role("button", name="Compare with an answer").click()
+    button = page.get_by_role("button", name="Compare with an answer")
+    assert button.bounding_box()["y"] > box.bounding_box()["y"]
+    button.click()
     expect(verdict(page).last).to_contain_text("A query says")
     expect(box).to_have_value("A query  asks.\nA key answers")
     expect(page.get_by_role("button", name="Compare with an answer")).to_have_count(0)
@@ -257,6 +259,15 @@ def test_a_covered_share_is_in_no_text_of_the_picture(taught):
     assert "%" not in picture.inner_text()
     page.keyboard.press("PageDown")
     expect(picture).to_contain_text("1.00")
+
+
+@pytest.mark.parametrize("number", [1, 5, 7, 8])
+def test_every_word_of_a_sentence_is_in_sight_under_its_arcs(taught, number):
+    page = taught(f"{FIRST}{number}")
+    page.keyboard.press("PageDown")
+    frames(page)
+    wide, room = page.locator(".thread").evaluate("each => [each.scrollWidth, each.clientWidth]")
+    assert wide <= room + 1
 
 
 @pytest.mark.slow

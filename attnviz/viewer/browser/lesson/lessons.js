@@ -240,7 +240,7 @@ export function mountLessons(root, given, host) {
       ...(place.present ? [] : [ownWords]),
       ...(isShown
         ? [drawSaid(answer, numbers, "div", "verdict shown")]
-        : [button("Compare with an answer", () => show(null), "check compare")]),
+        : [button("Compare with an answer", () => show(null), "check beside-own")]),
       ...(asked
         ? [
             element("p", "score", `You predicted ${right} of ${asked} in this lesson.`),
