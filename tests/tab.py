@@ -109,7 +109,7 @@ def lesson(tab, search=""):
 def to_page(page, name):
     """Go to a page by the navigation; some are in its menu."""
     link, menu = page.get_by_test_id("stTopNavLink").filter(has_text=name), page.get_by_test_id("stTopNavSection").last
-    expect(menu).to_be_visible()  # with the links beside it; while it measures its room, Streamlit draws a menu before it
+    expect(menu).to_be_visible()  # with the links beside it, and behind a menu that Streamlit draws to measure its room
     if not link.count():
         menu.click()
         link = page.get_by_test_id("stTopNavDropdownLink").filter(has_text=name)
