@@ -31,12 +31,17 @@ _WALKED = """async (key) => {
   const root = document.querySelector(".viewer"), at = () => new URLSearchParams(location.search);
   const place = () => [at().get("step") ?? "question", at().get("reveal")];
   const ink = %s;
-  const stops = [];
+  const main = root.querySelector(".main"), stops = [];
+  const settled = async () => { // what observes sizes may draw again frames later, on a busy machine
+    for (let before = "", same = 0; same < 4; await drawn()) {
+      same = main.innerText === before ? same + 1 : 0;
+      before = main.innerText;
+    }
+  };
   for (let now = place(); String(stops.at(-1)?.place) !== String(now); now = place()) {
-    await drawn();
-    await drawn();
+    await settled();
     const [[least, text]] = ink(root), names = [...root.querySelectorAll(".sheet:not([hidden]) tr.names th button")];
-    const shown = root.querySelector(".main").innerText;
+    const shown = main.innerText;
     stops.push({ place: now, least, text, shown, words: names.map((each) => each.innerText) });
     document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
   }
