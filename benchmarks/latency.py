@@ -20,6 +20,7 @@ from benchmarks.tab import PICTURE, ROUNDS, SIZE, WARM, Timed, browsing, medians
 SIXTEEN = "sentence=" + "+".join(f"w{i}" for i in range(16)) + "&d_model=16"
 RANDOM = "sentence=the+cat+sat+on+the+mat"
 SHEET = ".sheet tr"
+MOMENT = ".lesson-said, .lesson-picture"
 
 
 class Case(NamedTuple):
@@ -61,6 +62,12 @@ def name(number: int) -> tuple[str, None]:
 def head(number: int) -> tuple[str, None]:
     """Click the other head."""
     return f".heads button:nth-child({(number + 1) % 2 + 1})", None
+
+
+def moment(number: int) -> tuple[str, None]:
+    """Go on to the next moment of a lesson and back; the first press of all shows the answer of the first."""
+    on = number < 2 or number % 2
+    return f'role=button[name="{"Next" if on else "Back"}"]', None
 
 
 def step(number: int) -> tuple[str, None]:
@@ -112,6 +119,8 @@ IN_PLACE = [
         lambda n: (".trail .link:first-child" if n % 2 else ".terms .link", None),
         ".trail",
     ),
+    Case("a lesson, the next moment, same pass", "./?lesson=who-is-it&moment=2", moment, MOMENT, ".lesson-picture", 1.0),
+    Case("a lesson, the next moment, another pass", "./?lesson=order&moment=2", moment, MOMENT, ".lesson-picture"),
 ]
 """What is shown without asking the server."""
 
