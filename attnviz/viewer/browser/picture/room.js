@@ -1,27 +1,24 @@
 // Room: how large the matrices of a picture may be together, and the font that they have there.
-import { whenOther } from "../elements/whenOther.js";
-
 export const APART = 18; // pixels between the matrices and what is beside them
 const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
 
-// Returns a function that gives the room on a step, and has it drawn where a size that it depends on becomes another. On the
-// same step, with as many entries in the legend, it is what it was: asking costs a layout.
+// Returns a function that gives the room on a step, and has it drawn where a size that it depends on becomes another. On a
+// step seen before, with as many entries in the legend, it is what it was: asking costs a layout.
 export function watchRoom(box, bars, legend, draw) {
-  let room = null;
-  const ask = () => {
-    room = roomIn(box, bars, legend);
-  };
-  const askOn = whenOther(ask);
+  let known = {},
+    last = "";
   const observer = new ResizeObserver(() => {
     if (box.hidden) return;
-    const before = JSON.stringify(room);
-    ask();
-    if (JSON.stringify(room) !== before) draw();
+    const room = roomIn(box, bars, legend);
+    if (JSON.stringify(room) === JSON.stringify(known[last])) return;
+    known = { [last]: room };
+    draw();
   });
   for (const each of [box, bars, legend]) observer.observe(each);
   return step => {
-    askOn(step);
-    return room;
+    last = JSON.stringify(step);
+    known[last] ??= roomIn(box, bars, legend);
+    return known[last];
   };
 }
 

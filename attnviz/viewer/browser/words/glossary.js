@@ -1,4 +1,5 @@
 // The glossary: one sentence and a number of this pass for a term that is pointed at, tapped or reached by the keyboard.
+import { afterFrame } from "../elements/afterFrame.js";
 import { element } from "../elements/element.js";
 import { drawRuns } from "../elements/runs.js";
 import { TERMS } from "./glossaryTerms.js";
@@ -17,6 +18,7 @@ export function makeGlossary(root, boxes = BOXES) {
   let told = null, // {pass, cell, tellsNumbers}
     open = null,
     isQuiet = true, // in a talk nothing is pointed at
+    isToMark = false,
     timer = null;
   const show = mark => {
     clearTimeout(timer);
@@ -60,6 +62,7 @@ export function makeGlossary(root, boxes = BOXES) {
     close();
   });
   const mark = () => {
+    isToMark = false;
     if (isQuiet) return;
     markTerms(
       [...root.querySelectorAll(boxes)].filter(box => box.checkVisibility()),
@@ -68,7 +71,11 @@ export function makeGlossary(root, boxes = BOXES) {
     observer.takeRecords(); // of its own marks
     if (open && !open.isConnected) close();
   };
-  const observer = new MutationObserver(mark); // a sheet is drawn again where its box has another size
+  const markSoon = () => {
+    if (!isToMark) afterFrame(mark); // to ask what is visible costs a layout
+    isToMark = true;
+  };
+  const observer = new MutationObserver(markSoon); // a sheet is drawn again where its box has another size
   observer.observe(root, { childList: true, characterData: true, subtree: true });
   return {
     element: tip,
@@ -77,7 +84,7 @@ export function makeGlossary(root, boxes = BOXES) {
       told = { pass, cell, tellsNumbers };
       isQuiet = present;
       if (isQuiet) close();
-      mark();
+      markSoon();
     },
     end: () => observer.disconnect(),
   };
