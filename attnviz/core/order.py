@@ -44,7 +44,7 @@ ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True),
 NO_MASK = Source("no mask: every key is visible")
 
 
-@dataclass(frozen=True)
+@dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
 class Block:
     """A layer but for its arrays.
 
@@ -300,19 +300,19 @@ def blocks_of(names: Set[str]) -> list[Block]:
 
 def _run(build: Builder, steps: tuple[Step, ...], block: Block, mask: np.ndarray | None = None) -> None:
     here = build.here
-    options = frozenset([step.option for step in steps if step.option and getattr(block, step.option)])
-    for step, names in _made(steps, frozenset(here), options):
-        if step.name == "masked" and "mask" not in here:
-            _give_mask(build, here[names[0]], mask)
-        inputs = [here[name] for name in names]
-        build.apply(step.name, step.operation(block, *inputs), *inputs)
+    options = tuple([name for name, value in vars(block).items() if value])
+    for name, operation, reads in _made(steps, tuple(here), options):
+        if name == "masked" and "mask" not in here:
+            _give_mask(build, here[reads[0]], mask)
+        inputs = [*map(here.__getitem__, reads)]
+        build.apply(name, operation(block, *inputs), *inputs)
 
 
 @lru_cache(maxsize=128)
 def _made(
-    steps: tuple[Step, ...], given: frozenset[str], options: frozenset[str]
-) -> tuple[tuple[Step, tuple[str, ...]], ...]:
-    """The steps that stages of these names make in a block with these options, and what each of them reads."""
+    steps: tuple[Step, ...], given: tuple[str, ...], options: tuple[str, ...]
+) -> tuple[tuple[str, Callable[..., Operation], tuple[str, ...]], ...]:
+    """The stages that those of these names make in a block with these options: name, operation, what each reads."""
     names, made = set(given), []
     for step in steps:
         if step.name in names or (step.option and step.option not in options):
@@ -320,7 +320,7 @@ def _made(
         if step.name == "masked" and not names.isdisjoint(step.alternatives[0]):
             names.add("mask")
         if inputs := step.inputs(names):
-            made.append((step, inputs))
+            made.append((step.name, step.operation, inputs))
             names.add(step.name)
     return tuple(made)
 
