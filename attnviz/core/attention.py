@@ -194,7 +194,6 @@ def attend_projected(
     *,
     mask: np.ndarray | None = None,
     scale: float | None = None,
-    normalise: type[Softmax | SumNormalise] = Softmax,
 ) -> Trace:
     """`attend` from its stage q on: queries, keys and values that are given, and come from no input.
 
@@ -203,7 +202,7 @@ def attend_projected(
     q : ndarray (heads, queries, d_k)
     k : ndarray (heads, keys, d_k)
     v : ndarray (heads, keys, d_v)
-    mask, scale, normalise
+    mask, scale
         As in `attend`.
 
     Raises
@@ -224,7 +223,7 @@ def attend_projected(
             f"q, k and v must have the same number of heads, and k and v the same number of keys; "
             f"got q {q.shape}, k {k.shape} and v {v.shape}."
         )
-    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale, normalise=normalise), mask)
+    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale), mask)
     return Trace(tuple(build.stages.values()), {})
 
 
