@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.core.arrays import real
+from attnviz.core.assembly import add_layer, check, unembed
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.errors import ArrayError
@@ -17,7 +18,7 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm, add_layer, check, unembed
+from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
 from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
