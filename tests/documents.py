@@ -9,7 +9,7 @@ from attnviz.scene.document.extras import Extras
 from attnviz.scene.document.plan import plan_of
 from attnviz.scene.resolution import fit, pass_of
 from attnviz.scene.start import starts
-from attnviz.text.glossary import measured
+from attnviz.text.measured import measured
 from attnviz.text.steps import steps_of
 from attnviz.text.steps.answer import verdict
 from attnviz.views.model import model_data

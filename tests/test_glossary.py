@@ -22,7 +22,8 @@ from attnviz.models.yardsticks import recorded
 from attnviz.scene.document.controls import settings
 from attnviz.scene.resolution import fit
 from attnviz.scene.scene import OWN, Scene
-from attnviz.text.glossary import TERMS, explained, measured
+from attnviz.text.glossary import TERMS, explained
+from attnviz.text.measured import measured
 from attnviz.text.steps import ENTRIES, steps_of
 from attnviz.viewer.glossary import FILE, javascript
 from attnviz.views.bands import bands

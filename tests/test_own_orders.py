@@ -36,7 +36,7 @@ class ALiBi(Operation):
         return scaled.bound + max(scaled.shape)
 
 
-@dataclass(frozen=True)
+@dataclass
 class BlockWithALiBi(order.Block):
     alibi: bool = False
 

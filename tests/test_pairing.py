@@ -22,8 +22,9 @@ from attnviz.scene.address import parse, query
 from attnviz.scene.compare.pairs import pairs_of
 from attnviz.scene.compare.report import differing, paired_data, parted, said_of
 from attnviz.scene.document.document import where
+from attnviz.scene.document.imprint import imprint
 from attnviz.scene.resolution import fit
-from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.scene import FIRST_VISIT, OWN, OWN_PARAMETERS, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.start import starts
 
 TAB = "0123456789abcdef" * 2
@@ -240,6 +241,19 @@ def test_what_differs_is_said_of_a_and_of_b():
                     assert said == [OF_A_SCENE[part](each) for each in (one, other)], (name, part)
                     made.add(part)
     assert made == set(OF_A_SCENE)
+
+
+def test_a_pair_and_the_line_on_paper_call_a_source_the_same():
+    example = next(iter(SOURCES))
+    others = {"model": "recall"}, {"source": example}, {"sentence": "the cat"}
+    first = fitted_at({"model": "who-is-it"})
+    for address in others:
+        other = fitted_at(address)
+        named = next(names for part, *names in differing(first, other) if part == "Source")
+        for name, each in zip(named, (first, other), strict=True):
+            assert name.lower() in imprint(each.scene).lower()
+    given = imprint(Scene(source=OWN_PARAMETERS))
+    assert given == "Somebody's own numbers."
 
 
 @of_each("name", [*PAIRS])

@@ -20,8 +20,8 @@ from attnviz.core.changes import Change
 from attnviz.core.numerals import tex
 from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
-from attnviz.text.steps import ENTRIES
-from attnviz.text.vocabulary import stories_of, symbol
+from attnviz.text.steps import ENTRIES, entry
+from attnviz.text.vocabulary import stories_of
 
 BY_HAND = {
     "attention by hand": TRACES["causal"].with_changes(Change("attention", (1, 2, 0), 0.25), Change("x", (0, 0), -2.0)),
@@ -165,7 +165,9 @@ def formula(trace, stage, index, right):
     """The formula of a cell, its places counted from 1."""
     in_head = trace[stage].is_headed
     place = ", ".join(str(i + 1) for i in index[in_head:])
-    left = f"({symbol(stage, index[0] if in_head else None)})_{{{place}}}"
+    head = f"_{index[0] + 1}" if index[0] < 9 else f"_{{{index[0] + 1}}}"
+    symbol = entry(stage).symbol.replace("_i", head) if in_head else entry(stage).symbol
+    left = f"({symbol})_{{{place}}}"
     return right and f"{left} = {right} = {tex(float(trace[stage].value[index]))}"
 
 
@@ -200,7 +202,7 @@ def test_a_story_is_english(answers, name):
 
 def test_every_story_is_told_of_some_number(answers):
     told = {answer.story for each in answers.values() for *_, answer in each}
-    for story in {story for entry in ENTRIES.values() for story in entry.stories}:
+    for story in {story for each in ENTRIES.values() for story in each.stories}:
         text = re.sub(r"\\\{.*?\\\}", ".+", re.escape(story.text.replace("\N{NO-BREAK SPACE}", " ")))
         assert any(re.fullmatch(text, each) for each in told), story.text
 

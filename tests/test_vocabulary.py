@@ -8,7 +8,7 @@ from passes import TRACES
 from attnviz.core.layers import split_layer
 from attnviz.core.parameters import BLOCK_AXES, PARAMETER_AXES
 from attnviz.text.steps import ENTRIES, STEPS, full_title, steps_of
-from attnviz.text.vocabulary import AXES, entry, symbol
+from attnviz.text.vocabulary import AXES, entry
 
 ROLES = ("q", "k", "v", "output")
 """Whose colour a text may wear."""
@@ -75,8 +75,6 @@ def test_a_stage_is_called_what_it_is(name):
     written, title, meaning = STAGES[name]
     assert (entry(name).symbol, entry(name).title) == (written, title)
     assert meaning in entry(name).meaning
-    assert symbol(name, 0) == written.replace("_i", "_1")
-    assert symbol(name, 11) == written.replace("_i", "_{12}")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +92,6 @@ def test_the_layer_stands_above_a_symbol(name, written):
     assert entry(name).symbol == written
     assert entry(name).step == f"{entry(own).step}-{layer}"
     assert (entry(name).title, full_title(name)) == (entry(own).title, f"{entry(own).title} of layer {layer}")
-    assert symbol(name, 0) == written.replace("_i", "_1")
 
 
 def test_symbols_and_titles_tell_stages_apart():

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from attnviz.core.arrays import real
+from attnviz.core.assembly import add_layer, check, unembed
 from attnviz.core.builder import Builder
 from attnviz.core.embeddings import POSITIONS, embed
 from attnviz.core.errors import ArrayError
@@ -17,7 +18,7 @@ from attnviz.core.inputs import input_stages
 from attnviz.core.masks import MASKS, REASONS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.operations.sumnormalise import SumNormalise
-from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm, add_layer, check, unembed
+from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, Block, Norm
 from attnviz.core.origin import Origin
 from attnviz.core.parameters import Parameters
 from attnviz.core.settings import Settings
@@ -194,7 +195,6 @@ def attend_projected(
     *,
     mask: np.ndarray | None = None,
     scale: float | None = None,
-    normalise: type[Softmax | SumNormalise] = Softmax,
 ) -> Trace:
     """`attend` from its stage q on: queries, keys and values that are given, and come from no input.
 
@@ -203,7 +203,7 @@ def attend_projected(
     q : ndarray (heads, queries, d_k)
     k : ndarray (heads, keys, d_k)
     v : ndarray (heads, keys, d_v)
-    mask, scale, normalise
+    mask, scale
         As in `attend`.
 
     Raises
@@ -224,7 +224,7 @@ def attend_projected(
             f"q, k and v must have the same number of heads, and k and v the same number of keys; "
             f"got q {q.shape}, k {k.shape} and v {v.shape}."
         )
-    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale, normalise=normalise), mask)
+    add_layer(build, Block(len(q), d_k=q.shape[-1], scale=scale), mask)
     return Trace(tuple(build.stages.values()), {})
 
 

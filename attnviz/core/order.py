@@ -1,19 +1,16 @@
 """Order: which stage follows which. `LAYER` has a row for each stage of a layer, `UNEMBEDDING` those after the last.
 
-`attend` makes of these rows what the parameters of a layer call for, and `analysis` what somebody's arrays do.
+`assembly` makes of these rows what is given: `attend`'s parameters, or in `analysis` somebody's arrays.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import product
 
-import numpy as np
-
-from attnviz.core.arrays import fitting_mask, real
-from attnviz.core.builder import Builder
+from attnviz.core.arrays import real
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.addition import Addition
 from attnviz.core.operations.concatenation import Concatenation
@@ -29,9 +26,7 @@ from attnviz.core.operations.relu import ReLU
 from attnviz.core.operations.rmsnorm import RMSNorm
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.operations.weightedsum import WeightedSum
-from attnviz.core.parameters import Parameters
 from attnviz.core.stage import Stage
 
 Norm = RMSNorm | LayerNorm
@@ -41,10 +36,8 @@ NORMS: dict[str, Norm] = {"rmsnorm": RMSNorm(), "layernorm": LayerNorm()}
 ACTIVATIONS: dict[str, Activation] = {"relu": RELU, "relu2": ReLU(squared=True), "gelu": GELU()}
 """By their names; GELU is the exact one, as in PyTorch."""
 
-NO_MASK = Source("no mask: every key is visible")
 
-
-@dataclass(frozen=True)
+@dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
 class Block:
     """A layer but for its arrays.
 
@@ -195,11 +188,11 @@ def _contributions(block: Block, heads: Stage, w_o: Stage) -> Operation:
 
 def _residual(block: Block, x: Stage, output: Stage) -> Operation:
     if output.shape != x.shape:
-        raise ArrayError(_UNLIKE.format(x=x.shape, came=f"an output of {output.shape}"))
+        raise ArrayError(UNLIKE.format(x=x.shape, came=f"an output of {output.shape}"))
     return Addition()
 
 
-_UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
+UNLIKE = "A residual stream needs an output of the shape of x{x}; got {came}."
 _TO_QUERIES, _TO_TOKENS = _always(Projection("query")), _always(Projection("token"))
 
 LAYER: tuple[Step, ...] = (
@@ -237,48 +230,6 @@ CHOICES: Mapping[str, tuple[object, ...]] = {
 _ACTIVATIONS = (*ACTIVATIONS.values(), GELU(tanh=True))
 
 
-def add_layer(build: Builder, block: Block, mask: np.ndarray | None = None) -> None:
-    """The stages of a layer that what was given makes, but for those that were given themselves.
-
-    Raises
-    ------
-    ArrayError
-        If stages don't fit each other, or a number is too large for float64.
-    """
-    _run(build, LAYER, block, mask)
-
-
-def unembed(build: Builder, w_u: np.ndarray) -> None:
-    """The stages from what the last layer passes on to a probability for each answer."""
-    x = build["x"]
-    given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
-    if given.shape[0] != x.shape[-1]:
-        raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
-    build.give(given)
-    _run(build, UNEMBEDDING, Block(n_heads=1))
-
-
-def check(block: Block, parameters: Parameters, x: Stage) -> None:
-    """Raise ArrayError unless a block can have these parameters where x enters it."""
-    has = parameters.stages
-    if block.residual and "w_o" not in has:
-        raise ArrayError(_UNLIKE.format(x=x.shape, came="no w_o"))
-    _check_affine("attn_norm", block.attn_norm, has)
-    if "w_hidden" not in has:
-        return
-    if "w_o" not in has:
-        raise ArrayError("An MLP follows the output of attention; got no w_o.")
-    _check_affine("mlp_norm", block.mlp_norm, has)
-    w_hidden, w_mlp = has["w_hidden"], has["w_mlp"]
-    n_neurons, width = w_hidden.shape[1], has["w_o"].shape[1]
-    for w, shape in (
-        (w_hidden, (width, n_neurons)),
-        (w_mlp, (n_neurons, width if block.residual else w_mlp.shape[1])),
-    ):
-        if w.shape != shape:
-            raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
-
-
 def blocks_of(names: Set[str]) -> list[Block]:
     """The blocks that stages and parameters of these names may be of, but for their lengths.
 
@@ -296,47 +247,3 @@ def blocks_of(names: Set[str]) -> list[Block]:
         Block(n_heads=1, unprojected=unprojected, **dict(zip(choices, values, strict=True)))
         for values in product(*choices.values())
     ]
-
-
-def _run(build: Builder, steps: tuple[Step, ...], block: Block, mask: np.ndarray | None = None) -> None:
-    here = build.here
-    options = frozenset([step.option for step in steps if step.option and getattr(block, step.option)])
-    for step, names in _made(steps, frozenset(here), options):
-        if step.name == "masked" and "mask" not in here:
-            _give_mask(build, here[names[0]], mask)
-        inputs = [here[name] for name in names]
-        build.apply(step.name, step.operation(block, *inputs), *inputs)
-
-
-@lru_cache(maxsize=128)
-def _made(
-    steps: tuple[Step, ...], given: frozenset[str], options: frozenset[str]
-) -> tuple[tuple[Step, tuple[str, ...]], ...]:
-    """The steps that stages of these names make in a block with these options, and what each of them reads."""
-    names, made = set(given), []
-    for step in steps:
-        if step.name in names or (step.option and step.option not in options):
-            continue
-        if step.name == "masked" and not names.isdisjoint(step.alternatives[0]):
-            names.add("mask")
-        if inputs := step.inputs(names):
-            made.append((step, inputs))
-            names.add(step.name)
-    return tuple(made)
-
-
-def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None) -> None:
-    """The mask, once there are scores that it can be applied to."""
-    visible = fitting_mask(mask, *scaled.shape)
-    axes = ("head", "query", "key")[-visible.array.ndim :]
-    build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
-
-
-def _check_affine(name: str, norm: Norm | None, has: Mapping[str, Stage]) -> None:
-    gain, bias = f"g_{name}", f"b_{name}"
-    if gain not in has and bias not in has:
-        return
-    if not isinstance(norm, LayerNorm):
-        raise ArrayError(f"{gain if gain in has else bias} belongs to a LayerNorm; got {norm or 'no norm'}.")
-    if gain not in has:
-        raise ArrayError(f"{bias} is added after a gain; got no {gain}. Give ones.")

@@ -21,6 +21,7 @@ MAX_FLIP_NUMBERS = 7_000_000
 """That are computed in a step of the search for what turns an answer, which takes some ten."""
 MAX_FILE_BYTES = 8 * 2**20
 """Of a file with someone's own arrays, packed and unpacked."""
+MAX_FILE_SIZE = f"{MAX_FILE_BYTES // 2**20} MiB"
 MAX_FILE_ARRAYS = 256
 MAX_STAGE_NUMBERS = 2**19
 """Of any stage of a pass that is recomputed from someone's own arrays."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from attnviz.core.numbers import MAX_SAFE_NUMBER, Numbers
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.source import GIVEN, Source
 from attnviz.core.terms import Cell
+
+_NAME = attrgetter("name")
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -65,11 +68,11 @@ class Stage:
         """
         bound = operation.bound(*inputs)
         if bound < MAX_SAFE_NUMBER:
-            numbers = Numbers(bound, made_by=(operation, inputs))
+            numbers = Numbers(bound, None, (operation, inputs))
         else:
             numbers = Numbers.of(_checked(name, operation, inputs))
         axes, shape = operation.extent(*inputs)
-        return cls(name, numbers, axes, shape, operation, tuple([each.name for each in inputs]))
+        return cls(name, numbers, axes, shape, operation, tuple(map(_NAME, inputs)))
 
     def __getitem__(self, index: Any) -> Any:
         return self.value[index]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -248,16 +248,23 @@ class Trace:
         """
         for change in changes:
             self.check(change)
+
+        def changed(stage: Stage) -> Stage:
+            for change in changes:
+                if change.stage == stage.name:
+                    stage = stage.with_cells(change.value, change.indices(stage.shape))
+            return stage
+
+        return replace(self, stages=self._remade(changed), changes=self.changes + changes)
+
+    def _remade(self, change: Callable[[Stage], Stage]) -> tuple[Stage, ...]:
+        """The stages, each as `change` leaves it; one of which neither it nor an input changes is the same object."""
         made: dict[str, Stage] = {}
         for old in self.stages:
             inputs = [made[each] for each in old.inputs]
             stale = any(new is not self[new.name] for new in inputs)
-            stage = old.recomputed(inputs) if stale else old
-            for change in changes:
-                if change.stage == stage.name:
-                    stage = stage.with_cells(change.value, change.indices(stage.shape))
-            made[stage.name] = stage
-        return replace(self, stages=tuple(made.values()), changes=self.changes + changes)
+            made[old.name] = change(old.recomputed(inputs) if stale else old)
+        return tuple(made.values())
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits a stage of this trace."""
@@ -282,15 +289,8 @@ class Trace:
         """
         scores = next(stage for stage in self if split_layer(stage.name)[0] == "scores")
         axes = scores.axes[-visible.ndim :]
-        made: dict[str, Stage] = {}
-        for old in self.stages:
-            inputs = [made[each] for each in old.inputs]
-            if old.name == "mask":
-                made["mask"] = Stage.given("mask", fitting_mask(visible, *scores.shape), axes, Source(recipe))
-            else:
-                stale = any(new is not self[new.name] for new in inputs)
-                made[old.name] = old.recomputed(inputs) if stale else old
-        return replace(self, stages=tuple(made.values()))
+        mask = Stage.given("mask", fitting_mask(visible, *scores.shape), axes, Source(recipe))
+        return replace(self, stages=self._remade(lambda stage: mask if stage.name == "mask" else stage))
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Trace:
         """The stages of the trace with other numbers in them, gradients or differences, to be drawn in its pictures."""

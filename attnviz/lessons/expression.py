@@ -53,7 +53,8 @@ def is_so(claim: str, passes: Passes) -> bool:
     return found
 
 
-def _is_equal(one: Value, other: Value) -> bool:
+def is_equal(one: Value, other: Value) -> bool:
+    """Whether two values are the same but for rounding."""
     if isinstance(one, str) or isinstance(other, str):
         return one == other
     return math.isclose(one, other, rel_tol=SAME, abs_tol=SAME)
@@ -68,14 +69,15 @@ _ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.
 _COMPARISONS: dict[type, Callable[[Value, Value], bool]] = {
     ast.Gt: lambda one, other: bool(one > other) and not math.isclose(one, other, rel_tol=SAME),
     ast.Lt: lambda one, other: bool(one < other) and not math.isclose(one, other, rel_tol=SAME),
-    ast.Eq: _is_equal,
-    ast.NotEq: lambda one, other: not _is_equal(one, other),
+    ast.Eq: is_equal,
+    ast.NotEq: lambda one, other: not is_equal(one, other),
 }
 
 
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()
+def softmax(scores: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Shares of some scores."""
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 def _spread(shares: np.ndarray) -> float:
@@ -106,7 +108,7 @@ _FUNCTIONS = {
     "rank": _rank,
     "overlap": lambda one, other: float(np.minimum(one, other).sum()),
     "round": round,
-    "softmax": _softmax,
+    "softmax": softmax,
     "spread": _spread,
     "sqrt": math.sqrt,
     "sweep": _swept,

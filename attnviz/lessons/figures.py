@@ -62,9 +62,9 @@ def mask_of(trace: Trace) -> np.ndarray:
     return np.isfinite(trace.layers[0].trace["masked"].value[0])
 
 
-def answer_of(trace: Trace, *, row: int = -1) -> str:
-    """The most probable answer at a token, the last."""
-    return trace.labels["answer"][int(trace["probabilities"].value[row].argmax())]
+def answer_of(trace: Trace) -> str:
+    """The most probable answer at the last token."""
+    return trace.labels["answer"][int(trace["probabilities"].value[-1].argmax())]
 
 
 def n_parameters(fitted: SceneWithPass) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from attnviz.core.layers import layered, split_layer
 from attnviz.core.operations.scale import Scale
 from attnviz.core.operations.softmax import Softmax
+from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import noun
 from attnviz.lessons.reference import Reference
 
@@ -61,12 +62,12 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
         )
     if isinstance(of.stage.operation, Softmax):
         yield (
-            _softmax(masked[:, key])[query],
+            softmax(masked[:, key])[query],
             "That is the softmax over the other axis, down the column.",
         )
         raw = of.trace[layered("scores", layer)].value[head, query]
         unscaled = np.where(visible, raw, -np.inf)
-        yield _softmax(unscaled)[key], "That is the share from scores that are not divided by √$d_k$."
+        yield softmax(unscaled)[key], "That is the share from scores that are not divided by √$d_k$."
     others = np.argsort(-of.stage.value[head, query])
     for rank, other in enumerate(others[:2]):
         name = of.label(2, int(other))
@@ -111,8 +112,3 @@ def _of_any(of: Reference) -> Iterator[Misread]:
         for head in range(of.stage.shape[0]):
             if head != of.index[0]:
                 yield of.stage.value[(head, *of.index[1:])], f"That is the number of head {head + 1}."
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()

@@ -8,14 +8,14 @@ from typing import Literal
 from msgspec import Struct
 
 from attnviz.analysis.sweep import N_PAIRS, REACHES, Swept, sweep
-from attnviz.lessons.mistaken import mistaken
+from attnviz.lessons.mistaken import MISTAKES, mistaken
 from attnviz.lessons.reference import Passes
 from attnviz.scene.contract.lesson import Sweep, SweptDivisor, SweptLength, WrongMask
 
-Mistake = Literal["multiplied", "after", "further", "inverted", "uniform", "nan"]
-Divisor = Literal["root", "none", "d_k"]
+LABELS = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
 
-LABELS: dict[Divisor, str] = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
+Mistake = Literal[MISTAKES]
+Divisor = Literal[tuple(LABELS)]
 
 
 class MistakePicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", tag="mistake"):
@@ -63,7 +63,7 @@ class SweepPicture(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True
 
     d_k: int = 1
     divisor: Divisor = "none"
-    offered: tuple[Divisor, ...] = ("none", "root", "d_k")
+    offered: tuple[Divisor, ...] = tuple(LABELS)
 
     def drawn(self, passes: Passes) -> Sweep:
         """As the browser reads it."""

@@ -55,7 +55,7 @@ def of_length(length: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def tried(changes: tuple[Change, ...] = ()) -> tuple[Tried, ...]:
+def tried(changes: tuple[Change, ...]) -> tuple[Tried, ...]:
     """All strings, the shortest first, put to the model with some numbers of its parameters set to others.
 
     Parameters

@@ -14,7 +14,7 @@ from attnviz.core.changes import format_changes
 from attnviz.core.settings import nearest
 from attnviz.core.tokens import cleaned
 from attnviz.models import MODELS
-from attnviz.scene.looks import VIEWS
+from attnviz.scene.looks import USUAL, USUAL_IN_TALK
 from attnviz.scene.parameters import ALL, LOOKED_AT, OF_OPTIONS, PARAMETERS, READERS, VIEWERS, only
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import (
@@ -183,13 +183,13 @@ def looking(scene: Scene, written: Query) -> Scene:
 
 
 def _usual_view(scene: Scene) -> str:
-    """The view of an address that names none: what was presented before there was a sheet is on the sheet now."""
-    return "sheet" if scene.present else VIEWS[0]
+    """The view of an address that names none."""
+    return (USUAL_IN_TALK if scene.present else USUAL)["view"]
 
 
 def _usual_reveal(scene: Scene) -> int | None:
-    """How far the step has come of an address that doesn't say it: to its end, but a talk begins with its question."""
-    return 0 if _begins_talk(scene) else None
+    """How far the step has come of an address that doesn't say it."""
+    return (USUAL_IN_TALK if _begins_talk(scene) else USUAL)["reveal"]
 
 
 def _begins_talk(scene: Scene) -> bool:

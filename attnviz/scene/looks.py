@@ -35,6 +35,12 @@ FORMER = {
 }
 """The ids of what addresses had in their place before: links to them are out."""
 
+USUAL = {"view": VIEWS[0], "reveal": None}
+"""What an address says that names neither: all of a step is there."""
+
+USUAL_IN_TALK = {"view": "sheet", "reveal": 0}
+"""The same of an address that presents: its first step begins with the question."""
+
 ALL = "all"
 """Of a step that has come to its end."""
 

@@ -7,7 +7,7 @@ from attnviz.core.settings import MAX_TOKENS
 from attnviz.core.tokens import tokenize
 from attnviz.models.choice import Choice
 from attnviz.models.model import Model
-from attnviz.scene.scene import READY_MADE, Scene, choice_of, lacks_file
+from attnviz.scene.scene import OWN_PARAMETERS, READY_MADE, SOURCES, Scene, choice_of, lacks_file
 
 
 def model_of(choice: Choice) -> Model:
@@ -30,6 +30,16 @@ def reading_model(scene: Scene) -> Model | None:
 def has_options(scene: Scene) -> bool:
     """Whether the sentence has random parameters, so that the scene's options decide its pass."""
     return scene.source not in READY_MADE and not lacks_file(scene) and reading_model(scene) is None
+
+
+def source_name(scene: Scene) -> str:
+    """What the parameters of a scene's pass are called, as within a sentence."""
+    if scene.source == OWN_PARAMETERS:
+        return "somebody's own numbers"
+    if scene.source in SOURCES:
+        example, variant = SOURCES[scene.source]
+        return f"{example.title}, {variant.title}"
+    return "random parameters" if has_options(scene) else choice_of(scene).title
 
 
 def words_in(scene: Scene) -> Sequence[str]:

@@ -14,7 +14,7 @@ from attnviz.scene.acts.session import answer_to
 from attnviz.scene.contract.request import read
 from attnviz.scene.own.received import RequestError
 from attnviz.ui.state import fair_queue
-from attnviz.ui.state.tabs import OPEN, Tab
+from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
 PATH = "/acts"
 
@@ -30,7 +30,6 @@ LONG = ("flip", "names")
 _LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
 _TAB = re.compile(rb'{"tab": ?"(\w*)"')  # how a request begins: for no tab, nothing else is looked at
 _REFUSED = "What is asked here is a page's own, of its tab and of a bounded size. Reload the page."
-_UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 
 
 def route() -> Route:
@@ -45,7 +44,7 @@ async def _acts(request: Request) -> Response:
         return _refusal()
     tab = OPEN.get(begun[1].decode())
     if tab is None:
-        return PlainTextResponse(_UNKNOWN, 404)
+        return PlainTextResponse(UNKNOWN, 404)
     async with tab.turn:
         await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
         lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
@@ -66,7 +65,7 @@ def _response(tab: Tab, body: bytes, left: Collection[str] = ()) -> Response | N
         if done.tab != tab.token:  # JSON may say a part twice
             return _refusal()
         if tab.session is None:
-            return PlainTextResponse(_UNKNOWN, 404)
+            return PlainTextResponse(UNKNOWN, 404)
         if any(name in left for name, _ in done.acts):
             return None
         answer = answer_to(tab.session, done)

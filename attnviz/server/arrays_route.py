@@ -13,12 +13,12 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from attnviz.articles.upload import reply
-from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.scene.document.encoding import json_of
 from attnviz.scene.own.received import RequestError
 from attnviz.scene.own.request import OwnRequest, read
 from attnviz.ui.state import fair_queue
-from attnviz.ui.state.tabs import OPEN, Tab
+from attnviz.ui.state.tabs import OPEN, UNKNOWN, Tab
 
 PATH = "/arrays"
 
@@ -27,9 +27,8 @@ MAX_SAID_BYTES = 8_192
 
 _UNDERWAY: set[Tab] = set()
 _REFUSED = "What is asked here is a page's own: a line of JSON, and a file. Reload the page."
-_UNKNOWN = "This process knows no such tab; the page gets another one as it connects again."
 _BUSY = "One file of a tab is compared at once; this one is sent again in a moment."
-_TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_BYTES // 2**20} MiB; this one has more."
+_TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more."
 
 
 def route() -> Route:
@@ -44,7 +43,7 @@ async def _arrays(request: Request) -> Response:
         about = read(line)
         tab = OPEN.get(about.tab)
         if tab is None or tab.session is None:
-            return _refusal(404, _UNKNOWN)
+            return _refusal(404, UNKNOWN)
         content = await _content(pieces, begun)
     except RequestError as error:
         return _refusal(400, str(error))

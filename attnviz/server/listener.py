@@ -7,7 +7,7 @@ PORTS = range(8501, 8601)
 """The first of these that is free is taken where none is asked for."""
 
 
-def listener(address: str, ports: Iterable[int] = PORTS) -> socket.socket:
+def listener(address: str, ports: Iterable[int]) -> socket.socket:
     """A socket that listens at an address, on the first of some ports that is free.
 
     Its connections inherit TCP_NODELAY, so that each part of an answer is sent at once. asyncio sets that option by

@@ -1,4 +1,4 @@
-"""Vocabulary: one word, one symbol and one colour for each stage, wherever it is shown."""
+"""Vocabulary: what each axis is called, and which stories a stage has, under the names of its layer."""
 
 from attnviz.core.trace import Trace
 from attnviz.text.steps import entry
@@ -19,12 +19,6 @@ AXES = {
     "heads * d_v": "heads · d_v",
 }
 """What each axis is called on the screen."""
-
-
-def symbol(name: str, head: int | None = None) -> str:
-    """The stage's symbol, for one head (counted from 0) if given."""
-    text = entry(name).symbol
-    return text if head is None else text.replace("_i", f"_{{{head + 1}}}" if head >= 9 else f"_{head + 1}")
 
 
 def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:

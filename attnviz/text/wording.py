@@ -48,6 +48,11 @@ def counted(n: int, one: str, many: str = "") -> str:
     return f"1 {one}" if n == 1 else f"{n} {many or one + 's'}"
 
 
+def setting(value: int | str | bool) -> str:
+    """The value of a setting."""
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 def share(value: float) -> str:
     """A share as it is said; 0 or 1 only if it is no more and no less."""
     return f"{value:g}" if value in (0, 1) else precise(value)

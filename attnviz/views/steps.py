@@ -3,7 +3,7 @@
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
-from attnviz.text.vocabulary import symbol
+from attnviz.text.steps import entry
 from attnviz.views.bands import Band, Source, bands, page, sources
 from attnviz.views.pictures import Picture, pictures
 
@@ -44,7 +44,7 @@ def formulas(trace: Trace, step: Step) -> list[str]:
 
 
 def _formula(stage: Stage) -> str:
-    return stage.operation.latex(*map(symbol, (stage.name, *stage.inputs)))
+    return stage.operation.latex(*(entry(name).symbol for name in (stage.name, *stage.inputs)))
 
 
 def _picture(picture: Picture) -> dict:

@@ -135,7 +135,7 @@ test("a wrong word is told what it is the answer to, a right one is not told twi
   );
 });
 
-const SUM = { kind: "fill", right: 6 / 7, text: "0.86", tolerance: 0.01, isShare: false, nears: [], told: [] };
+const SUM = { kind: "fill", right: 6 / 7, text: "0.86", tolerance: 0.01, isShare: false, nears: [] };
 
 test("an answer that is off by rounding is near enough, and a number is said once", () => {
   const after = [["", "0.86, which is 6/7."]];
@@ -175,7 +175,6 @@ const FILL = {
   tolerance: 0.5,
   isShare: false,
   nears: [{ value: 6, tolerance: 0.1, told: [["", "the sum"]] }],
-  told: [["", "no"]],
   unit: "cells",
 };
 
@@ -185,7 +184,7 @@ test("a number is right within its tolerance, and a wrong one is told what it is
     [true, true, true, false, false],
   );
   assert.deepEqual(said(verdictOn(FILL, 6)), ["You said 6 cells. It is 3 cells.", "the sum"]);
-  assert.deepEqual(said(verdictOn(FILL, -7)), ["You said −7 cells. It is 3 cells.", "no"]);
+  assert.deepEqual(said(verdictOn(FILL, -7)), ["You said −7 cells. It is 3 cells."]);
   assert.deepEqual(said(verdictOn(FILL, null, [["", "3,000 are"]])), ["It is 3 cells.", "3,000 are"]);
   assert.deepEqual(said(verdictOn(FILL, null, [["", "3: one for each word."]])), ["It is 3: one for each word."]);
 });

@@ -14,10 +14,16 @@ import numpy as np
 from attnviz.analysis.check.formats import widened
 from attnviz.core.arrays import detached
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.settings import MAX_CHARACTERS, MAX_FILE_ARRAYS, MAX_FILE_BYTES, MAX_STAGE_NUMBERS, MAX_TOKENS
+from attnviz.core.settings import (
+    MAX_CHARACTERS,
+    MAX_FILE_ARRAYS,
+    MAX_FILE_BYTES,
+    MAX_FILE_SIZE,
+    MAX_STAGE_NUMBERS,
+    MAX_TOKENS,
+)
 from attnviz.core.tokens import cleaned
 
-_MEBIBYTES = f"{MAX_FILE_BYTES // 2**20} MiB"
 _MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS
 """Of a .safetensors, which says less than that of each array."""
 
@@ -71,7 +77,7 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
         raise OwnArraysError(f"A file of arrays is one of {', '.join(_READERS)}; got {_shown(path.name)}.")
     if len(content) > MAX_FILE_BYTES:
         raise OwnArraysError(
-            f"A file of arrays may have at most {_MEBIBYTES}; this one has {len(content) / 2**20:.1f}. "
+            f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has {len(content) / 2**20:.1f}. "
             "Leave out what attention doesn't need."
         )
     try:
@@ -129,7 +135,7 @@ def _npz(content: bytes, stage: str) -> dict[str, np.ndarray]:
         declared = sum(member.file_size for member in members)
         if declared > MAX_FILE_BYTES:
             raise OwnArraysError(
-                f"The arrays of a file may have at most {_MEBIBYTES} unpacked; these have {declared / 2**20:.1f}."
+                f"The arrays of a file may have at most {MAX_FILE_SIZE} unpacked; these have {declared / 2**20:.1f}."
             )
         # a member is read no further than the size that it declares
         return {

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.check.arrays import NONE_STATED, Conventions, OwnArrays, own_arrays, with_heads_called_output
 from attnviz.analysis.check.candidates import Candidate, Candidates
 from attnviz.analysis.check.diagnosis import Diagnosis
-from attnviz.analysis.check.examiner import Examination
+from attnviz.analysis.check.examination import Examination
 from attnviz.analysis.check.layouts import Layout
 from attnviz.analysis.check.names import named
 from attnviz.core.errors import OwnArraysError

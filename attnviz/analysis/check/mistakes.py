@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from attnviz.analysis.check.formats import FLOAT64
 from attnviz.analysis.check.masks import OtherMask, others_than, seen_in
+from attnviz.analysis.check.nodes import Node, Nodes, exact_nodes
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.analysis.check.stages import later_than_scores
 from attnviz.core.operations.hide import Hide
@@ -17,21 +17,7 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.projection import Projection
 from attnviz.core.operations.scale import Scale
 from attnviz.core.parameters import banded
-from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """How a stage is made: of which stages, and by what."""
-
-    inputs: tuple[str, ...]
-    make: Callable[[list[Rounded], Precision], Rounded]
-
-
-_EXACT = Precision(FLOAT64, is_rough=True)
-
-Nodes = Mapping[str, Node]
 
 
 @dataclass(frozen=True)
@@ -54,39 +40,6 @@ class Mistake:
     stage: str
     about: str
     nodes: Nodes
-
-
-def nodes_of(trace: Trace, given: Callable[[Stage], Rounded]) -> Nodes:
-    """The stages of a pass as nodes.
-
-    Parameters
-    ----------
-    trace : Trace
-    given : callable
-        How far each given stage was rounded before it came to us.
-    """
-    return {
-        stage.name: _constant(given(stage)) if stage.is_given else _operation(stage.operation, stage.inputs)
-        for stage in trace.stages
-    }
-
-
-def evaluated(
-    nodes: Nodes, precision: Precision, wanted: set[str], before: tuple[Nodes, Mapping[str, Rounded]] | None = None
-) -> dict[str, Rounded]:
-    """The stages that the wanted ones need, in their order; those that nothing changed, from `before`."""
-    needed = set(wanted)
-    for name in reversed(nodes):
-        if name in needed:
-            needed |= set(nodes[name].inputs)
-    old_nodes, old = before or ({}, {})
-    found: dict[str, Rounded] = {}
-    for name, node in nodes.items():
-        if name not in needed:
-            continue
-        same = node is old_nodes.get(name) and all(found[each] is old.get(each) for each in node.inputs)
-        found[name] = old[name] if same and name in old else node.make([found[i] for i in node.inputs], precision)
-    return found
 
 
 def mistakes_in(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared: set[str]) -> Iterator[Mistake]:
@@ -122,7 +75,7 @@ def _scalings(trace: Trace) -> Iterator[Mistake]:
     divisors = {"unscaled": 1.0, "√d_model": d_model**0.5, "d_k": d_k, "d_model": d_model}
     for about, divisor in divisors.items():
         if divisor != d_k**0.5:
-            node = _operation(Scale(d_k, 1 / divisor), trace["scaled"].inputs)
+            node = Node.of(Scale(d_k, 1 / divisor), trace["scaled"].inputs)
             id = "unscaled" if about == "unscaled" else "scaled otherwise"
             yield Mistake(id, "scaled", "" if about == "unscaled" else about, {"scaled": node})
 
@@ -135,17 +88,16 @@ def _masks(trace: Trace, nodes: Nodes, masks: Sequence[OtherMask], compared: set
     for other in masks:
         if other.value.dtype == bool and (other.value != seen_in(mask)).any():
             value = other.value if mask.dtype == bool else np.where(other.value, 0, -np.inf)
-            taken = _constant(Rounded.unrounded(value))
-            changed = {name: _reading_instead(nodes[name], "mask", taken) for name in reading}
+            taken = Node.constant(Rounded.unrounded(value))
+            changed = {name: nodes[name].reading("mask", taken) for name in reading}
             yield Mistake(other.id, "masked", other.about, changed)
-    if isinstance(trace["masked"].operation, Hide) and not mask.all() and compared & set(later_than_scores()):
+    hide, inputs = trace["masked"].operation, trace["masked"].inputs
+    if not isinstance(hide, Hide) or mask.all():
+        return
+    if compared & set(later_than_scores()):
         yield Mistake("mask after the softmax", "masked", "", _masked_after(trace))
-    if isinstance(trace["masked"].operation, Hide) and not mask.all():
-        inputs = trace["masked"].inputs
-        yield Mistake("mask multiplied", "masked", "", {"masked": Node(inputs, _multiplied)})
-        yield Mistake(
-            "mask off by one", "masked", "", {"masked": Node(inputs, partial(_one_further, trace["masked"].operation))}
-        )
+    yield Mistake("mask multiplied", "masked", "", {"masked": Node(inputs, _multiplied)})
+    yield Mistake("mask off by one", "masked", "", {"masked": Node(inputs, partial(_one_further, hide))})
 
 
 def _multiplied(given: list[Rounded], precision: Precision) -> Rounded:
@@ -166,17 +118,6 @@ def of_the_mask(trace: Trace) -> dict[str, Mistake]:
     others = others_than(trace["mask"].value)
     found = _masks(trace, exact_nodes(trace), others, {"attention"})
     return {each.id: each for each in found}
-
-
-def attention_with(trace: Trace, nodes: Nodes) -> np.ndarray:
-    """The attention of a pass some of whose stages are made otherwise."""
-    made = evaluated({**exact_nodes(trace), **nodes}, _EXACT, {"attention"})
-    return made["attention"].value
-
-
-def exact_nodes(trace: Trace) -> Nodes:
-    """The stages of a pass as nodes, whose numbers were never rounded."""
-    return nodes_of(trace, lambda stage: Rounded.unrounded(stage.value))
 
 
 def _masked_after(trace: Trace) -> Nodes:
@@ -226,7 +167,7 @@ def _transposed(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
     projected = [stage for stage in trace.stages if isinstance(stage.operation, Projection)]
     made = {stage.name: stage.inputs[1] for stage in projected if _is_square(trace, stage.inputs[1])}
     for stages in _each_and_all(tuple(made), ("q", "k", "v"), ("q", "k", "v", "output")):
-        changed = {each: _with_input(nodes[each], made[each], _retransposed) for each in stages}
+        changed = {each: nodes[each].with_input(made[each], _retransposed) for each in stages}
         yield Mistake("transposed", stages[0], _listed(made[each] for each in stages), changed)
 
 
@@ -235,17 +176,17 @@ def _splits(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
         return
     made = tuple(each for each in "qkv" if each in trace and isinstance(trace[each].operation, Projection))
     for stages in _each_and_all(made, ("q", "k", "v")):
-        changed = {each: _then(nodes[each], _split_without_transposing) for each in stages}
+        changed = {each: nodes[each].then(_split_without_transposing) for each in stages}
         yield Mistake("heads split without transposing", stages[0], _listed(stages), changed)
     if "concat" in trace and not trace["concat"].is_given:
-        joined = _then(nodes["concat"], partial(_joined_without_transposing, shape=trace["heads"].shape))
+        joined = nodes["concat"].then(partial(_joined_without_transposing, shape=trace["heads"].shape))
         yield Mistake("heads joined without transposing", "concat", "", {"concat": joined})
 
 
 def _biases(trace: Trace, nodes: Nodes) -> Iterator[Mistake]:
     made = {stage: name for stage, node in nodes.items() for name in node.inputs if name.startswith("b_")}
     for stages in _each_and_all(tuple(made), ("q", "k", "v"), ("q", "k", "v", "output")):
-        changed = {each: _without_input(nodes[each], made[each]) for each in stages}
+        changed = {each: nodes[each].without_input(made[each]) for each in stages}
         yield Mistake("bias forgotten", stages[0], _listed(made[each] for each in stages), changed)
 
 
@@ -254,40 +195,6 @@ def _each_and_all(present: tuple[str, ...], *together: tuple[str, ...]) -> list[
     groups = [(each,) for each in present]
     groups += [tuple(each for each in group if each in present) for group in together]
     return [group for group in dict.fromkeys(groups) if group]
-
-
-def _constant(value: Rounded) -> Node:
-    return Node((), lambda given, precision: value)
-
-
-def _operation(operation: Operation, inputs: tuple[str, ...]) -> Node:
-    return Node(inputs, partial(applied, operation))
-
-
-def _with_input(node: Node, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Node:
-    at = node.inputs.index(name)
-    return Node(
-        node.inputs,
-        lambda given, precision: node.make([*given[:at], given[at].map(change), *given[at + 1 :]], precision),
-    )
-
-
-def _reading_instead(node: Node, name: str, other: Node) -> Node:
-    at = node.inputs.index(name)
-    return Node(
-        node.inputs,
-        lambda given, precision: node.make([*given[:at], other.make([], precision), *given[at + 1 :]], precision),
-    )
-
-
-def _without_input(node: Node, name: str) -> Node:
-    at = node.inputs.index(name)
-    rest = node.inputs[:at] + node.inputs[at + 1 :]
-    return Node(rest, node.make)
-
-
-def _then(node: Node, change: Callable[[np.ndarray], np.ndarray]) -> Node:
-    return Node(node.inputs, lambda given, precision: node.make(given, precision).map(change))
 
 
 def _is_square(trace: Trace, name: str) -> bool:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from attnviz.analysis.check.stages import beginnings, score_stages, stages
-from attnviz.core import order
 from attnviz.core.arrays import real
+from attnviz.core.assembly import add_layer
 from attnviz.core.builder import Builder
 from attnviz.core.operations.source import Source
 from attnviz.core.order import Block
@@ -37,7 +37,7 @@ def recomputed(arrays: Mapping[str, np.ndarray], block: Block) -> Trace:
     for name, axes in stages().items():
         if name in arrays and name != "mask":
             build.give(Stage.given(name, real(name, arrays[name], axes), axes, _GIVEN))
-    order.add_layer(build, block, mask)
+    add_layer(build, block, mask)
     trace = Trace(tuple(build.stages.values()), {})
     return trace if mask is None else trace.with_sources({"mask": _GIVEN.recipe})
 

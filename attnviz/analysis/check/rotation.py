@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from attnviz.analysis.check.formats import FLOAT32
-from attnviz.analysis.check.mistakes import Node, Nodes
+from attnviz.analysis.check.nodes import Node, Nodes
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.analysis.check.stages import ROTATED
 from attnviz.core.operations.dotproducts import DotProducts

@@ -10,6 +10,7 @@ import numpy as np
 
 from attnviz.core import order
 from attnviz.core.arrays import real
+from attnviz.core.assembly import add_layer
 from attnviz.core.builder import Builder
 from attnviz.core.order import Step
 from attnviz.core.parameters import ALL_AXES, Parameters
@@ -94,5 +95,5 @@ def _stages(layer: tuple[Step, ...]) -> Mapping[str, Axes]:
     parameters = Parameters(**{name: np.ones([1] * len(axes)) for name, axes in ALL_AXES.items()})
     for stage in parameters.stages.values():
         build.give(stage)
-    order.add_layer(build, order.Block(1, d_k=1, **{option: values[0] for option, values in order.CHOICES.items()}))
+    add_layer(build, order.Block(1, d_k=1, **{option: values[0] for option, values in order.CHOICES.items()}))
     return _ENTERING | {name: stage.axes for name, stage in build.stages.items()}

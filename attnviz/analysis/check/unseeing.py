@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.analysis.check.mistakes import Node
+from attnviz.analysis.check.nodes import Node
 from attnviz.analysis.check.rounding import Precision, Rounded, applied
 from attnviz.core.operations.softmax import Softmax
 

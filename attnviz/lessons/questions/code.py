@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.layers import split_layer
+from attnviz.lessons.expression import softmax
 from attnviz.lessons.naming import noun
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
@@ -14,11 +15,6 @@ from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 SAME = 1e-9
 
 Arrays = dict[str, np.ndarray]
-
-
-def _softmax(scores: np.ndarray, axis: int) -> np.ndarray:
-    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
 
 
 LINES = {
@@ -38,8 +34,8 @@ LINES = {
         "np.where(mask, -np.inf, scaled)": lambda of: np.where(of["mask"], -np.inf, of["scaled"]),
     },
     "attention": {
-        "softmax(masked, axis=-1)": lambda of: _softmax(of["masked"], -1),
-        "softmax(masked, axis=-2)": lambda of: _softmax(of["masked"], -2),
+        "softmax(masked, axis=-1)": lambda of: softmax(of["masked"], -1),
+        "softmax(masked, axis=-2)": lambda of: softmax(of["masked"], -2),
         "masked / masked.sum(axis=-1, keepdims=True)": lambda of: of["masked"] / of["masked"].sum(-1, keepdims=True),
     },
     "heads": {
@@ -81,8 +77,8 @@ class Code(Ask, tag="code", frozen=True):
         return computed_from(of.trace, [of.stage.name])
 
 
-def _made(line: str, of: Reference) -> np.ndarray | None:
-    """What a line gives; None where its shapes don't fit, or nothing is left of a row."""
+def _made(line: str, of: Reference) -> np.ndarray:
+    """The array that a line gives."""
     name, layer = split_layer(of.stage.name)
     own = next(each for each in of.trace.layers if each.number == max(layer, 1)).trace
     arrays = {stage.name: stage.value for stage in own}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Literal
 
 from msgspec import Struct
 
-from attnviz.lessons.expression import value
+from attnviz.lessons.expression import is_equal, value
 from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
@@ -17,8 +16,6 @@ from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 Compared = Literal["more", "less", "the same"]
 
 ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
-
-_SAME = 1e-12
 
 
 class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -103,7 +100,7 @@ class Compare(Ask, tag="compare", frozen=True):
 
 def compared(one: float, other: float) -> Compared:
     """Which of the answers is right for two numbers."""
-    if one == other or math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME):
+    if is_equal(one, other):
         return "the same"
     return "more" if one > other else "less"
 

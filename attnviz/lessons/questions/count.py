@@ -43,7 +43,6 @@ class Count(Ask, tag="count", frozen=True):
             tolerance=0.0,
             is_share=False,
             nears=list(nears.values()),
-            told=[],
             unit=self.unit,
         )
 

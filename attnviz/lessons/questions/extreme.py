@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.lessons.expression import SAME
 from attnviz.lessons.naming import is_of_words, noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
@@ -14,8 +15,6 @@ from attnviz.scene.contract.lesson import Candidate, LessonRuns
 from attnviz.scene.contract.lesson import Pick as PickQuestion
 
 Which = Literal["largest", "smallest", "largest in size"]
-
-_SAME = 1e-12
 
 
 class Extreme(Ask, frozen=True):
@@ -59,9 +58,9 @@ class Extreme(Ask, frozen=True):
         if np.isneginf(cell.cell.value):
             return told("“{name}” is hidden by the mask.", name=name)
         others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
-        which = self._which(of, int((others > _SAME).sum()), is_last=bool((others > _SAME).all()))
+        which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
         said = told(f"{place_slot(of, axis)} has {{number}}{which}.", name=name, number=cell)
-        return [*said, *self._elsewhere(of, axis, place)] if (others > _SAME).any() else said
+        return [*said, *self._elsewhere(of, axis, place)] if (others > SAME).any() else said
 
     def _which(self, of: Reference, n_before: int, *, is_last: bool) -> str:
         """Which one of the row it is: the first, the second or the last; else how many are before it."""
@@ -117,4 +116,4 @@ def extremes(numbers: np.ndarray, which: Which) -> list[int]:
     """Where the one that is asked for is; several, where they differ by rounding alone."""
     by_size = sizes(numbers, which)
     largest = by_size.max()
-    return [int(place) for place in np.flatnonzero(by_size >= largest - _SAME * abs(largest))]
+    return [int(place) for place in np.flatnonzero(by_size >= largest - SAME * abs(largest))]

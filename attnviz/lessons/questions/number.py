@@ -66,7 +66,6 @@ class Number(Ask, tag="number", frozen=True):
             tolerance=tolerance,
             is_share=False,
             nears=nears(right, tolerance, [*self._wrong(passes), *self._misread(passes)]),
-            told=[],
             unit=self.unit,
         )
 

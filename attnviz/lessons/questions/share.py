@@ -43,7 +43,6 @@ class Share(Ask, tag="share", frozen=True):
             is_share=True,
             lead=lead(of),
             nears=nears(right, self.tolerance / 2, misreadings(of)),
-            told=[],
         )
 
     def covers(self, passes: Passes) -> set[str]:

@@ -14,6 +14,7 @@ from attnviz.scene.document.extras import Extras
 from attnviz.scene.looks import COMPARISONS
 from attnviz.scene.reading import has_options, model_of, spaced, unknown
 from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, choice_of, parts_for_source, with_options
+from attnviz.text.wording import setting
 
 
 def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], Done]]:
@@ -93,17 +94,13 @@ def _set(scene: Scene, name: str, value: int | str | bool) -> Done:
     after = with_options(before, **{name: value})
     if name == "initialiser":
         mended = [each for each in OPTIONS if each != name and getattr(before, each) != getattr(after, each)]
-        named = ", ".join(f"{OPTIONS[each].label}: {_shown(getattr(after, each))}" for each in mended)
+        named = ", ".join(f"{OPTIONS[each].label}: {setting(getattr(after, each))}" for each in mended)
         said = (f"With the parameters “{value}” other settings are mended: {named}.",) if mended else ()
         return Done(replace(scene, options=after), Extras(said=said))
     if name == "n_heads" or after.n_heads == before.n_heads:
         return Done(replace(scene, options=after))
     said = f"{before.n_heads} heads don't divide {after.d_model}: showing {after.n_heads}."
     return Done(replace(scene, options=after), Extras(said=(said,)))
-
-
-def _shown(value: int | str | bool) -> str:
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def _unpin(scene: Scene, message: object) -> Done:

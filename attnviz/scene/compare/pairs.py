@@ -45,8 +45,11 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
 
 
 def _changed(now: Scene) -> Iterator[Pair]:
+    """What was set and painted by hand, and the pass before it."""
     if now.changes:
         yield Pair("change", "Before what was set by hand / after", replace(now, changes=()), now)
+    if now.hidden is not None:
+        yield Pair("mask", "The mask before / as painted", replace(now, hidden=None), now)
 
 
 def _of_options(now: Scene) -> Iterator[Pair]:
@@ -55,11 +58,9 @@ def _of_options(now: Scene) -> Iterator[Pair]:
     def other(**values: int | str | bool) -> Scene:
         return replace(now, options=with_options(options, **values))
 
-    if now.hidden is not None:
-        yield Pair("mask", "The mask before / as painted", replace(now, hidden=None), now)
-    elif options.mask == "none":
+    if now.hidden is None and options.mask == "none":
         yield Pair("mask", "No mask / a causal one", now, other(mask="causal"))
-    else:
+    elif now.hidden is None:
         yield Pair("mask", "No mask / this one", other(mask="none"), now)
     scaled, unscaled = (now, other(scaled=False)) if options.scaled else (other(scaled=True), now)
     yield Pair("scaled", "Scaled / not", scaled, unscaled)
@@ -77,8 +78,6 @@ def _of_options(now: Scene) -> Iterator[Pair]:
 
 def _of_models(now: Scene) -> Iterator[Pair]:
     model = choice_of(now)
-    if now.hidden is not None:
-        yield Pair("mask", "The mask before / as painted", replace(now, hidden=None), now)
     if len(model.checkpoints(now.model_seed)) > 1:
         before = replace(now, checkpoint=0)
         yield Pair("training", "Before training / after", before, replace(now, checkpoint=None))

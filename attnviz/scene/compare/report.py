@@ -6,11 +6,12 @@ from attnviz.analysis.pairing import Pairing, StagePair, pairing
 from attnviz.core.numerals import digits
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
-from attnviz.scene.reading import has_options
+from attnviz.scene.reading import has_options, source_name
 from attnviz.scene.resolution import SceneWithPass
-from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Scene, choice_of
+from attnviz.scene.scene import READY_MADE, Scene, choice_of
 from attnviz.text.movement import described
 from attnviz.text.steps import full_title
+from attnviz.text.wording import setting
 
 MAX_QUOTED = 60
 """Characters of a sentence that are quoted of it."""
@@ -85,32 +86,21 @@ def differing(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
 def _parts(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
     one, other = a.scene, b.scene
     what = [
-        ("Source", _source(one), _source(other)),
+        ("Source", source_name(one), source_name(other)),
         ("Sentence", _sentence(one), _sentence(other)),
         ("Set by hand", _changes(a.original, one), _changes(b.original, other)),
         ("Painted mask", _painted(one), _painted(other)),
     ]
-    if _source(one) != _source(other):  # which brings its own settings
+    if source_name(one) != source_name(other):  # which brings its own settings
         return what
     names = [name for name in OPTIONS if has_options(one)]
     return [
         *what,
         ("Context", _quoted(one.context), _quoted(other.context)),
-        *((OPTIONS[name].label, _option(one, name), _option(other, name)) for name in names),
+        *((OPTIONS[name].label, *(setting(getattr(each.options, name)) for each in (one, other))) for name in names),
         ("Seed", str(one.model_seed), str(other.model_seed)),
         ("Training", _training(one), _training(other)),
     ]
-
-
-def _source(scene: Scene) -> str:
-    if scene.source == OWN_PARAMETERS:
-        return "somebody's own numbers"
-    if scene.source in SOURCES:
-        example, variant = SOURCES[scene.source]
-        return f"{example.title}, {variant.title}"
-    if scene.source == OWN or has_options(scene):
-        return "random parameters"
-    return choice_of(scene).title
 
 
 def _sentence(scene: Scene) -> str:
@@ -121,11 +111,6 @@ def _quoted(text: str) -> str:
     if not text:
         return "none"
     return f"“{text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + '…'}”"
-
-
-def _option(scene: Scene, name: str) -> str:
-    value = getattr(scene.options, name)
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def _painted(scene: Scene) -> str:

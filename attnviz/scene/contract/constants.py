@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
-from attnviz.scene.looks import ALL, CHOICES, FORMER, LABELS, REVEAL, VIEWERS
+from attnviz.scene.looks import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 
 
 def javascript() -> str:
@@ -18,6 +18,8 @@ def javascript() -> str:
         "LABELS": LABELS,
         "FORMER": FORMER,
         "COORDINATES": [field.name for field in fields(Selection)],
+        "USUAL": USUAL,
+        "USUAL_IN_TALK": USUAL_IN_TALK,
         "ALL": ALL,
     }
     patterns = {"CELL": CELL.replace("?P<", "?<"), "PLACE": PLACE, "REVEAL": REVEAL}

@@ -100,8 +100,6 @@ class Fill(Sent, tag_field="kind", tag="fill"):
         What is counted; empty for a plain number.
     nears
         What wrong numbers are the answers to.
-    told
-        What is said of any other wrong number; empty where nothing is.
     """
 
     prompt: LessonRuns
@@ -110,7 +108,6 @@ class Fill(Sent, tag_field="kind", tag="fill"):
     tolerance: Annotated[float, Meta(ge=0)]
     is_share: bool
     nears: list[Near]
-    told: LessonRuns
     lead: tuple[float, float] | UnsetType = UNSET
     unit: str = ""
 

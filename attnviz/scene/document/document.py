@@ -28,7 +28,7 @@ from attnviz.scene.start import picked, selected, starts
 from attnviz.scene.words import n_typed
 from attnviz.text import movement
 from attnviz.text.flips import headline, sentences
-from attnviz.text.glossary import measured
+from attnviz.text.measured import measured
 from attnviz.text.steps import steps_of
 from attnviz.views.model import model_data
 from attnviz.views.scales import limits

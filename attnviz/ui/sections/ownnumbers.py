@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from attnviz.articles.upload import OPEN, OPEN_MODEL
-from attnviz.core.settings import MAX_FILE_BYTES
+from attnviz.core.settings import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.models.statefile import MAX_EMBEDDING, MAX_PLACES, MAX_WORDS
 from attnviz.scene.acts.session import Session
 from attnviz.scene.own.examples import EXAMPLES, example_file
@@ -16,7 +16,6 @@ from attnviz.ui.sections import downloads
 from attnviz.ui.state import tabs
 from attnviz.ui.state.store import Shown
 
-_MEBIBYTES = f"{MAX_FILE_BYTES // 2**20} MiB"
 _OF = {"stage": "single", "true_is": "all", "orientation": "all"}
 _RARE = ("orientation", "true_is")
 SNIPPET = """\
@@ -44,10 +43,10 @@ def draw(shown: Shown) -> None:
     """Draw where a file goes and what came of it; the door in that leads to its pass in the walkthrough."""
     data = {
         "tab": tabs.mine().token,
-        "hint": f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {_MEBIBYTES}. It is read on this "
-        "server and kept in this tab alone.",
+        "hint": f".npz, .npy, .safetensors or .csv, or a microgpt as .json, at most {MAX_FILE_SIZE}. It is read on "
+        "this server and kept in this tab alone.",
         "most": MAX_FILE_BYTES,
-        "tooLarge": f"A file of arrays may have at most {_MEBIBYTES}; this one has more. Leave out what attention "
+        "tooLarge": f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more. Leave out what attention "
         "doesn't need.",
         "examples": [{"value": name, "label": label} for name, label in EXAMPLES.items()],
         "questions": [

@@ -141,7 +141,6 @@ export interface Fill {
   tolerance: number;
   isShare: boolean;
   nears: Array<Near>;
-  told: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   lead?: [number, number];
   unit?: string;
 }

@@ -50,13 +50,13 @@ function ofCandidate({ candidates, right, isCode }, answer) {
 }
 
 function ofNumber(question, answer) {
-  const { right, text, tolerance, nears, told, isShare, lead } = question;
+  const { right, text, tolerance, nears, isShare, lead } = question;
   const value = ["strong", withUnit(question, text)];
   if (answer === null) return { isRight: null, own: null, right: [value], told: [] };
   const own = ["strong", answerText(question, answer)];
   if (Math.abs(answer - right) <= tolerance) return { isRight: true, own, right: [value], told: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
-    why = near?.told ?? (isShare && lead ? leadFor(answer, lead) : told);
+    why = near?.told ?? (isShare && lead ? leadFor(answer, lead) : []);
   return { isRight: false, own, right: [value], told: why };
 }
 

@@ -1,5 +1,15 @@
 // The address: the parameters in which the viewer writes where one is. All others belong to the server, and stay as they are.
-import { ALL, CHOICES, COORDINATES, FORMER, PARAMETERS, PLACE, REVEAL } from "../../generated/where.js";
+import {
+  ALL,
+  CHOICES,
+  COORDINATES,
+  FORMER,
+  PARAMETERS,
+  PLACE,
+  REVEAL,
+  USUAL,
+  USUAL_IN_TALK,
+} from "../../generated/where.js";
 import { revealsOf } from "./reveal.js";
 import { chosen, startAt, stepsOf, VIEWS } from "./state.js";
 
@@ -23,15 +33,16 @@ export function searchAt(pass, where, search) {
   return textOf(query);
 }
 
-// The view of an address that names none: what was presented before there was a sheet is on the sheet now.
+// The view of an address that names none.
 function usualView(isPresented) {
-  return isPresented ? "sheet" : VIEWS[0];
+  return (isPresented ? USUAL_IN_TALK : USUAL).view;
 }
 
-// How far the step of an address has come that doesn't say it: all of it is there, but a talk begins with its question.
+// How far the step of an address has come that doesn't say it.
 /** @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
-  return where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length ? 0 : null;
+  const beginsTalk = where.present && where.step === stepsOf(pass)[0] && revealsOf(pass, where).length;
+  return (beginsTalk ? USUAL_IN_TALK : USUAL).reveal;
 }
 
 /** @param {Pass} pass @param {Where} where */

@@ -1,0 +1,93 @@
+"""Examination: someone's arrays beside passes in each precision that they may be of, the finest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from attnviz.analysis.check.candidates import Candidates
+from attnviz.analysis.check.diagnosis import Diagnosis, first_differing
+from attnviz.analysis.check.examiner import Examiner
+from attnviz.analysis.check.formats import FLOAT32, FLOAT64
+from attnviz.analysis.check.rounding import Precision
+
+_SPREAD = 0.25
+"""The part of a stage's numbers that differ where it was computed in a coarser format than it was written in."""
+
+
+@dataclass(frozen=True, eq=False)
+class Examination:
+    """A comparison of arrays with passes, in each of the precisions that they may be of.
+
+    They are compared in the formats that they were written in, and where much of a stage differs in those that it may
+    have been computed in: of what goes in, or TF32. First with passes as they are, which takes the least, then with
+    turned ones, then with mistaken ones.
+
+    Attributes
+    ----------
+    candidates : Candidates
+    """
+
+    candidates: Candidates
+
+    @cached_property
+    def plain(self) -> Diagnosis | None:
+        """Of a pass as it is that makes all of the numbers, in a precision that they were written in."""
+        return next(filter(None, (each.plain for each in self._held)), None)
+
+    @cached_property
+    def coarse(self) -> Diagnosis | None:
+        """Of a pass as it is that makes all of the numbers if they were computed in a coarser precision."""
+        differing = [first_differing(state.stages) for _, state in self._held[-1].tied]
+        if self.plain or any(each.spread < _SPREAD for each in differing):
+            return None
+        return next(filter(None, (each.plain for each in self._looser)), None)
+
+    @cached_property
+    def turned(self) -> Diagnosis | None:
+        """Of a turned pass without a mistake that makes all of the numbers, as they were written."""
+        return next(filter(None, (each.turned for each in self._held)), None)
+
+    @property
+    def best(self) -> Diagnosis:
+        """Of what explains all in the finest precision, perhaps with mistakes; else of what explains most."""
+        for each in self._held:
+            found = each.diagnosis(may_be_turned=not self.coarse)
+            if found.explains_all:
+                return found
+        if self.coarse:
+            return self.coarse
+        for each in self._looser:
+            if found.first.spread < _SPREAD:
+                break
+            other = each.diagnosis()
+            if other.explains_all:
+                return other
+        return found
+
+    @property
+    def _held(self) -> list[Examiner]:
+        return self._examiners[0]
+
+    @property
+    def _looser(self) -> list[Examiner]:
+        return self._examiners[1]
+
+    @cached_property
+    def _examiners(self) -> list[list[Examiner]]:
+        return [[Examiner(self.candidates, each) for each in group] for group in _precisions(self.candidates)]
+
+
+def _precisions(candidates: Candidates) -> tuple[list[Precision], list[Precision]]:
+    """Those that the compared arrays were written in, the finest first; and coarser ones."""
+    floats = {stage: each for stage, each in candidates.own.items() if each.dtype.kind == "f"}
+    compared = [each.written for stage, each in floats.items() if not candidates.likely[0].begins_with(stage)]
+    digits = min((digits for _, digits in compared if digits), key=lambda each: each.n, default=None)
+    held = {each for each, _ in compared} or {FLOAT64}
+    coarsest = min(each.bits for each in held)
+    entering = {each.written[0] for each in floats.values() if each.written[0].bits < coarsest}
+    finest_first = [
+        [Precision(each, digits) for each in sorted(formats, key=lambda each: -each.bits)]
+        for formats in (held, entering)
+    ]
+    return finest_first[0], finest_first[1] + [Precision(FLOAT32, digits, is_tf32=True)] * (coarsest == FLOAT32.bits)

@@ -1,0 +1,105 @@
+"""Nodes: how each stage of a pass is made, so that some can be made otherwise, and all with their rounding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from attnviz.analysis.check.formats import FLOAT64
+from attnviz.analysis.check.rounding import Precision, Rounded, applied
+from attnviz.core.operations.operation import Operation
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """How a stage is made: of which stages, and by what."""
+
+    inputs: tuple[str, ...]
+    make: Callable[[list[Rounded], Precision], Rounded]
+
+    @classmethod
+    def constant(cls, value: Rounded) -> Node:
+        """The node of a stage that was given."""
+        return cls((), lambda given, precision: value)
+
+    @classmethod
+    def of(cls, operation: Operation, inputs: tuple[str, ...]) -> Node:
+        """The node of an operation."""
+        return cls(inputs, partial(applied, operation))
+
+    def with_input(self, name: str, change: Callable[[np.ndarray], np.ndarray]) -> Node:
+        """The node with one of its inputs changed before it is read."""
+        return self._with_read(name, lambda value, precision: value.map(change))
+
+    def reading(self, name: str, other: Node) -> Node:
+        """The node that reads another constant in place of one of its inputs."""
+        return self._with_read(name, lambda value, precision: other.make([], precision))
+
+    def _with_read(self, name: str, read: Callable[[Rounded, Precision], Rounded]) -> Node:
+        at = self.inputs.index(name)
+        return Node(
+            self.inputs,
+            lambda given, precision: self.make([*given[:at], read(given[at], precision), *given[at + 1 :]], precision),
+        )
+
+    def without_input(self, name: str) -> Node:
+        """The node without one of its inputs."""
+        return Node(tuple(each for each in self.inputs if each != name), self.make)
+
+    def then(self, change: Callable[[np.ndarray], np.ndarray]) -> Node:
+        """The node whose array is changed after it is made."""
+        return Node(self.inputs, lambda given, precision: self.make(given, precision).map(change))
+
+
+Nodes = Mapping[str, Node]
+
+_EXACT = Precision(FLOAT64, is_rough=True)
+
+
+def nodes_of(trace: Trace, given: Callable[[Stage], Rounded]) -> Nodes:
+    """The stages of a pass as nodes.
+
+    Parameters
+    ----------
+    trace : Trace
+    given : callable
+        How far each given stage was rounded before it came to us.
+    """
+    return {
+        stage.name: Node.constant(given(stage)) if stage.is_given else Node.of(stage.operation, stage.inputs)
+        for stage in trace.stages
+    }
+
+
+def exact_nodes(trace: Trace) -> Nodes:
+    """The stages of a pass as nodes, whose numbers were never rounded."""
+    return nodes_of(trace, lambda stage: Rounded.unrounded(stage.value))
+
+
+def evaluated(
+    nodes: Nodes, precision: Precision, wanted: set[str], before: tuple[Nodes, Mapping[str, Rounded]] | None = None
+) -> dict[str, Rounded]:
+    """The stages that the wanted ones need, in their order; those that nothing changed, from `before`."""
+    needed = set(wanted)
+    for name in reversed(nodes):
+        if name in needed:
+            needed |= set(nodes[name].inputs)
+    old_nodes, old = before or ({}, {})
+    found: dict[str, Rounded] = {}
+    for name, node in nodes.items():
+        if name not in needed:
+            continue
+        same = node is old_nodes.get(name) and all(found[each] is old.get(each) for each in node.inputs)
+        found[name] = old[name] if same and name in old else node.make([found[i] for i in node.inputs], precision)
+    return found
+
+
+def attention_with(trace: Trace, nodes: Nodes) -> np.ndarray:
+    """The attention of a pass some of whose stages are made otherwise."""
+    made = evaluated({**exact_nodes(trace), **nodes}, _EXACT, {"attention"})
+    return made["attention"].value

@@ -1,0 +1,107 @@
+"""Assembly: the stages of a layer, and those after the last, made in their order of what was given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+
+import numpy as np
+
+from attnviz.core import order
+from attnviz.core.arrays import fitting_mask, real
+from attnviz.core.builder import Builder
+from attnviz.core.errors import ArrayError
+from attnviz.core.operations.layernorm import LayerNorm
+from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.source import GIVEN, Source
+from attnviz.core.order import UNEMBEDDING, UNLIKE, Block, Norm, Step
+from attnviz.core.parameters import Parameters
+from attnviz.core.stage import Stage
+
+NO_MASK = Source("no mask: every key is visible")
+
+
+def add_layer(build: Builder, block: Block, mask: np.ndarray | None = None) -> None:
+    """The stages of a layer that what was given makes, but for those that were given themselves.
+
+    Raises
+    ------
+    ArrayError
+        If stages don't fit each other, or a number is too large for float64.
+    """
+    _run(build, order.LAYER, block, mask)
+
+
+def unembed(build: Builder, w_u: np.ndarray) -> None:
+    """The stages from what the last layer passes on to a probability for each answer."""
+    x = build["x"]
+    given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
+    if given.shape[0] != x.shape[-1]:
+        raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
+    build.give(given)
+    _run(build, UNEMBEDDING, Block(n_heads=1))
+
+
+def check(block: Block, parameters: Parameters, x: Stage) -> None:
+    """Raise ArrayError unless a block can have these parameters where x enters it."""
+    has = parameters.stages
+    if block.residual and "w_o" not in has:
+        raise ArrayError(UNLIKE.format(x=x.shape, came="no w_o"))
+    _check_affine("attn_norm", block.attn_norm, has)
+    if "w_hidden" not in has:
+        return
+    if "w_o" not in has:
+        raise ArrayError("An MLP follows the output of attention; got no w_o.")
+    _check_affine("mlp_norm", block.mlp_norm, has)
+    w_hidden, w_mlp = has["w_hidden"], has["w_mlp"]
+    n_neurons, width = w_hidden.shape[1], has["w_o"].shape[1]
+    for w, shape in (
+        (w_hidden, (width, n_neurons)),
+        (w_mlp, (n_neurons, width if block.residual else w_mlp.shape[1])),
+    ):
+        if w.shape != shape:
+            raise ArrayError(f"{w.name} must have axes {w.axes} of lengths {shape}; got {w.shape}.")
+
+
+def _run(build: Builder, steps: tuple[Step, ...], block: Block, mask: np.ndarray | None = None) -> None:
+    here = build.here
+    options = tuple([name for name, value in vars(block).items() if value])
+    for name, operation, reads in _made(steps, tuple(here), options):
+        if name == "masked" and "mask" not in here:
+            _give_mask(build, here[reads[0]], mask)
+        inputs = [*map(here.__getitem__, reads)]
+        build.apply(name, operation(block, *inputs), *inputs)
+
+
+@lru_cache(maxsize=128)
+def _made(
+    steps: tuple[Step, ...], given: tuple[str, ...], options: tuple[str, ...]
+) -> tuple[tuple[str, Callable[..., Operation], tuple[str, ...]], ...]:
+    """The stages that those of these names make in a block with these options: name, operation, what each reads."""
+    names, made = set(given), []
+    for step in steps:
+        if step.name in names or (step.option and step.option not in options):
+            continue
+        if step.name == "masked" and not names.isdisjoint(step.alternatives[0]):
+            names.add("mask")
+        if inputs := step.inputs(names):
+            made.append((step.name, step.operation, inputs))
+            names.add(step.name)
+    return tuple(made)
+
+
+def _give_mask(build: Builder, scaled: Stage, mask: np.ndarray | None) -> None:
+    """The mask, once there are scores that it can be applied to."""
+    visible = fitting_mask(mask, *scaled.shape)
+    axes = ("head", "query", "key")[-visible.array.ndim :]
+    build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=True)
+
+
+def _check_affine(name: str, norm: Norm | None, has: Mapping[str, Stage]) -> None:
+    gain, bias = f"g_{name}", f"b_{name}"
+    if gain not in has and bias not in has:
+        return
+    if not isinstance(norm, LayerNorm):
+        raise ArrayError(f"{gain if gain in has else bias} belongs to a LayerNorm; got {norm or 'no norm'}.")
+    if gain not in has:
+        raise ArrayError(f"{bias} is added after a gain; got no {gain}. Give ones.")
