@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.lessons.figures import figure, mask_of
+from attnviz.lessons.figures import differing, figure, mask_of, moved
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import Passes
 from attnviz.lessons.slots import filled, told, written
@@ -53,7 +53,7 @@ class Count(Ask, tag="count", frozen=True):
         return computed_from(trace, names)
 
 
-_GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",)}
+_GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",), "moved": ("attention",)}
 """The stages on which one could count them."""
 
 
@@ -62,7 +62,7 @@ def _hidden(passes: Passes) -> list[Reading]:
     return [
         (int(seen.sum()), "That is how many are visible."),
         (int((~seen).sum() + np.trace(seen)), "That hides each word from itself, too."),
-        (int((~(seen & seen.T)).sum()), "That hides both ways: the pairs in which the other word asks, too."),
+        (int((~(seen & seen.T)).sum()), "That hides each of these pairs the other way round, too."),
         (int((~seen)[0].sum()), "That is how many are hidden from the first word."),
         (seen.size / 2, "That is half of all pairs."),
         (seen.size, "That is all pairs."),
@@ -82,7 +82,11 @@ def _parameters(passes: Passes) -> list[Reading]:
 
 
 def _cached(passes: Passes) -> list[Reading]:
-    return [(figure("count.multiplications", passes), "That is how many there are if every letter is computed anew.")]
+    every, new = (figure(f"count.multiplications{each}", passes) for each in ("", "_cached"))
+    return [
+        (every, "That is how many there are if every letter is computed anew."),
+        (every - new, "That is how many are saved."),
+    ]
 
 
 def _all(passes: Passes) -> list[Reading]:
@@ -90,11 +94,19 @@ def _all(passes: Passes) -> list[Reading]:
 
 
 def _differing(passes: Passes) -> list[Reading]:
-    a, b = (passes.trace(of)["attention"].value for of in ("A", "B"))
-    placewise = int((~np.isclose(a, b, rtol=0, atol=1e-12)).sum()) if a.shape == b.shape else a.size
     return [
-        (placewise, "That compares place by place: compare each word with the same word."),
-        (b.size, "That is all of them."),
+        (moved(passes), "That compares place by place: compare each word with the same word."),
+        (passes.trace()["attention"].size, "That is all of them."),
+    ]
+
+
+def _moved(passes: Passes) -> list[Reading]:
+    return [
+        (differing(passes), "That compares each pair of words with the same pair, wherever the two stand now."),
+        (
+            passes.trace()["attention"].size,
+            "That is all of them: a word that stays in its place looks at itself as before.",
+        ),
     ]
 
 
@@ -104,4 +116,5 @@ _NEARS: dict[str, Callable[[Passes], list[Reading]]] = {
     "multiplications": _all,
     "multiplications_cached": _cached,
     "differing": _differing,
+    "moved": _moved,
 }
