@@ -22,7 +22,7 @@ from attnviz.lessons.moment import moment, opened
 from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, find
-from attnviz.lessons.slots import _FORMS, _IN_WORDS, SLOT, filled, form_of, written
+from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, written
 from attnviz.scene.contract.lesson import Moment
 
 MOMENTS = {
