@@ -21,8 +21,6 @@ from attnviz.scene.scene import choice_of
 
 Figure = float | int | str
 
-_SAME = 1e-12
-
 MUTED = {"without_attention": "attention", "without_mlp": "the MLP"}
 
 
@@ -36,8 +34,8 @@ def figure(name: str, passes: Passes) -> Figure:
     """
     of: Of = "A" if name.startswith("A.") else "B"
     name = name.removeprefix("A.").removeprefix("B.")
-    if name in _OF_BOTH:
-        return _OF_BOTH[name](passes)
+    if name == "count.differing":
+        return differing(passes)
     kind, _, what = name.partition(".")
     fitted = passes.scene(of)
     if name in _FIGURES:
@@ -57,12 +55,6 @@ def figure(name: str, passes: Passes) -> Figure:
 def differing(passes: Passes, stage: str = "attention") -> int:
     """How many numbers of a stage are others than those of the same words in the pass beside it."""
     return pairing(passes.trace("A"), passes.trace()).stages[stage].n_other
-
-
-def moved(passes: Passes, stage: str = "attention") -> int:
-    """How many numbers of a stage are others than those in the same places of the pass beside it."""
-    a, b = (passes.trace(of)[stage].value for of in ("A", "B"))
-    return int((~np.isclose(a, b, rtol=0, atol=_SAME)).sum()) if a.shape == b.shape else b.size
 
 
 def mask_of(trace: Trace) -> np.ndarray:
@@ -159,9 +151,6 @@ def _cost(fitted: SceneWithPass, *, is_cached: bool) -> int:
 def _n_answered(fitted: SceneWithPass) -> int:
     return len(fitted.trace.labels["answer"])
 
-
-_OF_BOTH: dict[str, Callable[[Passes], int]] = {"count.differing": differing, "count.moved": moved}
-"""Figures that compare the two passes of a moment."""
 
 _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "answer": lambda fitted: answer_of(fitted.trace),

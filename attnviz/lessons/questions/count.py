@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnviz.lessons.figures import differing, figure, mask_of, moved
+from attnviz.lessons.figures import figure, mask_of
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import Passes
 from attnviz.lessons.slots import filled, told, written
@@ -53,7 +53,7 @@ class Count(Ask, tag="count", frozen=True):
         return computed_from(trace, names)
 
 
-_GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",), "moved": ("attention",)}
+_GIVING = {"hidden": ("mask",), "visible": ("mask",), "differing": ("attention",)}
 """The stages on which one could count them."""
 
 
@@ -94,19 +94,11 @@ def _all(passes: Passes) -> list[Reading]:
 
 
 def _differing(passes: Passes) -> list[Reading]:
+    a, b = (passes.trace(of)["attention"].value for of in ("A", "B"))
+    placewise = int((~np.isclose(a, b, rtol=0, atol=1e-12)).sum()) if a.shape == b.shape else a.size
     return [
-        (moved(passes), "That compares place by place: compare each word with the same word."),
-        (passes.trace()["attention"].size, "That is all of them."),
-    ]
-
-
-def _moved(passes: Passes) -> list[Reading]:
-    return [
-        (differing(passes), "That compares each pair of words with the same pair, wherever the two stand now."),
-        (
-            passes.trace()["attention"].size,
-            "That is all of them: a word that stays in its place looks at itself as before.",
-        ),
+        (placewise, "That compares place by place: compare each word with the same word."),
+        (b.size, "That is all of them."),
     ]
 
 
@@ -116,5 +108,4 @@ _NEARS: dict[str, Callable[[Passes], list[Reading]]] = {
     "multiplications": _all,
     "multiplications_cached": _cached,
     "differing": _differing,
-    "moved": _moved,
 }
