@@ -43,12 +43,13 @@ def _score(trace, layer, head, query, key):
 
 
 def _scaled(trace, layer, head, query, key):
-    score, factor = _score(trace, layer, head, query, key), trace[layered("scaled", layer)].operation.factor
+    score = slow(trace, layered("scores", layer), (head, query, key))
+    factor = trace[layered("scaled", layer)].operation.factor
     return score / math.sqrt(trace[layered("k", layer)].shape[-1]) if factor is None else score * factor
 
 
 def _masked(trace, layer, head, query, key):
-    return _scaled(trace, layer, head, query, key) if trace["mask"].value[query, key] else -math.inf
+    return slow(trace, layered("scaled", layer), (head, query, key)) if trace["mask"].value[query, key] else -math.inf
 
 
 def _share(trace, layer, head, query, key):
@@ -253,7 +254,7 @@ READINGS = {
     r"That is its part of the sum of positive scores: the softmax divides powers of e\.": lambda of: (
         _row(of, "masked")[of.index[-1]] / sum(each for each in _row(of, "masked") if each > 0)
     ),
-    r"That is the softmax over the other axis, down the column\.": _column,
+    r"That would be its part of the column\. The shares of a word are a row, which adds up to 1\.": _column,
     r"That is the share from scores that are not divided by √d_k\.": _unscaled,
     r"That is what “(.+)” has, the (largest|second largest) share\.": lambda of, word, which: _of_row(of, which, word),
     r"That is how probable “(.+)” is, the (most|second most) probable answer\.": lambda of, word, which: _of_row(
@@ -268,8 +269,8 @@ READINGS = {
     r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
     r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
     r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
-    r"That is the score the other way round, where the other word asks\.": lambda of: slow(
-        of.trace, "scores", (of.index[0], of.index[2], of.index[1])
+    r"That is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": lambda of, one, other: (
+        slow(of.trace, "scores", (0, of.trace.labels["query"].index(one), of.trace.labels["key"].index(other)))
     ),
     r"That is the product in dimension 1 alone: add up those of all dimensions\.": lambda of: (
         _vector(of, "q", of.index[1])[0] * _vector(of, "k", of.index[2])[0]
@@ -397,7 +398,7 @@ COUNTED = {
     "count.differing": _differing,
     "That is how many are visible.": lambda fitted, passes: _n(fitted) ** 2 - _hidden(fitted, passes),
     "That hides each word from itself, too.": _and_itself,
-    "That hides both ways: the pairs in which the other word asks, too.": _both_ways,
+    "That hides each of these pairs the other way round, too.": _both_ways,
     "That is how many are hidden from the first word.": lambda fitted, passes: sum(
         i == 0 for i, _ in _hides(fitted.scene, _n(fitted))[0]
     ),
@@ -413,6 +414,9 @@ COUNTED = {
         fitted, _n(fitted)
     ),
     "That is how many the new letter alone takes.": lambda fitted, passes: _multiplications(fitted, 1),
+    "That is how many are saved.": lambda fitted, passes: (
+        _multiplications(fitted, _n(fitted)) - _multiplications(fitted, 1)
+    ),
     "That compares place by place: compare each word with the same word.": lambda fitted, passes: _differing(
         fitted, passes, by_name=False
     ),

@@ -4,6 +4,7 @@ import functools
 import json
 import math
 import re
+from fractions import Fraction
 
 import msgspec
 import numpy as np
@@ -13,7 +14,7 @@ from documents import whole
 from slowlessons import READINGS, evaluated, slow, slow_figure
 
 from attnviz.core.changes import Change
-from attnviz.core.layers import split_layer
+from attnviz.core.layers import layered, split_layer
 from attnviz.lessons import lesson as lessons
 from attnviz.lessons.expression import is_so, value
 from attnviz.lessons.lesson import LESSONS, Lesson
@@ -21,7 +22,7 @@ from attnviz.lessons.moment import moment, opened
 from attnviz.lessons.naming import _ORDINALS
 from attnviz.lessons.questions.code import LINES
 from attnviz.lessons.reference import PATTERN, LessonError, find
-from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, written
+from attnviz.lessons.slots import _IN_WORDS, SLOT, filled, form_of, written
 from attnviz.scene.contract.lesson import Moment
 
 MOMENTS = {
@@ -55,7 +56,7 @@ def sent(name):
 
 def said(runs):
     """A text as it is read."""
-    return "".join(part["text"] if isinstance(part, dict) else part for _, part in runs)
+    return "".join(part if isinstance(part, str) else msgspec.to_builtins(part)["text"] for _, part in runs)
 
 
 @of_each("name", [*MOMENTS])
@@ -143,6 +144,10 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
         told, own = said(each["told"]), sizes(numbers[place])
         assert told.startswith(("“", "head ", "dimension "))
         assert each["label"] in told
+        if told.endswith("is hidden by the mask."):
+            assert is_hidden(of.cells[place], of.trace)
+            continue
+        assert f" has {written(numbers[place], form_of(of))}: " in told
         before, behind = (sum(1 for n in numbers if way * (sizes(n) - own) > 1e-12) for way in (1, -1))
         assert is_place_told(told.split(". ")[0], before, len(numbers) - 1 - behind, made.ask.pick), told
         if WHOSE.search(told):
@@ -161,10 +166,15 @@ FIRST_AND_LAST = {
 }
 
 
+def is_hidden(cell, trace):
+    """Whether no attention can go from a cell's query to its key."""
+    return slow(trace, layered("masked", split_layer(cell.stage)[1]), cell.index) == -math.inf
+
+
 def is_place_told(told, before, not_behind, pick):
     """Whether a sentence says which place a number has: how many are before it, or at most behind all of them."""
     first, last = FIRST_AND_LAST[pick]
-    if many := re.search(r": (\w+) (?:words|others) (?:have|are) ", told):
+    if many := re.search(r": (\w+) others (?:have|are) ", told):
         return before > 1 and _IN_WORDS.index(many[1]) == before
     place = re.search(r": the (second )?(\w+)", told)
     if place[2] == last and not place[1]:
@@ -203,19 +213,20 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
     question = found["question"]
     right = evaluated(made.ask.of, passes)
     assert math.isclose(question["right"], right, rel_tol=1e-9, abs_tol=1e-12)
-    own = {each.told: each.of for each in getattr(made.ask, "wrong", ())}
+    own = {said(filled(each.told, passes)): each.of for each in getattr(made.ask, "wrong", ())}
     assert own.keys() <= {said(near["told"]) for near in question["nears"]}, "none is near the answer, or another"
     for near in question["nears"]:
         told = said(near["told"])
         assert abs(near["value"] - right) > question["tolerance"] or question["isShare"], told
         expected = evaluated(own[told], passes) if told in own else reading(told, find(made.ask.of, passes))
         assert math.isclose(near["value"], expected, rel_tol=1e-9, abs_tol=1e-12), told
-    if question["isShare"]:
+    if "lead" in question:
         own_score, others = question["lead"]
         assert math.isclose(1 / (1 + math.exp(others - own_score)), right, rel_tol=1e-9)
-    else:
+    assert ("lead" in question) == (question["isShare"] and PATTERN.fullmatch(made.ask.of) is not None)
+    if not question["isShare"]:
         assert written(right, made.ask.form) == question["text"]
-        read_off = float(question["text"].replace("−", "-").replace(",", ""))
+        read_off = float(Fraction(question["text"].replace("−", "-").replace(",", "")))
         assert abs(read_off - right) <= question["tolerance"]
 
 

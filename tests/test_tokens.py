@@ -42,6 +42,7 @@ ANY_TEXT = st.one_of(st.text(st.sampled_from(TRICKY), max_size=12), st.text(st.c
         ("🇫🇷🇩🇪🇫", ["🇫🇷", "🇩🇪", "🇫"]),
         ("می\u200cخواهم", ["می\u200cخواهم"]),
         ("<b>$x$", ["<", "b", ">", "$", "x", "$"]),
+        ("cat [PAD][PAD] [pad] [PA D]", ["cat", "[PAD]", "[PAD]", *"[", "pad", *"][", "PA", "D", "]"]),
         ("", []),
         (" \n\u200b\u202e", []),
     ],

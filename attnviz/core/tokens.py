@@ -1,5 +1,6 @@
 """Tokens: the words and punctuation marks of a sentence, in any script."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -8,6 +9,7 @@ from itertools import chain, count
 _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
 _INSIDE_WORDS = "'\u2019"
 _INSIDE_NUMBERS = ".,"
+_FILLER = re.compile(r"(\[PAD\])")
 MAX_LABEL_CHARACTERS = 24
 _UNSEEN = ("Zs", "Zl", "Zp", "Cc")
 
@@ -29,7 +31,8 @@ def tokenize(text: str) -> tuple[str, ...]:
 
     A combining mark stays with its letter, an emoji sequence stays whole, an
     apostrophe inside a word and a point inside a number stay inside; each
-    Chinese character is a token of its own, since no spaces separate them.
+    Chinese character is a token of its own, since no spaces separate them;
+    so is "[PAD]", with which texts of one batch are filled up.
 
     Examples
     --------
@@ -124,18 +127,19 @@ def labels(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def _clusters(text: str) -> list[str]:
-    """Letters with their marks, and emoji with what modifies or joins them."""
+    """Letters with their marks, emoji with what modifies or joins them, and fillers."""
     clusters: list[str] = []
-    for character in text:
-        if clusters and " " not in (clusters[-1], character) and _clings(clusters[-1], character):
-            clusters[-1] += character
-        else:
-            clusters.append(character)
+    for place, part in enumerate(_FILLER.split(text)):
+        for character in [part] if place % 2 else part:
+            if clusters and " " not in (clusters[-1], character) and _clings(clusters[-1], character):
+                clusters[-1] += character
+            else:
+                clusters.append(character)
     return clusters
 
 
 def _clings(cluster: str, character: str) -> bool:
-    return (
+    return len(character) == 1 and (
         unicodedata.category(character).startswith("M")
         or character in _JOINERS
         or "\U0001f3fb" <= character <= "\U0001f3ff"  # skin tones

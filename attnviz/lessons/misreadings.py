@@ -35,7 +35,11 @@ def _of_scores(of: Reference, layer: int) -> Iterator[Misread]:
     head, query, key = of.index
     yield of.trace[layered("scaled", layer)].value[of.index], "That is the score after scaling."
     if query < of.stage.shape[2] and key < of.stage.shape[1]:
-        yield of.stage.value[head, key, query], "That is the score the other way round, where the other word asks."
+        one, other = of.label(1, key), of.label(2, query)
+        yield (
+            of.stage.value[head, key, query],
+            f"That is the score of “{one}” with “{other}”: the query of the one, the key of the other.",
+        )
     q, k = (of.trace[layered(each, layer)].value[head] for each in "qk")
     yield q[query, 0] * k[key, 0], "That is the product in dimension 1 alone: add up those of all dimensions."
     yield q[query].sum() * k[key].sum(), "That is the product of two sums: multiply dimension by dimension first."
@@ -63,7 +67,7 @@ def _of_attention(of: Reference, layer: int) -> Iterator[Misread]:
     if isinstance(of.stage.operation, Softmax):
         yield (
             softmax(masked[:, key])[query],
-            "That is the softmax over the other axis, down the column.",
+            "That would be its part of the column. The shares of a word are a row, which adds up to 1.",
         )
         raw = of.trace[layered("scores", layer)].value[head, query]
         unscaled = np.where(visible, raw, -np.inf)

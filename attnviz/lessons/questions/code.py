@@ -6,13 +6,16 @@ import numpy as np
 
 from attnviz.core.layers import split_layer
 from attnviz.lessons.expression import softmax
-from attnviz.lessons.naming import noun
+from attnviz.lessons.naming import place_slot
 from attnviz.lessons.questions.ask import Ask, computed_from
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, form_of, told, written
 from attnviz.scene.contract.lesson import Candidate, Choose, LessonRuns
 
 SAME = 1e-9
+
+_PLACES = {1: "row", 2: "column"}
+"""The axes of a stage that are named, after that of the heads."""
 
 Arrays = dict[str, np.ndarray]
 
@@ -96,10 +99,12 @@ def _told(array: np.ndarray, of: Reference) -> LessonRuns:
     if array.shape != of.stage.shape:
         shapes = (" × ".join(map(str, shape)) for shape in (array.shape, of.stage.shape))
         return told("It gives {} numbers, not {}.".format(*shapes))
-    what = noun(of.stage.name)
+    where = " and ".join(place_slot(of, axis, slot) for axis, slot in _PLACES.items())
+    names = {slot: ["", of.label(axis, of.index[axis])] for axis, slot in _PLACES.items()}
     if _is_stage(array, of):
-        return told(f"It gives the {what} {{number}}, as in the pass.", number=of)
+        return told(f"For {where} it gives {{number}}, as in the pass.", number=of, **names)
     value = float(array[of.index])
     if np.isnan(value):
-        return told("It gives a number that is none: −∞ is divided by −∞.")
-    return told(f"It gives {written(value, form_of(of))} where the pass has {{number}}.", number=of)
+        return told(f"For {where} it gives no number: −∞ is divided by −∞.", **names)
+    wrong = written(value, form_of(of))
+    return told(f"For {where} it gives {wrong}, where the pass has {{number}}.", number=of, **names)

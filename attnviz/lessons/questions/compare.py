@@ -74,15 +74,12 @@ class Compare(Ask, tag="compare", frozen=True):
         return self.than or f"A.{self.of.removeprefix('B.')}"
 
     def _told(self, answer: Compared, right: Compared, passes: Passes) -> LessonRuns:
-        if answer != right:  # the two numbers are the moment's to say
-            own = [filled(each.told, passes) for each in self.instead if each.answer == answer]
-            return own[0] if own else self._elsewhere(answer, passes)
         form = self.form or (form_of(find(self.of, passes)) if PATTERN.fullmatch(self.of) else "")
-        return told(
-            "{of}, against {than}." if self.than else "{than} in A, {of} in B.",
-            of=quantity(self.of, form, passes),
-            than=quantity(self._other, form, passes),
-        )
+        both = {"of": quantity(self.of, form, passes), "than": quantity(self._other, form, passes)}
+        if answer == right:
+            return told("{of}, against {than}." if self.than else "{than} in A, {of} in B.", **both)
+        own = [filled(each.told, passes) for each in self.instead if each.answer == answer]
+        return own[0] if own else self._elsewhere(answer, passes) or told("The two are {of} and {than}.", **both)
 
     def _elsewhere(self, answer: Compared, passes: Passes) -> LessonRuns:
         """Another cell for which an answer would be right: of the same row, else of another."""

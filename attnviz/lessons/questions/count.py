@@ -61,7 +61,7 @@ def _hidden(passes: Passes) -> list[Reading]:
     return [
         (int(seen.sum()), "That is how many are visible."),
         (int((~seen).sum() + np.trace(seen)), "That hides each word from itself, too."),
-        (int((~(seen & seen.T)).sum()), "That hides both ways: the pairs in which the other word asks, too."),
+        (int((~(seen & seen.T)).sum()), "That hides each of these pairs the other way round, too."),
         (int((~seen)[0].sum()), "That is how many are hidden from the first word."),
         (seen.size / 2, "That is half of all pairs."),
         (seen.size, "That is all pairs."),
@@ -81,7 +81,11 @@ def _parameters(passes: Passes) -> list[Reading]:
 
 
 def _cached(passes: Passes) -> list[Reading]:
-    return [(figure("count.multiplications", passes), "That is how many there are if every letter is computed anew.")]
+    every, new = (figure(f"count.multiplications{each}", passes) for each in ("", "_cached"))
+    return [
+        (every, "That is how many there are if every letter is computed anew."),
+        (every - new, "That is how many are saved."),
+    ]
 
 
 def _all(passes: Passes) -> list[Reading]:

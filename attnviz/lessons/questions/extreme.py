@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.core.layers import layered, split_layer
 from attnviz.lessons.expression import SAME
-from attnviz.lessons.naming import is_of_words, noun, place_slot
+from attnviz.lessons.naming import noun, place_slot
 from attnviz.lessons.questions.ask import Ask, giving_away
 from attnviz.lessons.reference import LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, in_words, told
@@ -55,8 +56,8 @@ class Extreme(Ask, frozen=True):
         """What is said of who picks a place: which one it is, and where else it would be right."""
         axis = of.index.index(None)
         cell, name = of.at(of.cells[place].index), ["", of.label(axis, place)]
-        if np.isneginf(cell.cell.value):
-            return told("“{name}” is hidden by the mask.", name=name)
+        if _is_hidden(cell):
+            return told(f"{place_slot(of, axis)} is hidden by the mask.", name=name)
         others = np.delete(sizes(of.values, self.pick), place) - sizes(cell.values, self.pick)
         which = self._which(of, int((others > SAME).sum()), is_last=bool((others > SAME).all()))
         said = told(f"{place_slot(of, axis)} has {{number}}{which}.", name=name, number=cell)
@@ -70,8 +71,7 @@ class Extreme(Ask, frozen=True):
             return f": the {'second ' if n_before else ''}{first}{what}"
         if is_last:
             return f": the {last}{what}"
-        things = "words" if is_of_words(of, of.index.index(None)) else "others"
-        return f": {in_words(n_before)} {things} {more}"
+        return f": {in_words(n_before)} others {more}"
 
     def _elsewhere(self, of: Reference, axis: int, place: int) -> LessonRuns:
         """Where else the place would be right: at another place along the other axes, the nearest before all."""
@@ -105,6 +105,13 @@ _ORDERS = {
     "largest in size": ("furthest from 0", "nearest to 0", "are further from 0"),
 }
 """By what is asked for: what the first of a row is called, what the last, and what those before another do."""
+
+
+def _is_hidden(cell: Reference) -> bool:
+    """Whether a mask hides a pair, of whose score or share a cell is."""
+    name, layer = split_layer(cell.stage.name)
+    masked = layered("masked", layer)
+    return name in ("masked", "attention") and bool(np.isneginf(cell.trace[masked].value[cell.index]))
 
 
 def sizes(numbers: np.ndarray, which: Which) -> np.ndarray:

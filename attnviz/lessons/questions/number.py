@@ -11,7 +11,7 @@ from attnviz.lessons.misreadings import Misread, misreadings
 from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
 from attnviz.lessons.reference import PATTERN, Passes, find
 from attnviz.lessons.slots import filled, told, written
-from attnviz.scene.contract.lesson import Fill, Near
+from attnviz.scene.contract.lesson import Fill, LessonRuns, Near
 
 
 class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
@@ -39,11 +39,9 @@ class Number(Ask, tag="number", frozen=True):
     form
         How it is written, as in a slot.
     tolerance
-        How far off an answer may be; 0 for half of the last digit that is written.
+        How far off an answer may be; 0 for half of the last digit that is written. The prompt says a larger one.
     parts
         How many numbers on the screen one adds up: each may be off by half of its last digit, and so may their sum.
-    unit
-        What is asked for, where it isn't a plain number: "%".
     wrong
         Other expressions that somebody may work out.
     """
@@ -52,7 +50,6 @@ class Number(Ask, tag="number", frozen=True):
     form: str = ""
     tolerance: float = 0.0
     parts: int = 1
-    unit: str = ""
     wrong: tuple[Wrong, ...] = ()
 
     def question(self, passes: Passes) -> Fill:
@@ -60,13 +57,12 @@ class Number(Ask, tag="number", frozen=True):
         text = written(right, self.form)
         tolerance = self.tolerance or self.parts * half_a_digit(text)
         return Fill(
-            prompt=filled(self.prompt, passes),
+            prompt=[*filled(self.prompt, passes), *(leeway(tolerance) if self.tolerance > half_a_digit(text) else ())],
             right=right,
             text=text,
             tolerance=tolerance,
             is_share=False,
-            nears=nears(right, tolerance, [*self._wrong(passes), *self._misread(passes)]),
-            unit=self.unit,
+            nears=nears(right, tolerance, [*computed(self.wrong, passes), *self._misread(passes)]),
         )
 
     def covers(self, passes: Passes) -> set[str]:
@@ -74,9 +70,6 @@ class Number(Ask, tag="number", frozen=True):
 
     def asked(self, passes: Passes) -> str | None:
         return cell_of(self.of, passes)
-
-    def _wrong(self, passes: Passes) -> list[Misread]:
-        return [(value(each.of, passes), each.told) for each in self.wrong]
 
     def _misread(self, passes: Passes) -> list[Misread]:
         return misreadings(find(self.of, passes)) if PATTERN.fullmatch(self.of) else []
@@ -86,6 +79,16 @@ def half_a_digit(text: str) -> float:
     """Half of the last digit of a number as it is written, and a little for rounding."""
     decimals = len(text.partition(".")[2])
     return 0.5 * 10.0**-decimals + 1e-9
+
+
+def computed(wrong: Sequence[Wrong], passes: Passes) -> list[Misread]:
+    """The numbers that a lesson's file itself has as wrong ones."""
+    return [(float(value(each.of, passes)), each.told) for each in wrong]
+
+
+def leeway(tolerance: float, unit: str = "") -> LessonRuns:
+    """What a prompt says of how far off an answer may be."""
+    return told(f" Up to {f'{tolerance:g} {unit}'.strip()} off counts as right.")
 
 
 def nears(right: float, tolerance: float, misread: Sequence[Misread]) -> list[Near]:

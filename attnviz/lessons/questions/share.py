@@ -1,14 +1,16 @@
-"""Share: what part of a row one cell gets, guessed on a slider."""
+"""Share: what part of a row one cell gets, or several together, guessed on a slider."""
 
 from __future__ import annotations
 
 import numpy as np
+from msgspec import UNSET
 
 from attnviz.core.layers import split_layer
+from attnviz.lessons.expression import value
 from attnviz.lessons.misreadings import misreadings
-from attnviz.lessons.questions.ask import Ask, cell_of, giving_away
-from attnviz.lessons.questions.number import nears
-from attnviz.lessons.reference import LessonError, Passes, Reference, find
+from attnviz.lessons.questions.ask import Ask, cell_of, covers_of
+from attnviz.lessons.questions.number import Wrong, computed, leeway, nears
+from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.slots import filled, written
 from attnviz.scene.contract.lesson import Fill
 
@@ -22,34 +24,46 @@ class Share(Ask, tag="share", frozen=True):
     Attributes
     ----------
     of
-        Its cell.
+        Its cell, or an expression.
     tolerance
-        How far off a guess may be.
+        How far off a guess may be; the prompt says it.
+    wrong
+        Other expressions that somebody may guess.
     """
 
     of: str
     tolerance: float = 0.05
+    wrong: tuple[Wrong, ...] = ()
 
     def question(self, passes: Passes) -> Fill:
-        of = find(self.of, passes)
-        if split_layer(of.stage.name)[0] not in _SCORED:
-            raise LessonError(f"A share is one of attention or of probabilities; got {self.of}.")
-        right = float(of.cell.value)
+        right, cell = float(value(self.of, passes)), self._cell(passes)
+        if not 0 <= right <= 1:
+            raise LessonError(f"A share lies between 0 and 1; {self.of} is {right}.")
         return Fill(
-            prompt=filled(self.prompt, passes),
+            prompt=[*filled(self.prompt, passes), *leeway(100 * self.tolerance, "points")],
             right=right,
             text=written(right, "%"),
             tolerance=self.tolerance,
             is_share=True,
-            lead=lead(of),
-            nears=nears(right, self.tolerance / 2, misreadings(of)),
+            lead=lead(cell) if cell else UNSET,
+            nears=nears(
+                right, self.tolerance / 2, [*computed(self.wrong, passes), *(misreadings(cell) if cell else ())]
+            ),
         )
 
     def covers(self, passes: Passes) -> set[str]:
-        return giving_away(find(self.of, passes), is_order_asked=False)
+        return covers_of(self.of, passes)
 
     def asked(self, passes: Passes) -> str | None:
         return cell_of(self.of, passes)
+
+    def _cell(self, passes: Passes) -> Reference | None:
+        if not PATTERN.fullmatch(self.of):
+            return None
+        of = find(self.of, passes)
+        if split_layer(of.stage.name)[0] not in _SCORED:
+            raise LessonError(f"A share is one of attention or of probabilities; got {self.of}.")
+        return of
 
 
 def lead(of: Reference) -> tuple[float, float]:
