@@ -1,6 +1,4 @@
-"""The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting; and lessons,
-with each kind of question answered.
-"""
+"""All three engines: the walkthrough's steps, a number set by hand, presenting; and questions of lessons, answered."""
 
 import pytest
 from documents import document, fitted_at
@@ -41,7 +39,7 @@ BESIDE = f"""(() => {{
 LESSON = f"""(() => {{
   const page = {VIEWER}, text = (selector) => page.querySelector(selector)?.textContent ?? "";
   if (!page?.querySelector(".lesson-said h2")) return null;
-  const boxes = [".lesson-said", ".lesson-picture", ".sheet:not([hidden])"].flatMap((each) => [...page.querySelectorAll(each)]);
+  const boxes = [...page.querySelectorAll(".lesson-said, .lesson-picture, .sheet:not([hidden])")];
   return {{
     place: `${{text(".about")}}, ${{text(".count")}}`, said: text(".lesson-said .verdict"), bars: text(".sweep output"),
     isWhole: boxes.every((each) => each.scrollHeight <= each.clientHeight + 1),
