@@ -1,4 +1,4 @@
-"""The walkthrough in all three engines: each step, what can be pressed in it, a number set by hand, and presenting."""
+"""All three engines: the walkthrough's steps, a number set by hand, presenting; and questions of lessons, answered."""
 
 import pytest
 from documents import document, fitted_at
@@ -35,6 +35,18 @@ BESIDE = f"""(() => {{
   return right(terms) - Math.max(...[...terms.querySelectorAll(".value")].map(right));
 }})()"""
 """How wide a scrollbar may be that lies over the terms but over none of their numbers."""
+
+LESSON = f"""(() => {{
+  const page = {VIEWER}, text = (selector) => page.querySelector(selector)?.textContent ?? "";
+  if (!page?.querySelector(".lesson-said h2")) return null;
+  const boxes = [...page.querySelectorAll(".lesson-said, .lesson-picture, .sheet:not([hidden])")];
+  return {{
+    place: `${{text(".about")}}, ${{text(".count")}}`, said: text(".lesson-said .verdict"), bars: text(".sweep output"),
+    isWhole: boxes.every((each) => each.scrollHeight <= each.clientHeight + 1),
+    arcs: page.querySelectorAll(".thread .arc").length, typed: page.querySelector(".typed")?.value,
+  }};
+}})()"""
+"""What a moment of a lesson shows."""
 
 UPRIGHT = """(() => {
   const roots = [...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? []), range = new Range();
@@ -115,3 +127,52 @@ def presented(engine, trace, number):
     until(engine, lambda seen: seen["settings"], SEEN)
     engine.press("w")
     shown(engine, trace, number)
+
+
+def test_each_kind_of_question_of_a_lesson_is_answered(engine, server):
+    engine.open(f"{server}{at(lesson='who-is-it', moment=1)}")
+    moment_is(engine, "Who is “it”?", 1)
+    held(engine, ".choices button:nth-child(2)", "Enter")
+    assert told(engine, "Right: animal")["arcs"] == 12
+    for _ in range(3):
+        engine.press("PageDown")
+    told(engine, "It is street")
+    engine.press("PageDown")
+    moment_is(engine, "Who is “it”?", 3)
+    held(engine, "[type=range]", "ArrowRight", "Enter")
+    told(engine, "You said 51 %. It is")
+    to_lesson(engine, 3)
+    moment_is(engine, "Masks", 1)
+    held(engine, ".typed", *"99", "Enter")
+    told(engine, "You said 99 pairs.")
+    to_lesson(engine, 4)
+    for _ in range(3):
+        engine.press("PageDown")
+    until(engine, lambda seen: seen["bars"] == "d_k = 64" and seen["isWhole"], LESSON)
+    held(engine, ".sweep [type=range]", "ArrowRight")
+    until(engine, lambda seen: seen["bars"] == "d_k = 128" and seen["isWhole"], LESSON)
+    to_lesson(engine, 8)
+    moment_is(engine, "How a language model", 1)
+    engine.press("PageDown")
+    told(engine, "It is u.")
+    assert engine.errors == []
+
+
+def moment_is(engine, lesson, number):
+    until(engine, lambda seen: lesson in seen["place"] and f"{number} of" in seen["place"] and seen["isWhole"], LESSON)
+
+
+def told(engine, says):
+    return until(engine, lambda seen: seen["said"].startswith(says) and seen["isWhole"], LESSON)
+
+
+def to_lesson(engine, place):
+    engine.read(f"{VIEWER}.querySelector('.contents li:nth-child({place}) a').click()")
+
+
+def held(engine, selector, *keys):
+    """Press keys in what is found, which has the keyboard."""
+    until(engine, lambda found: found, f"Boolean({VIEWER}.querySelector('{selector}'))")
+    engine.read(f"{VIEWER}.querySelector('{selector}').focus()")
+    for key in keys:
+        engine.press(key)

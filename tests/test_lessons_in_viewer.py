@@ -8,10 +8,13 @@ from tab import becomes, expect, frames, parameters
 from taught import PLACES, sent
 
 from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.moment import opened
+from attnviz.text.wording import percent
 
 pytestmark = pytest.mark.browser
 
 SIZES = ((1024, 768), (1366, 768), (1920, 1080))
+PHONE = (390, 844)
 FIRST = "?lesson=who-is-it&moment="
 
 _UNCOVERED = """(stages) => [...document.querySelectorAll("[data-cell]")]
@@ -33,6 +36,15 @@ _FRAMED = """() => [...document.querySelectorAll(".matrix .frame.focus")].map(fr
   return [`${figure.dataset.stage}[0,${cell.dataset.row},${cell.dataset.column}]`, cell.textContent];
 })"""
 """Which cells of matrices are framed as those that one looks at, and what they show."""
+_FEET = """(side) => [...document.querySelectorAll(".thread .words button")].flatMap((word, place) => {
+  const share = word.querySelector(side === "A" ? ".in-a" : ".said:not(.in-a)"),
+    middle = (each) => each.getBoundingClientRect().top + each.getBoundingClientRect().height / 2;
+  if (!share.checkVisibility() || !share.textContent) return [];
+  const range = new Range();
+  range.selectNodeContents(share);
+  return [[share.textContent, place, middle(share) - middle(word.firstChild), range.getBoundingClientRect().left]];
+})"""
+"""The shares of one of two passes: what each says, of which word, how far below it, and where it begins."""
 
 
 def read(lesson, number):
@@ -251,6 +263,49 @@ def test_a_moment_that_does_not_come_is_asked_for_again(taught):
     becomes(page, lambda: title(page), LESSONS["masks"].moment[0].title)
 
 
+def test_the_keyboard_goes_on_where_what_had_it_is_answered(taught):
+    page = taught()
+    held = lambda: page.evaluate("document.activeElement.innerText")  # noqa: E731
+    page.locator(".choices").get_by_role("button", name="animal", exact=True).press("Enter")
+    assert held() == "Next"
+    page.keyboard.press("Enter")
+    said_is(page, "who-is-it", 2)
+    assert held() == "Next"
+    page.get_by_role("button", name="Back").press("Enter")
+    said_is(page, "who-is-it", 1)
+    assert held() == "Next", "there is nothing to go back to"
+    page = taught(FIRST + "3")
+    page.get_by_role("slider").press("Enter")
+    assert held() == "Next"
+    page = taught("?lesson=one-number&moment=1")
+    page.get_by_role("textbox").fill("1")
+    page.get_by_role("textbox").press("Enter")
+    assert held() == "Next"
+    page = taught(FIRST + "8", kept=json.dumps({"predicted": {"who-is-it 1": True}}))
+    page.get_by_role("button", name="Compare with an answer").press("Enter")
+    assert held() == "Next lesson"
+    page.locator(".lesson-said").get_by_role("button", name="Forget my answers").press("Enter")
+    assert held() == "Next"
+
+
+def test_after_the_last_moment_there_is_no_next(taught):
+    lesson = [*LESSONS][-1]
+    page = taught(f"?lesson={lesson}&moment={len(LESSONS[lesson].moment)}")
+    following = page.get_by_role("button", name="Next", exact=True)
+    following.press("Enter")
+    expect(following).to_be_disabled()
+    expect(following).not_to_have_css("background-color", "rgb(31, 95, 174)")
+    assert page.evaluate("document.activeElement.innerText") == "Back"
+
+
+def test_what_stands_aside_is_presented_where_it_is_asked_about(taught):
+    page = taught("?lesson=heads&moment=6&present=1", size=SIZES[0])
+    expect(page.locator("[data-stage=contributions] td")).not_to_have_count(0)
+    page.keyboard.press("PageDown")
+    [(framed, text)] = page.evaluate(_FRAMED)
+    assert (framed.split("[")[0], bool(text)) == ("contributions", True)
+
+
 def test_a_covered_share_is_in_no_text_of_the_picture(taught):
     page = taught(FIRST + "3")
     picture = page.locator(".lesson-picture")
@@ -268,6 +323,21 @@ def test_every_word_of_a_sentence_is_in_sight_under_its_arcs(taught, number):
     frames(page)
     wide, room = page.locator(".thread").evaluate("each => [each.scrollWidth, each.clientWidth]")
     assert wide <= room + 1
+
+
+@pytest.mark.parametrize(("number", "size"), [(5, (1366, 768)), (7, (1366, 768)), (7, PHONE)])
+def test_the_shares_of_both_passes_stand_at_the_feet_of_their_arcs(taught, number, size):
+    page = taught(f"{FIRST}{number}", size=size)
+    page.keyboard.press("PageDown")
+    frames(page)
+    passes = opened(LESSONS["who-is-it"].moment[number - 1].at)
+    for side, way in (("B", -1), ("A", 1)):
+        shares = [percent(each) for each in passes.trace(side)["attention"].value[0, -1]]
+        seen = page.evaluate(_FEET, side)
+        assert [text for text, *_ in seen] == [f"{side} {shares[place]}" for _, place, *_ in seen]
+        assert len(seen) == (1 if size[0] == PHONE[0] else len(shares)), "on a phone, of the selected key"
+        assert min(way * below for *_, below, _ in seen) > 5
+        assert min(left for *_, left in seen) >= page.locator(".thread").bounding_box()["x"]
 
 
 @pytest.mark.slow
@@ -290,12 +360,12 @@ def test_no_moment_has_to_be_scrolled_or_gives_its_answer_away(taught, size):
 @pytest.mark.slow
 def test_on_a_phone_nothing_is_sideways_and_a_thumb_hits_what_one_answers_with(taught):
     for lesson, number in PLACES:
-        page = taught(f"?lesson={lesson}&moment={number}", size=(390, 844))
+        page = taught(f"?lesson={lesson}&moment={number}", size=PHONE)
         assert page.evaluate(_UNCOVERED, read(lesson, number)["covers"]) == [], (lesson, number)
         for _ in range(2):
             assert page.evaluate("document.scrollingElement.scrollWidth") == 390, (lesson, number)
             page.keyboard.press("PageDown")
-    page = taught(FIRST + "2", size=(390, 844))
+    page = taught(FIRST + "2", size=PHONE)
     for each in page.locator(".choices button, footer button:visible").all():
         assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
 

@@ -79,6 +79,17 @@ def test_one_begins_clears_and_goes_back_by_buttons(opened):
     assert everywhere == {"head": None, "cells": [[q, k] for q in range(3) for k in range(3)], "hides": False}
 
 
+def test_a_lecturer_paints_with_the_mouse_and_sees_no_tool_without(opened):
+    page = opened(f"{PLACE}&view=matrices&present=1", **PAINTED)
+    brush = page.locator(".brush")
+    expect(brush).to_have_css("opacity", "0")
+    cell(page, 2, 0).hover()
+    expect(brush).to_have_css("opacity", "1")
+    brush.get_by_role("button", name="Clear").click()
+    cell(page, 2, 0).click()
+    assert len(strokes(page)) == 2
+
+
 def test_what_can_not_be_painted_has_no_brush(opened):
     for shown in ({"source": "004 softmax"}, {"sentence": "the cat sat"}):
         page = opened("?step=tokens", **shown)

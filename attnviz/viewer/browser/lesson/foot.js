@@ -3,7 +3,8 @@ import { button } from "../elements/button.js";
 import { element, redraw, write } from "../elements/element.js";
 import { makePopover } from "../elements/popover.js";
 
-// acts: {press, back, go(moment), open(address), present}. Returns {element, update({place, entry, moment, isDone, isFirst, ...})}.
+// acts: {press, back, open(address), hrefOf(address), present}. Returns {element, takeFocus(), update({place, entry, moment, isDone,
+// isFirst, ...})}; the way on, or else the way back, takes the keyboard from what can't have it any more.
 export function makeFoot(acts) {
   const box = element("footer"),
     first = element("span", "first-ways"),
@@ -24,16 +25,20 @@ export function makeFoot(acts) {
   ways.append(back, on);
   out.append(around.element, presenting, notes.button, notes.panel);
   box.append(first, ways, dots, count, out);
+  const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
+  const takeFocus = () => [on, show, back].find(isUsable)?.focus({ preventScroll: true });
   return {
     element: box,
+    takeFocus,
     update({ place, entry, moment, isDone, isFirst, isStart, isEnd, ownSentence, prefersWalkthrough }) {
+      const held = box.getRootNode().activeElement;
       first.hidden = !isFirst;
       ways.hidden = isFirst;
       out.hidden = isFirst || !moment;
       box.classList.toggle("prefers-walkthrough", isFirst && prefersWalkthrough);
       back.disabled = isStart;
       on.disabled = isEnd && isDone;
-      on.classList.toggle("check", isDone);
+      on.classList.toggle("check", isDone && !isEnd);
       write(on, isDone && place.moment === entry.nMoments && !isEnd ? "Next lesson" : "Next");
       own.update(ownSentence);
       whole.update("");
@@ -50,6 +55,7 @@ export function makeFoot(acts) {
         }),
       );
       write(count, `${place.moment} of ${entry.nMoments}`);
+      if (box.contains(held) && !isUsable(held)) takeFocus();
     },
   };
 }

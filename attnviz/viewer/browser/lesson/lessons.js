@@ -110,7 +110,13 @@ export function mountLessons(root, given, host) {
     if (state().isShown) return;
     states.set(`${place.lesson} ${place.moment}`, { answer, isShown: true });
     if (answer !== null) memory.predicted(place, verdictOn(moment.question, answer).isRight);
+    redrawSaid();
+  }
+  // What had the keyboard among what is said goes, or can't be used any more.
+  function redrawSaid() {
+    const isHeld = said.contains(said.getRootNode().activeElement);
     draw();
+    if (isHeld) foot.takeFocus();
   }
   // What is clicked in the picture may be an answer.
   function answered(clicked) {
@@ -126,7 +132,7 @@ export function mountLessons(root, given, host) {
   function forget() {
     memory.forget();
     forgetShown();
-    draw();
+    redrawSaid();
   }
   function go(to) {
     const isOtherLesson = place !== null && to.lesson !== place.lesson;

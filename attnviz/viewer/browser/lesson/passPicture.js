@@ -13,7 +13,7 @@ import { makeTools } from "../picture/tools.js";
 import { makeWholePass } from "../map/wholepass.js";
 import { readPass } from "../pass/pass.js";
 import { isSheet } from "../scene/bands.js";
-import { fitted, focusOf, inspected } from "../scene/state.js";
+import { fitted, focusOf, inspected, stepAt } from "../scene/state.js";
 import { keepingFocus } from "../viewer/keepFocus.js";
 
 // answer({word} or {cell}) takes what is clicked as an answer, and says whether it is one. Returns {element, show(moment,
@@ -26,6 +26,7 @@ export function makePassPicture(answer) {
     where = null,
     covers = new Set(),
     framed = null, // the cell that the moment asks about, or that its answer is read off
+    asked = "", // the stage of that cell
     isOpened = false; // whether somebody asked for a number
   const isShown = stage => !covers.has(stage);
   const draw = () => {
@@ -93,7 +94,14 @@ export function makePassPicture(answer) {
     picture = makePicture(acts),
     nextLetter = makeNextLetter(acts),
     whole = makeWholePass(acts);
-  const views = [pairing, thread, sheet, picture, whole, { update: thread.connect }];
+  // In a talk what stands aside has no room beside the other matrices: where it is asked about, it stands alone.
+  const asideAsked = () => {
+    const holds = ({ aside, grid }) => aside && grid.flat().some(slot => slot?.stage === asked),
+      found = where.present && !isSheet(pass, where) && stepAt(pass, where).pictures.find(holds);
+    return found ? [{ ...found, aside: false }] : undefined;
+  };
+  const board = { update: (...shown) => picture.update(...shown, asideAsked()) };
+  const views = [pairing, thread, sheet, board, whole, { update: thread.connect }];
   main.append(...[pairing, thread, sheet, picture, whole].map(view => view.element), line);
   root.append(main);
   root.ontransitionend = ({ target }) => {
@@ -111,6 +119,7 @@ export function makePassPicture(answer) {
       const cell = isCovered ? moment.asked : moment.answer;
       if (cell && cell !== framed) where = fitted(pass, { ...where, ...selected(cell) });
       framed = cell;
+      asked = moment.answer ? pass.read(moment.answer).name : "";
       covers = new Set(isCovered ? moment.covers : []);
       where = { ...where, present: isPresented };
       render();

@@ -68,7 +68,6 @@ export function makeBrush(tools) {
         stages = stepAt(pass, where).stages ?? [];
       box.hidden =
         Boolean(tools.alone) ||
-        where.present ||
         isSheet(pass, where) ||
         painted === null ||
         !stages.some(name => NEAR.includes(name.replace(/_\d+$/, "")));

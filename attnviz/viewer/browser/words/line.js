@@ -14,8 +14,8 @@ export function makeLine(name, { pick, inspect }) {
   let words = [];
   const line = {
     element: list,
-    // Of two passes each share says which it is of.
-    write(texts, unit, side = "") {
+    // Of two passes each share says which it is of: `sides` are "B " and "A ".
+    write(texts, unit, sides = [""]) {
       list.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its share`;
       words = texts.map((text, place) => {
         const word = element("button");
@@ -23,15 +23,17 @@ export function makeLine(name, { pick, inspect }) {
         word.setAttribute("role", "option");
         word.append(
           element("span", "text", text),
-          roomy(
-            "span",
-            "said",
-            "",
-            PERCENTS.map(share => side + share),
+          ...sides.map((side, nth) =>
+            roomy(
+              "span",
+              nth ? "said in-a" : "said",
+              "",
+              PERCENTS.map(share => side + share),
+            ),
           ),
         );
         word.onclick = ({ target, shiftKey }) =>
-          target.className === "said" ? inspect(place) : pick(line, place, shiftKey);
+          target.classList.contains("said") ? inspect(place) : pick(line, place, shiftKey);
         return word;
       });
       list.replaceChildren(...words);
@@ -48,7 +50,8 @@ export function makeLine(name, { pick, inspect }) {
         texts.reduce((sum, text) => sum + 1.1 + 0.55 * Math.max([...text].length, SAID), 0),
       );
     },
-    // `held` is the key that is selected, whichever one points at: what is said beside it moves no word as one does.
+    // `held` is the key that is selected, whichever one points at: what is said beside it moves no word as one does. said(place,
+    // nth) is of the so many-th side.
     light({ query, key, held }, said) {
       words.forEach((word, place) => {
         word.classList.toggle("held", place === held);
@@ -56,7 +59,7 @@ export function makeLine(name, { pick, inspect }) {
         word.classList.toggle("key", place === key);
         word.setAttribute("aria-selected", place === query || place === key);
         word.ariaDescription = [...(place === query ? ["query"] : []), ...(place === key ? ["key"] : [])].join(" and ");
-        write(word.lastChild, said(place));
+        word.querySelectorAll(".said").forEach((each, nth) => write(each, said(place, nth)));
       });
       setTabStop(words, words[query ?? key]);
     },

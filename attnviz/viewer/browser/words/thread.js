@@ -59,9 +59,9 @@ export function makeThread(tools) {
     if (arcs) tools.inspect(attention, pass.indexAt(attention, cell));
     else tools.go({ cell, trail: [] });
   }
-  const writeWords = whenOther(([queries, keys, unit, side]) => {
-    lines.query.write(queries, unit, side);
-    lines.key.write(keys, unit, side);
+  const writeWords = whenOther(([queries, keys, unit, ...sides]) => {
+    lines.query.write(queries, unit, sides);
+    lines.key.write(keys, unit, sides);
     standing.forget();
     seek.forget();
   });
@@ -95,24 +95,24 @@ export function makeThread(tools) {
     box.classList.toggle("large", isLarge);
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.classList.toggle("paired", Boolean(pair ?? beside));
-    const side = look.pair ? "B " : "";
+    box.classList.toggle("beside", Boolean(beside));
+    const sides = look.pair ? ["B ", "A "] : [""];
     box.setAttribute("aria-label", `The ${unit}s`);
-    writeWords([queries, shared ? [] : keys, unit, side]);
+    writeWords([queries, shared ? [] : keys, unit, ...sides]);
     purposes.forEach((line, nth) => {
       line.write(pair?.[nth] ?? { name: beside ? "BA"[nth] : "", purpose: beside ? sideText(pass, 2 - nth) : "" });
     });
     const own = step.arcs ? arcsOf(pass, look, attention, cell) : [];
-    const said = key => {
+    const shareOf = (whose, { shown: isShown }, index) => {
+      const share = index && isShown(attention, index) ? whose.number(attention, index) : undefined;
+      if (share === undefined || (where.present && isLarge && share < LEAST_IN_A_TALK)) return "";
+      return share === 0 && whose.isHidden(attention, index) ? "hidden" : percent(share);
+    };
+    const said = (key, nth = 0) => {
+      if (!step.arcs || (nth && !beside)) return "";
       const index = pass.indexAt(attention, { ...cell, key }),
-        share = pass.number(attention, index);
-      if (
-        !step.arcs ||
-        share === undefined ||
-        !look.shown(attention, index) ||
-        (where.present && isLarge && share < LEAST_IN_A_TALK)
-      )
-        return "";
-      return side + (share === 0 && pass.isHidden(attention, index) ? "hidden" : percent(share));
+        text = nth ? shareOf(beside.pass, beside.look, beside.toA(attention, index)) : shareOf(pass, look, index);
+      return text && sides[nth] + text;
     };
     lines.query.light(
       { query: cell.query, key: shared ? cell.key : null, held: shared ? where.cell.key : null },
