@@ -119,7 +119,9 @@ IN_PLACE = [
         lambda n: (".trail .link:first-child" if n % 2 else ".terms .link", None),
         ".trail",
     ),
-    Case("a lesson, the next moment, same pass", "./?lesson=who-is-it&moment=2", moment, MOMENT, ".lesson-picture", 1.0),
+    Case(
+        "a lesson, the next moment, same pass", "./?lesson=who-is-it&moment=2", moment, MOMENT, ".lesson-picture", 1.0
+    ),
     Case("a lesson, the next moment, another pass", "./?lesson=order&moment=2", moment, MOMENT, ".lesson-picture"),
 ]
 """What is shown without asking the server."""
