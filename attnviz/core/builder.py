@@ -55,6 +55,7 @@ class Builder:
         ArrayError
             If a number is too large for float64.
         """
-        stage = Stage.computed(layered(name, self._layer), operation, inputs)
+        full_name = layered(name, self._layer) if self._layer else name
+        stage = Stage.computed(full_name, operation, inputs)
         self.stages[stage.name] = self._here[name] = stage
         return stage
