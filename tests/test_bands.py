@@ -18,8 +18,9 @@ from attnviz.core.operations.sumnormalise import SumNormalise
 from attnviz.core.selection import Selection
 from attnviz.models import MODELS
 from attnviz.text.steps import steps_of
-from attnviz.views.bands import bands, page, sources
+from attnviz.views.bands import bands, page
 from attnviz.views.pictures import Slot
+from attnviz.views.sources import sources
 
 FIRSTS = {id: choice.at(choice.seeds[0], None).trace(choice.examples[0][1]) for id, choice in MODELS.items()}
 ALL = TRACES | FIRSTS

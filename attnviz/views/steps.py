@@ -4,8 +4,10 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.text.step import Step
 from attnviz.text.steps import entry
-from attnviz.views.bands import Band, Source, bands, page, sources
+from attnviz.views.band import Band
+from attnviz.views.bands import bands, page
 from attnviz.views.pictures import Picture, pictures
+from attnviz.views.sources import Source, sources
 
 
 def step_data(trace: Trace, step: Step) -> dict:

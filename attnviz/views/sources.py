@@ -1,0 +1,97 @@
+"""Sources: where the queries, keys, values and outputs on the sheet of one word are from, in bands of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from attnviz.core.layers import split_layer
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+from attnviz.text.bands import said
+from attnviz.text.markup import Runs
+from attnviz.text.step import Step
+from attnviz.text.steps import entry
+from attnviz.views.band import Band, contributed, is_norm, is_output, is_product, joins, line, multiplied, normed
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a number of the first band is from: its word's row of what enters, times a matrix of parameters.
+
+    Attributes
+    ----------
+    name : str
+        What is made there.
+    word : {"query", "key"}
+        Whose it is.
+    heading : runs
+    bands : tuple of Band
+    """
+
+    name: str
+    word: str
+    heading: Runs
+    bands: tuple[Band, ...]
+
+
+def sources(trace: Trace, step: Step) -> tuple[Source, ...]:
+    """Where the queries, keys and values of a step are from, and the output of several heads.
+
+    Nothing of those that no matrix makes.
+    """
+    made = [trace[name] for name in step.stages if split_layer(name)[0] in ("q", "k", "v")]
+    joined = [trace[name] for name in step.stages if is_output(trace[name]) and joins(trace, trace[name])]
+    return (
+        *(_source(trace, stage) for stage in made if is_product(stage)),
+        *(_join(trace, stage) for stage in joined if is_product(stage)),
+    )
+
+
+def first_query(trace: Trace) -> tuple[Band, ...]:
+    """How the query of the first layer comes of what its word enters with, where a matrix makes it."""
+    query = trace[trace.layers[0].names["q"]]
+    return _source(trace, query).bands if is_product(query) else ()
+
+
+def _join(trace: Trace, output: Stage) -> Source:
+    """What the heads found, side by side, times the output parameters: what each adds, and their sum."""
+    layer = trace.layer_of(output.name)
+    concat, w_o = trace.inputs(output.name)[:2]
+    return Source(
+        entry(w_o.name).title.lower(),
+        "query",
+        said(trace, output.name, "output from"),
+        (
+            replace(
+                multiplied(trace, w_o, concat, output), said=said(trace, w_o.name, "w_o of heads", sum=output.name)
+            ),
+            *contributed(trace, trace[layer.names["contributions"]]),
+            Band(said(trace, output.name), entry(output.name).title, line(output)),
+        ),
+    )
+
+
+def _source(trace: Trace, stage: Stage) -> Source:
+    own, _ = split_layer(stage.name)
+    enters, matrix, *bias = trace.inputs(stage.name)
+    is_sum = not (enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" or is_norm(enters))
+    added = enters.inputs if is_sum else []
+    found = (
+        *(_norm_alone(trace, enters) if is_norm(enters) else ()),
+        *(Band([], entry(name).title, line(trace[name])) for name in added),
+        *((Band([], entry(enters.name).title, line(enters)),) if added else ()),
+        multiplied(trace, matrix, enters, stage),
+        *(Band([], entry(each.name).title, line(each)) for each in bias),
+        Band(said(trace, stage.name, f"{own} sum"), entry(stage.name).title, line(stage), factors=True),
+    )
+    word = "query" if stage.axes[1] == "query" else "key"
+    return Source(_ONE[own], word, said(trace, stage.name, f"{own} from"), found)
+
+
+_ONE = {"q": "query", "k": "key", "v": "value"}
+
+
+def _norm_alone(trace: Trace, stage: Stage) -> Iterator[Band]:
+    """What a norm does, without a sentence."""
+    return (replace(band, said=[]) for band in normed(trace, stage))
