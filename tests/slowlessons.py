@@ -413,7 +413,6 @@ COUNTED = {
     "That is how many there are if every letter is computed anew.": lambda fitted, passes: _multiplications(
         fitted, _n(fitted)
     ),
-    "That is how many the new letter alone takes.": lambda fitted, passes: _multiplications(fitted, 1),
     "That is how many are saved.": lambda fitted, passes: (
         _multiplications(fitted, _n(fitted)) - _multiplications(fitted, 1)
     ),

@@ -102,7 +102,6 @@ def test_a_selection_of_a_longer_axis_is_the_end_of_a_shorter_one_and_stays_what
 @given(st.integers(1, 7), st.integers(1, 7), st.data())
 def test_places_and_coordinates_of_an_axis_are_one_to_one(n_heads, width, data):
     axis = Axis.of("heads * d_v", n_heads * width, n_heads=n_heads)
-    assert axis.band == width
     places = [axis.place(Selection(head=head, feature=i)) for head in range(n_heads) for i in range(width)]
     assert places == list(range(axis.length))
     place = data.draw(st.sampled_from(places))

@@ -71,11 +71,6 @@ class Axis:
         numbers = (f"{'head ' * (name == 'head')}{place + 1}" for place in range(length))
         return cls(name, length, tuple(words or numbers), coordinates)
 
-    @property
-    def band(self) -> int:
-        """The width of one head's band; 0 where heads do not lie side by side."""
-        return self.coordinates[-1][1] if len(self.coordinates) > 1 else 0
-
     def place(self, selection: Selection) -> int:
         """Where a selection lies on the axis: at its end where the selection is of a longer one."""
         place = 0

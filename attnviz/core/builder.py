@@ -20,9 +20,6 @@ class Builder:
         self._here: dict[str, Stage] = {}
         self._layer = 0
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._here
-
     def __getitem__(self, name: str) -> Stage:
         return self._here[name]
 
@@ -30,10 +27,6 @@ class Builder:
     def here(self) -> Mapping[str, Stage]:
         """The stages that there are, by the names that they would have alone; those to come will be among them."""
         return self._here
-
-    def present(self, *names: str) -> list[Stage]:
-        """The stages of these names that there are."""
-        return [self._here[name] for name in names if name in self._here]
 
     def begin_layer(self, number: int, x: str) -> None:
         """Number the stages that follow, and have `x` stand for the stage of that full name; 0 follows all layers."""

@@ -88,10 +88,6 @@ def _cached(passes: Passes) -> list[Reading]:
     ]
 
 
-def _all(passes: Passes) -> list[Reading]:
-    return [(figure("count.multiplications_cached", passes), "That is how many the new letter alone takes.")]
-
-
 def _differing(passes: Passes) -> list[Reading]:
     a, b = (passes.trace(of)["attention"].value for of in ("A", "B"))
     placewise = int((~np.isclose(a, b, rtol=0, atol=1e-12)).sum()) if a.shape == b.shape else a.size
@@ -104,7 +100,6 @@ def _differing(passes: Passes) -> list[Reading]:
 _NEARS: dict[str, Callable[[Passes], list[Reading]]] = {
     "hidden": _hidden,
     "parameters": _parameters,
-    "multiplications": _all,
     "multiplications_cached": _cached,
     "differing": _differing,
 }
